@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import mill._
+import mill.scalalib._
+import mill.scalalib.scalafmt.ScalafmtModule
+
+/** Pins that have to move together: Chisel's plugin wants one exact Scala, chiseltest one Chisel. */
+object pins {
+  val scala = "2.13.15"
+  val chisel = "6.7.0"
+  val chiseltest = "6.0.0"
+}
+
+/** The hardware: what becomes silicon (hw/src) and its chiseltest suite (hw/test). */
+object hw extends ScalaModule with ScalafmtModule {
+  def scalaVersion = pins.scala
+  def ivyDeps = Agg(ivy"org.chipsalliance::chisel:${pins.chisel}")
+  def scalacPluginIvyDeps = Agg(ivy"org.chipsalliance:::chisel-plugin:${pins.chisel}")
+  def scalacOptions = Seq(
+    "-deprecation",
+    "-feature",
+    "-unchecked",
+    "-language:reflectiveCalls",
+    "-Xlint:-unused,_",
+    "-Wunused:imports,privates,locals,implicits",
+    "-Wdead-code",
+    "-Xfatal-warnings"
+  )
+
+  object test extends ScalaTests with TestModule.ScalaTest with ScalafmtModule {
+    def sources = T.sources(millSourcePath)
+    def ivyDeps = Agg(ivy"edu.berkeley.cs::chiseltest:${pins.chiseltest}")
+    // Asserting on Unit-returning pokes and comparing with == is the normal style of a bench.
+    def scalacOptions = hw.scalacOptions().filterNot(_ == "-Wdead-code")
+  }
+}
