@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one exception that bad input raises, and how it is said in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_LONGEST = 80  # characters of a value worth showing on one line
+
+
+class Bare(str):
+    """A value described in words (`missing`, `truncated`), shown without quotes."""
+
+
+MISSING = Bare("missing")
+
+
+class InputError(ValueError):
+    """Input that cannot be used: which file, where in it, which field, its value, what is allowed.
+
+    `str()` is always one printable line that names all five, whatever bytes the input held. The
+    command line prints it to stderr and exits with status 2, leaving no output behind.
+    """
+
+    def __init__(self, file: object, place: str, field: str, value: Any, allowed: str) -> None:
+        self.file, self.place, self.field = str(file), place, field
+        self.value, self.allowed = value, allowed
+        super().__init__(
+            f"{oneline(self.file, 400)}: {oneline(place, 200)}: "
+            f"{oneline(field, _LONGEST)} is {show(value)}; allowed: {oneline(allowed, 400)}"
+        )
+
+
+def oneline(text: str, longest: int = _LONGEST) -> str:
+    """`text` with everything unprintable escaped and the middle of a long one cut out."""
+    if len(text) > longest:
+        tail = longest // 4
+        text = f"{text[: longest - tail]} ... {text[-tail:]}"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def show(value: Any, depth: int = 2) -> str:
+    """A value as the user wrote it, near enough: `"text"`, `true`, `12`, `0x400000000`, `[0, 1]`.
+
+    Never fails and never runs long: garbage may hold integers of ten thousand digits (Python
+    refuses to print those in decimal) and lists a thousand deep.
+    """
+    if isinstance(value, Bare):
+        return oneline(value, 200)
+    if isinstance(value, str):
+        return f'"{oneline(value)}"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 1 << 20 else oneline(hex(value))
+    if isinstance(value, list):
+        if depth == 0:
+            return "[...]"
+        some = ", ".join(show(v, depth - 1) for v in value[:4])
+        return f"[{some}{', ...' if len(value) > 4 else ''}]"
+    if isinstance(value, dict):
+        if depth == 0:
+            return "{...}"
+        some = ", ".join(f"{oneline(str(k))} = {show(v, depth - 1)}" for k, v in value.items())
+        return oneline(f"{{{some}}}", 160)
+    return oneline(str(value))

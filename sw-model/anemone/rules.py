@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A telemetry rule (NEMO §3.1, Table 1) and the file it is written in; see docs/rules.md."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anemone.errors import MISSING, Bare, InputError
+from anemone.geometry import Geometry
+
+# The position of a name is its code in the hardware's rule registers.
+TYPES = ("R", "W", "RW")
+OPS = ("add", "sub", "shr", "shl", "xor", "or", "max", "addsat")
+OPERANDS = ("imm", "line", "is_write")
+WIDTHS = (8, 16, 32, 64)
+PREDICATES = ("none", "eq", "ge", "gt", "lt", "le")
+EFFECTS = ("none", "reset", *OPS)
+U64 = (1 << 64) - 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rule:
+    """One rule; each field is a field of the hardware's rule registers. Nothing is checked here.
+
+    type, start, end: the filter; addresses in bytes, end exclusive.
+    primary_*: key = (addr & mask) >> shift. sub_*: offset = (addr & mask) >> shift.
+    op, operand_kind, operand: the update; the operand is an immediate ("imm") or a field of the
+    request. width: bits a counter, 8, 16, 32 or 64. Masks and operands are 64 bits; operands are
+    taken modulo 2^width, and as a shift amount modulo 64.
+    notify_*: the predicate. effect_*: what a telemetry read does to every counter of its line.
+    map: (n, 2) uint64, key and base index. read_every: events between reads; 0 is never.
+    """
+
+    name: str
+    type: str = "RW"
+    start: int = 0
+    end: int
+    primary_mask: int = U64
+    primary_shift: int = 0
+    sub_mask: int = 0
+    sub_shift: int = 0
+    op: str = "add"
+    operand: int = 1
+    operand_kind: str = "imm"
+    width: int = 64
+    notify_op: str = "none"
+    notify_operand: int = 0
+    effect_op: str = "none"
+    effect_operand: int = 0
+    map: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.uint64))
+    read_every: int = 0
+
+    def __post_init__(self) -> None:
+        table = np.array(self.map, np.uint64).reshape(-1, 2)
+        table.setflags(write=False)
+        object.__setattr__(self, "map", table)
+
+
+def identity_map(geometry: Geometry, width: int) -> np.ndarray:
+    """`map = "identity"`: key i to base index i, as far as the table and the counters go."""
+    n = min(geometry.table, geometry.counters(width))
+    return np.repeat(np.arange(n, dtype=np.uint64), 2).reshape(n, 2)
+
+
+def load_rules(path: str | os.PathLike, geometry: Geometry) -> list[Rule]:
+    """Read a rule file. Raises InputError, whatever is at `path`."""
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as e:
+        why = Bare(getattr(e, "strerror", None) or str(e))
+        raise InputError(path, "file", "content", why, "a TOML file that can be read") from e
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        value = Bare(f"byte 0x{data[e.start]:02x}")
+        raise InputError(path, f"line {line}", "text", value, "UTF-8 text") from e
+    return parse_rules(text, path, geometry)
+
+
+def parse_rules(text: str, file: object, geometry: Geometry) -> list[Rule]:
+    """The rules in a TOML text, in its order. `file` is what errors call it. Raises InputError."""
+    document = _toml(text, file)
+    top = _Table(file, "top level", document)
+    top.only("rule")
+    tables = document.get("rule", MISSING)
+    known = f"1 to {geometry.pipelines} [[rule]] tables (--pipelines)"
+    if not isinstance(tables, list) or not tables:
+        raise top.wrong("rule", known)
+    places = _Places(text, len(tables))
+    rules: list[Rule] = []
+    for i, content in enumerate(tables):
+        table = _Table(file, places.rule(i, content), content, lambda f, i=i: places.field(i, f))
+        if i >= geometry.pipelines:
+            raise table.wrong("rule", known, Bare(f"number {i + 1} of {len(tables)}"))
+        if not isinstance(content, dict):
+            raise table.wrong("rule", "a [[rule]] table", content)
+        rule = _rule(table, geometry)
+        for j, earlier in enumerate(rules):
+            if earlier.name == rule.name:
+                raise table.wrong("name", f"a name of its own (rule {j + 1} has this one)")
+        rules.append(rule)
+    return rules
+
+
+def truncated_operands(rules: list[Rule]) -> list[str]:
+    """Operands that do not fit their counters, which are legal but seldom meant, one a line."""
+    said = []
+    for rule in rules:
+        operands = {"notify.operand": (rule.notify_op, rule.notify_operand)}
+        operands["read_effect"] = (rule.effect_op, rule.effect_operand)
+        operands["update.operand"] = (rule.op, rule.operand)
+        for name, (op, value) in operands.items():
+            # Modulo arithmetic on a wrapped operand is what add, sub, xor and or mean anyway.
+            plain = op in ("none", "add", "sub", "xor", "or", "shr", "shl")
+            if not plain and value >> rule.width:
+                kept = value & ((1 << rule.width) - 1)
+                said.append(
+                    f'rule "{rule.name}": {name} {value:#x} is wider than the counter\'s '
+                    f"{rule.width} bits; {kept:#x} is used"
+                )
+    return said
+
+
+def _rule(t: _Table, geometry: Geometry) -> Rule:
+    t.only(
+        "name", "type", "range", "primary", "update", "map",
+        optional=("sub", "width", "notify", "read_effect", "read_every"),
+    )  # fmt: skip
+    name = t.content["name"]
+    if not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= 100):
+        raise t.wrong("name", "1 to 100 printable characters")
+    start, end = _range(t, geometry)
+    primary, sub = t.table("primary"), t.table("sub")
+    for part in (primary, sub):
+        if part is not None:
+            part.only("mask", "shift")
+    width = t.content.get("width", 64)
+    if type(width) is not int or width not in WIDTHS:
+        raise t.wrong("width", "8, 16, 32 or 64")
+    return Rule(
+        name=name,
+        type=t.choice("type", TYPES),
+        start=start,
+        end=end,
+        primary_mask=primary.number("mask"),
+        primary_shift=primary.number("shift", 63),
+        sub_mask=sub.number("mask") if sub else 0,
+        sub_shift=sub.number("shift", 63) if sub else 0,
+        width=width,
+        **_update(t.table("update")),
+        **_notify(t.table("notify")),
+        **_effect(t.table("read_effect")),
+        map=_map(t, geometry, width),
+        read_every=t.number("read_every", (1 << 63) - 1) if "read_every" in t.content else 0,
+    )
+
+
+def _range(t: _Table, geometry: Geometry) -> tuple[int, int]:
+    last = geometry.device_bytes
+    allowed = f"[start, end] with 0 <= start < end <= {last:#x} ({geometry.device_gib} GiB)"
+    value = t.content["range"]
+    ends = [_number(v) for v in value] if isinstance(value, list) else []
+    if len(ends) != 2 or None in ends or not 0 <= ends[0] < ends[1] <= last:
+        raise t.wrong("range", allowed)
+    return ends[0], ends[1]
+
+
+def _update(t: _Table) -> dict[str, Any]:
+    t.only("op", "operand")
+    op, operand = t.choice("op", OPS), t.content["operand"]
+    if isinstance(operand, str) and operand in OPERANDS[1:]:
+        return {"op": op, "operand": 0, "operand_kind": operand}
+    return {"op": op, "operand": t.number("operand", also='"line" or "is_write"')}
+
+
+def _notify(t: _Table | None) -> dict[str, Any]:
+    if t is None:
+        return {}
+    t.only("op", optional=("operand",))
+    op = t.choice("op", PREDICATES)
+    if op != "none" or "operand" in t.content:
+        operand = t.number("operand")
+    return {"notify_op": op, "notify_operand": operand if op != "none" else 0}
+
+
+def _effect(t: _Table | None) -> dict[str, Any]:
+    if t is None:
+        return {}
+    t.only("op", optional=("value", "operand"))
+    op = t.choice("op", EFFECTS)
+    if op == "none":
+        return {}
+    wants, other = ("value", "operand") if op == "reset" else ("operand", "value")
+    if other in t.content:
+        raise t.wrong(other, f'only op and {wants} with op "{op}"')
+    return {"effect_op": op, "effect_operand": t.number(wants)}
+
+
+def _map(t: _Table, geometry: Geometry, width: int) -> np.ndarray:
+    entries, counters = t.content["map"], geometry.counters(width)
+    if entries == "identity":
+        return identity_map(geometry, width)
+    if not isinstance(entries, list):
+        raise t.wrong("map", 'a list of [key, base index], or "identity"')
+    seen: dict[int, int] = {}
+    table = np.empty((len(entries), 2), np.uint64)
+    for i, entry in enumerate(entries):
+        pair = [_number(v) for v in entry] if isinstance(entry, list) else []
+        if len(pair) != 2 or None in pair:
+            raise t.wrong(f"map[{i}]", "[key, base index], two whole numbers", entry)
+        key, base = pair
+        if not 0 <= key < geometry.table:
+            raise t.wrong(f"map[{i}]", f"a key of 0 to {geometry.table - 1} (--table)", entry)
+        if not 0 <= base < counters:
+            allowed = f"a base index of 0 to {counters - 1} (--states x 64 / width)"
+            raise t.wrong(f"map[{i}]", allowed, entry)
+        if key in seen:
+            raise t.wrong(f"map[{i}]", f"each key once (map[{seen[key]}] has {key})", entry)
+        seen[key] = i
+        table[i] = key, base
+    return table
+
+
+_HEX = re.compile(r"0[xX][0-9a-fA-F]+(_[0-9a-fA-F]+)*")
+
+
+def _number(value: Any) -> int | None:
+    """A whole number: a TOML integer, or a hex string, since TOML stops at 2^63."""
+    if isinstance(value, str) and _HEX.fullmatch(value):
+        return int(value, 16)
+    return value if type(value) is int else None
+
+
+class _Table:
+    """A TOML table being read, which knows how to say what is wrong with it."""
+
+    def __init__(self, file: object, place: str, content: Any, line: Any = None, path: str = ""):
+        self.file, self.place, self.content, self.line, self.path = file, place, content, line, path
+
+    def wrong(self, key: str, allowed: str, value: Any = None) -> InputError:
+        field = f"{self.path}.{key}" if self.path else key
+        line = self.line(field) if self.line else ""
+        if value is None:
+            value = self.content.get(key, MISSING)
+        return InputError(self.file, self.place + line, field, value, allowed)
+
+    def only(self, *required: str, optional: tuple[str, ...] = ()) -> None:
+        """Check the keys: these and no others."""
+        known = (*required, *optional)
+        for key in self.content:
+            if key not in known:
+                raise self.wrong(key, "only the keys " + ", ".join(known))
+        for key in required:
+            if key not in self.content:
+                raise self.wrong(key, "a rule must give " + ", ".join(required))
+
+    def table(self, key: str) -> _Table | None:
+        """A table within this one; None if it is not there."""
+        content = self.content.get(key)
+        if key in self.content and not isinstance(content, dict):
+            raise self.wrong(key, "a table { key = value, ... }")
+        if content is None:
+            return None
+        return _Table(self.file, self.place, content, self.line, key)
+
+    def choice(self, key: str, names: tuple[str, ...]) -> str:
+        value = self.content[key]
+        if not isinstance(value, str) or value not in names:
+            raise self.wrong(key, ", ".join(names))
+        return value
+
+    def number(self, key: str, most: int = U64, also: str = "") -> int:
+        value = _number(self.content.get(key))
+        if value is None or not 0 <= value <= most:
+            top = str(most) if most < 1 << 20 else hex(most)
+            allowed = f"a whole number of 0 to {top}" + (" or a string of hex" if most == U64 else "")
+            raise self.wrong(key, f"{allowed}, or {also}" if also else allowed)
+        return value
+
+
+class _Places:
+    """Lines of rules and fields, found by looking through the text: tomllib does not tell.
+
+    Only the usual layout ([[rule]] headers) is looked for, and only trusted if it finds as many
+    rules as the parser did; otherwise places go without a line.
+    """
+
+    def __init__(self, text: str, rules: int) -> None:
+        self.lines = text.split("\n")
+        heads = [i for i, s in enumerate(self.lines) if re.match(r"\s*\[\[\s*rule\s*\]\]", s)]
+        self.heads = [*heads, len(self.lines)] if len(heads) == rules else None
+
+    def rule(self, i: int, content: Any) -> str:
+        name = content.get("name") if isinstance(content, dict) else None
+        return f'rule {i + 1} "{name}"' if isinstance(name, str) else f"rule {i + 1}"
+
+    def field(self, i: int, field: str) -> str:
+        if not self.heads:
+            return ""
+        top = re.escape(re.split(r"[.\[]", field)[0])
+        here = re.compile(rf"\s*(\[\s*rule\s*\.\s*)?[\"']?{top}[\"']?\s*[=.\]]")
+        first, last = self.heads[i], self.heads[i + 1]
+        line = next((n for n in range(first, last) if here.match(self.lines[n])), first)
+        return f" (line {line + 1})"
+
+
+def _toml(text: str, file: object) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as e:
+        # tomllib ends its messages so; an integer too long to convert, or nesting too deep, not.
+        message, at = str(e), re.search(r" \(at line (\d+), column (\d+)\)$", str(e))
+        place = f"line {at[1]}, column {at[2]}" if at else "file"
+        why = Bare(message[: at.start()] if at else message)
+        raise InputError(file, place, "TOML", why, "valid TOML") from e
