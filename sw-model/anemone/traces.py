@@ -89,7 +89,7 @@ def _check_names(path: object, place: str, names: list[str], allowed: str) -> No
 
 
 def _read_csv(path: object, data: bytes, geometry: Geometry) -> dict[str, np.ndarray]:
-    from anemone.golden.csvscan import BAD, FEW, count_lines, scan
+    from anemone.csvscan import BAD, FEW, count_lines, scan
 
     if not data:
         raise InputError(path, "file", "size", Bare("0 bytes"), _HEADER)
