@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plain model of a telemetry pipeline: NEMO §3.1 and Table 1, one event at a time.
+
+Written to be read beside the paper and believed; `fast` has the same meaning and the speed.
+Everything is a Python integer, so nothing wraps unless it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from anemone.geometry import WORDS_PER_LINE, Geometry
+from anemone.rules import Rule
+
+
+def _shift_right(value: int, operand: int, width: int) -> int:
+    amount = operand % 64
+    return value >> amount if amount < width else 0
+
+
+def _shift_left(value: int, operand: int, width: int) -> int:
+    amount = operand % 64
+    return value << amount if amount < width else 0
+
+
+def _saturating_add(value: int, operand: int, width: int) -> int:
+    return min(value + operand, 2**width - 1)
+
+
+# NEMO Table 1, "update op", and the three more that the hardware has. The operand has been cut to
+# the counter's width; the result is, afterwards.
+OPS: dict[str, Callable[[int, int, int], int]] = {
+    "add": lambda value, operand, width: value + operand,
+    "sub": lambda value, operand, width: value - operand,
+    "shr": _shift_right,
+    "shl": _shift_left,
+    "xor": lambda value, operand, width: value ^ operand,
+    "or": lambda value, operand, width: value | operand,
+    "max": lambda value, operand, width: max(value, operand),
+    "addsat": _saturating_add,
+}
+
+# NEMO Table 1, "predicate"; unsigned.
+PREDICATES: dict[str, Callable[[int, int], bool]] = {
+    "none": lambda value, operand: False,
+    "eq": lambda value, operand: value == operand,
+    "ge": lambda value, operand: value >= operand,
+    "gt": lambda value, operand: value > operand,
+    "lt": lambda value, operand: value < operand,
+    "le": lambda value, operand: value <= operand,
+}
+
+
+class Telemetry:
+    """One rule on one pipeline, with the state of every channel.
+
+    matched: events that updated a counter. unmapped: events whose key has no entry in the table.
+    out_of_range: events whose index is past the last counter. notifications: updates after which
+    the predicate held. notified: the (channel, index) of the first of them since `acknowledge`.
+    Events that the filter drops are in none.
+    """
+
+    def __init__(self, rule: Rule, geometry: Geometry) -> None:
+        self.rule = rule
+        self.geometry = geometry
+        self.table: dict[int, int] = {int(key): int(base) for key, base in rule.map}
+        self.states = [[0] * geometry.states for _ in range(geometry.channels)]
+        self.matched = self.unmapped = self.out_of_range = self.notifications = 0
+        self.notified: tuple[int, int] | None = None
+
+    # --- match (NEMO §3.1, "Match stage") ---
+
+    def event(self, addr: int, write: bool) -> None:
+        """A memory request at a device byte address."""
+        rule = self.rule
+        if ("W" if write else "R") not in rule.type or not rule.start <= addr < rule.end:
+            return
+        key = (addr & rule.primary_mask) >> rule.primary_shift
+        base = self.table.get(key) if key < self.geometry.table else None
+        if base is None:
+            self.unmapped += 1
+            return
+        index = base + ((addr & rule.sub_mask) >> rule.sub_shift)
+        if index >= self.geometry.counters(rule.width):
+            self.out_of_range += 1
+            return
+        self._update(self.geometry.channel(addr), index, addr, write)
+
+    # --- update, notify (NEMO §3.1, "Update stage", "Notify stage") ---
+
+    def _update(self, channel: int, index: int, addr: int, write: bool) -> None:
+        rule = self.rule
+        operand = {"imm": rule.operand, "line": addr >> 6, "is_write": int(write)}
+        value = self._apply(rule.op, self.counter(channel, index), operand[rule.operand_kind])
+        self._set_counter(channel, index, value)
+        self.matched += 1
+        if PREDICATES[rule.notify_op](value, rule.notify_operand % 2**rule.width):
+            self.notifications += 1
+            if self.notified is None:
+                self.notified = channel, index
+
+    def _apply(self, op: str, value: int, operand: int) -> int:
+        """An update op on a counter: modulo 2^width."""
+        width = self.rule.width
+        return OPS[op](value, operand % 2**width, width) % 2**width
+
+    def acknowledge(self) -> None:
+        """Let the next notification be latched."""
+        self.notified = None
+
+    # --- state (64 / width counters in a 64-bit word, the first in the lowest bits) ---
+
+    def _place(self, index: int) -> tuple[int, int]:
+        """The state word that holds a counter, and the counter's lowest bit in it."""
+        per_word = 64 // self.rule.width
+        return index // per_word, index % per_word * self.rule.width
+
+    def counter(self, channel: int, index: int) -> int:
+        """A counter's value."""
+        word, bit = self._place(index)
+        return self.states[channel][word] >> bit & (2**self.rule.width - 1)
+
+    def _set_counter(self, channel: int, index: int, value: int) -> None:
+        word, bit = self._place(index)
+        others = self.states[channel][word] & ~((2**self.rule.width - 1) << bit)
+        self.states[channel][word] = others | value << bit
+
+    # --- read (NEMO §3.1, "Telemetry state access") ---
+
+    def read_line(self, channel: int, line: int, effect: bool) -> list[int]:
+        """Eight state words, as they are before the read's effect, which then applies to every
+        counter of the line. Without `effect` it is a snapshot. Predicates are not tested.
+        """
+        first = line * WORDS_PER_LINE
+        words = self.states[channel][first : first + WORDS_PER_LINE]
+        if effect and self.rule.effect_op != "none":
+            per_line = WORDS_PER_LINE * (64 // self.rule.width)
+            for index in range(line * per_line, (line + 1) * per_line):
+                self._set_counter(channel, index, self._after_read(self.counter(channel, index)))
+        return words
+
+    def _after_read(self, value: int) -> int:
+        rule = self.rule
+        if rule.effect_op == "reset":
+            return rule.effect_operand % 2**rule.width
+        return self._apply(rule.effect_op, value, rule.effect_operand)
+
+    # --- control (NEMO §3.2) ---
+
+    def set_translation(self, key: int, base: int, valid: bool = True) -> None:
+        """Change one entry of the table, between two events."""
+        if valid:
+            self.table[key] = base
+        else:
+            self.table.pop(key, None)
+
+    def nonzero(self) -> Iterator[tuple[int, int, int]]:
+        """(index, channel, value) of every counter that is not zero, in that order."""
+        for index in range(self.geometry.counters(self.rule.width)):
+            for channel in range(self.geometry.channels):
+                if value := self.counter(channel, index):
+                    yield index, channel, value
+
+
+def replay(
+    telemetry: Telemetry, events: Iterable[tuple[int, bool]]
+) -> list[tuple[int, int, int, int]]:
+    """Run a trace of (addr, write); after every rule.read_every events read every line.
+
+    Returns (event, index, channel, value) of what the reads returned and was not zero; event is
+    the number of events so far.
+    """
+    reads = []
+    every, geometry = telemetry.rule.read_every, telemetry.geometry
+    for count, (addr, write) in enumerate(events, start=1):
+        telemetry.event(addr, write)
+        if every and count % every == 0:
+            reads += [(count, *row) for row in telemetry.nonzero()]
+            for channel in range(geometry.channels):
+                for line in range(geometry.lines):
+                    telemetry.read_line(channel, line, effect=True)
+    return reads
