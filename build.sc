@@ -8,12 +8,20 @@ object pins {
   val scala = "2.13.15"
   val chisel = "6.7.0"
   val chiseltest = "6.0.0"
+  val mainargs = "0.7.6"
+  val oslib = "0.10.7"
+  val ujson = "4.0.2"
 }
 
 /** The hardware: what becomes silicon (hw/src) and its chiseltest suite (hw/test). */
 object hw extends ScalaModule with ScalafmtModule {
   def scalaVersion = pins.scala
-  def ivyDeps = Agg(ivy"org.chipsalliance::chisel:${pins.chisel}")
+  def ivyDeps = Agg(
+    ivy"org.chipsalliance::chisel:${pins.chisel}",
+    ivy"com.lihaoyi::mainargs:${pins.mainargs}",
+    ivy"com.lihaoyi::os-lib:${pins.oslib}",
+    ivy"com.lihaoyi::ujson:${pins.ujson}"
+  )
   def scalacPluginIvyDeps = Agg(ivy"org.chipsalliance:::chisel-plugin:${pins.chisel}")
   def scalacOptions = Seq(
     "-deprecation",

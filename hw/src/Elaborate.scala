@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone
+
+import anemone.nemo.{NemoParams, TelemetryEngine}
+import circt.stage.ChiselStage
+import mainargs.{ParserForMethods, arg, main}
+
+/** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
+object Elaborate {
+  @main
+  def engine(
+      @arg(doc = "rules that run side by side") pipelines: Int = 8,
+      @arg(doc = "memory channels: 1, 2 or 4") channels: Int = 2,
+      @arg(doc = "state words of a pipeline on a channel") states: Int = 8192,
+      @arg(doc = "translation table entries of a pipeline") table: Int = 8192,
+      @arg(name = "address-bits", doc = "bits of a device byte address") addressBits: Int = 34,
+      @arg(doc = "folder to write to") out: String
+  ): Unit = {
+    val params = NemoParams(pipelines, channels, states, table, addressBits)
+    val folder = os.Path(out, os.pwd)
+    os.makeDir.all(folder)
+    ChiselStage.emitSystemVerilogFile(
+      new TelemetryEngine(params),
+      Array("--target-dir", folder.toString, "--split-verilog"),
+      Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
+    )
+    os.write.over(folder / "params.json", json(params))
+  }
+
+  private def json(p: NemoParams): String = ujson.write(
+    ujson.Obj(
+      "pipelines" -> p.pipelines,
+      "channels" -> p.channels,
+      "states" -> p.states,
+      "table" -> p.table,
+      "address_bits" -> p.addressBits,
+      "word_bits" -> p.wordBits,
+      "line_words" -> p.lineWords,
+      "index_bits" -> p.indexBits,
+      "event_latency" -> TelemetryEngine.eventLatency,
+      "read_latency" -> TelemetryEngine.readLatency
+    ),
+    indent = 2
+  ) + "\n"
+
+  def main(args: Array[String]): Unit = ParserForMethods(this).runOrExit(args.toSeq): Unit
+}

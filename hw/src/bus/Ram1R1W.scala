@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.bus
+
+import chisel3._
+import chisel3.util._
+
+/** Write port of a [[Ram1R1W]]. */
+class RamWrite(depth: Int, width: Int) extends Bundle {
+  val address = UInt(log2Ceil(depth).W)
+  val data = UInt(width.W)
+}
+
+/** The one memory macro: one read port, one write port, one clock, an output register.
+  *
+  * Block RAMs of every FPGA and every SRAM compiler have this shape, so this file is all that a port to another
+  * technology has to replace.
+  *
+  * Latency: `data` answers a read two cycles after `read.valid`. In a cycle that answers no read it is zero, so
+  * the outputs of banks of which at most one is read can be joined by OR instead of a multiplexer.
+  *
+  * Reading an address in the very cycle that writes it is not allowed: macros disagree about the outcome. Users
+  * forward instead; an assertion watches. Contents are undefined after power-up; users clear them.
+  *
+  * @param depth words
+  * @param width bits a word
+  */
+class Ram1R1W(val depth: Int, val width: Int) extends Module {
+  require(depth >= 2, s"a memory has 2 words or more, not $depth")
+  require(width >= 1, s"a memory word has 1 bit or more, not $width")
+
+  val io = IO(new Bundle {
+    val read = Flipped(Valid(UInt(log2Ceil(depth).W)))
+    val data = Output(UInt(width.W))
+    val write = Flipped(Valid(new RamWrite(depth, width)))
+  })
+
+  // ReadFirst keeps the emitted template a plain block RAM: the collision it defines is the one that never happens.
+  private val memory = SyncReadMem(depth, UInt(width.W), SyncReadMem.ReadFirst)
+  private val word = memory.read(io.read.bits, io.read.valid)
+  when(io.write.valid) { memory.write(io.write.bits.address, io.write.bits.data) }
+
+  io.data := RegNext(Mux(RegNext(io.read.valid, false.B), word, 0.U), 0.U)
+
+  assert(!(io.read.valid && io.write.valid && io.read.bits === io.write.bits.address), "read of a word being written")
+}

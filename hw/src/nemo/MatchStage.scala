@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+import anemone.bus.Ram1R1W
+
+/** What the match stage found for one slot: at most one flag. */
+class MatchResult(p: NemoParams) extends Bundle {
+  val matched = Bool()
+  val unmapped = Bool()
+  val outOfRange = Bool()
+
+  /** Index of the counter, split: line, word of the line, counter of the word. */
+  val line = UInt(p.lineBits.W)
+  val word = UInt(p.wordIndexBits.W)
+  val sub = UInt(p.subBits.W)
+}
+
+/** Match stage of one rule on one channel (NEMO §3.1): filter, key, translation table, offset, range check.
+  *
+  * Latency: [[MatchStage.latency]] cycles from `slot` to `result`; one event a cycle.
+  *
+  * A table write applies to the events accepted in its own cycle and later: it is presented to the table when the
+  * event of that cycle is looked up, and forwarded to it.
+  */
+class MatchStage(p: NemoParams) extends Module {
+  val io = IO(new Bundle {
+    val slot = Input(new Slot(p))
+    val rule = Input(new Rule(p))
+
+    /** Load the rule, a cycle before the first slot it applies to is in `slot`. */
+    val load = Input(Bool())
+
+    /** Events match nothing. */
+    val off = Input(Bool())
+    val table = Flipped(Valid(new TableWrite(p)))
+    val result = Output(new MatchResult(p))
+  })
+
+  private def loaded[T <: Data](field: T, stage: Int): T = RegEnable(field, ShiftRegister(io.load, stage, false.B, true.B))
+
+  // Slot: filter, and both fields of the address. A field is looked at whole, so that none wraps silently.
+  private val request = io.slot.request
+  private val enable = RegEnable(io.rule.enable, false.B, io.load)
+  private val ofType = Mux(request.write, loaded(io.rule.writes, 0), loaded(io.rule.reads, 0))
+  private val inRange = request.address >= loaded(io.rule.start, 0) && request.address < loaded(io.rule.end, 0)
+  private val considered = RegNext(io.slot.event && enable && ofType && inRange && !io.off, false.B)
+  private def field(mask: UInt, shift: UInt): UInt = {
+    val value = Reg(UInt(p.addressBits.W))
+    value := (request.address & loaded(mask, 0)) >> loaded(shift, 0)
+    value
+  }
+  private val key = field(io.rule.primaryMask, io.rule.primaryShift)
+  private val offset = field(io.rule.subMask, io.rule.subShift)
+
+  // Table: two cycles.
+  private def fits(field: UInt, bits: Int): Bool = if (field.getWidth > bits) !(field >> bits).orR else true.B
+  private val entries = Module(new Ram1R1W(p.table, p.indexBits + 1))
+  private val write = ShiftRegister(io.table, 1, 0.U.asTypeOf(io.table), true.B)
+  private val tableKey = key.pad(p.keyBits)(p.keyBits - 1, 0)
+  private val sameKey = write.valid && write.bits.key === tableKey
+  entries.io.read.valid := considered && !sameKey
+  entries.io.read.bits := tableKey
+  entries.io.write.valid := write.valid
+  entries.io.write.bits.address := write.bits.key
+  entries.io.write.bits.data := Cat(write.bits.mapped, write.bits.base)
+  private val forwarded = Mux(sameKey, entries.io.write.bits.data, 0.U)
+  private val entry = entries.io.data | ShiftRegister(forwarded, 2)
+  private val looked = ShiftRegister(considered, 2, false.B, true.B)
+  private val keyFits = ShiftRegister(fits(key, p.keyBits), 2)
+  private val offsetFits = ShiftRegister(fits(offset, p.indexBits), 2)
+  private val offsetLow = ShiftRegister(offset.pad(p.indexBits)(p.indexBits - 1, 0), 2)
+
+  // Index: base plus offset, then cut into word and counter of the word by the width.
+  private val width = loaded(io.rule.counterWidth, MatchStage.indexStage)
+  private val mapped = entry(p.indexBits) && keyFits
+  private val index = (entry(p.indexBits - 1, 0) +& offsetLow).asTypeOf(UInt((p.indexBits + 1).W))
+  private val wordIndex = CounterWidth.select(width, p)(w => (index >> (p.subBits - w)).pad(p.indexBits + 1))
+  private val sub = CounterWidth.select(width, p)(w => (index & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0))
+  private val inStates = offsetFits && !(wordIndex >> log2Ceil(p.states)).orR
+
+  io.result.matched := RegNext(looked && mapped && inStates, false.B)
+  io.result.unmapped := RegNext(looked && !mapped, false.B)
+  io.result.outOfRange := RegNext(looked && mapped && !inStates, false.B)
+  private val word = RegNext(wordIndex(log2Ceil(p.states) - 1, 0))
+  io.result.word := word(p.wordIndexBits - 1, 0)
+  io.result.line := word >> p.wordIndexBits
+  io.result.sub := RegNext(sub)
+}
+
+object MatchStage {
+
+  /** Cycle, counted from the slot, in which base and offset are added. */
+  val indexStage: Int = 3
+
+  /** Cycles from slot to result. */
+  val latency: Int = 4
+}

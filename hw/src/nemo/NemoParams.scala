@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3.util._
+
+/** Sizes of a telemetry engine. What a rule does is chosen at run time; only sizes are fixed at elaboration.
+  *
+  * @param pipelines   rules that run side by side, each on every channel
+  * @param channels    memory channels; the address bits above the 64 B line choose one
+  * @param states      state words of one pipeline on one channel
+  * @param table       entries of a pipeline's translation table
+  * @param addressBits bits of a device byte address
+  * @param wordBytes   bytes of a state word: 8, or less to keep a formal proof small
+  * @param lineWords   state words of a telemetry line: 8, or less to keep a formal proof small
+  */
+case class NemoParams(
+    pipelines: Int = 8,
+    channels: Int = 2,
+    states: Int = 8192,
+    table: Int = 8192,
+    addressBits: Int = 34,
+    wordBytes: Int = 8,
+    lineWords: Int = 8
+) {
+  require(pipelines >= 1 && pipelines <= 64, s"pipelines: 1 to 64, not $pipelines")
+  require(Seq(1, 2, 4).contains(channels), s"channels: 1, 2 or 4, not $channels")
+  require(Seq(2, 4, 8).contains(wordBytes), s"wordBytes: 2, 4 or 8, not $wordBytes")
+  require(Seq(2, 4, 8).contains(lineWords), s"lineWords: 2, 4 or 8, not $lineWords")
+  require(isPow2(states) && states >= 2 * lineWords, s"states: a power of two, two lines or more, not $states")
+  require(isPow2(table) && table >= 2, s"table: a power of two, 2 or more, not $table")
+  require(addressBits >= 8 && addressBits <= 52, s"addressBits: 8 to 52, not $addressBits")
+  require(states * wordBytes <= (1 << 24), s"states: at most 2^24 counters a channel, not ${states * wordBytes}")
+
+  val wordBits: Int = 8 * wordBytes
+  val lines: Int = states / lineWords
+  val lineBits: Int = log2Ceil(lines)
+  val wordIndexBits: Int = log2Ceil(lineWords)
+
+  /** Position of a counter within its word, counted in counters. */
+  val subBits: Int = log2Ceil(wordBytes)
+
+  /** Index of a counter: the narrowest counters are the most. */
+  val indexBits: Int = log2Ceil(states) + subBits
+  val keyBits: Int = log2Ceil(table)
+  val pipelineBits: Int = 1.max(log2Ceil(pipelines))
+  val channelBits: Int = 1.max(log2Ceil(channels))
+
+  /** Address of a 64 B line, the request field `line`. */
+  val lineAddressBits: Int = addressBits - 6
+}

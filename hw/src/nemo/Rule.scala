@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+
+/** Where an update's operand comes from. */
+object OperandSource {
+  val Immediate = 0
+  val Line = 1
+  val IsWrite = 2
+  val bits = 2
+}
+
+/** Predicates of the notify stage, on the value just written; all unsigned. */
+object Predicate {
+  val None = 0
+  val Equal = 1
+  val GreaterEqual = 2
+  val Greater = 3
+  val Less = 4
+  val LessEqual = 5
+  val bits = 3
+}
+
+/** What a telemetry read does to the line it returns. */
+object ReadEffect {
+  val None = 0
+  val Reset = 1
+  val Op = 2
+  val bits = 2
+}
+
+/** One telemetry rule, NEMO §3.1 Table 1 and more. Every field is chosen at run time.
+  *
+  *   - filter: `reads`/`writes` let a request type through; `start` <= address < `end`, in bytes
+  *   - key = (address & `primaryMask`) >> `primaryShift`; the table turns it into a base index
+  *   - index = base + ((address & `subMask`) >> `subShift`)
+  *   - update: `op` ([[UpdateOp]] code) with `operand` or a request field (`operandSource`)
+  *   - `counterWidth`: a counter has 8 << counterWidth bits; a word holds several
+  *   - notify: `notifyOp` ([[Predicate]]) against `notifyOperand`
+  *   - read effect: `effectKind` ([[ReadEffect]]), `effectOp`, and `effectOperand`, the operand or the reset value
+  */
+class Rule(val p: NemoParams) extends Bundle {
+  val enable = Bool()
+  val reads = Bool()
+  val writes = Bool()
+  val start = UInt((p.addressBits + 1).W)
+  val end = UInt((p.addressBits + 1).W)
+  val primaryMask = UInt(p.addressBits.W)
+  val primaryShift = UInt(6.W)
+  val subMask = UInt(p.addressBits.W)
+  val subShift = UInt(6.W)
+  val op = UInt(UpdateOp.codeBits.W)
+  val operandSource = UInt(OperandSource.bits.W)
+  val operand = UInt(p.wordBits.W)
+  val counterWidth = UInt(2.W)
+  val notifyOp = UInt(Predicate.bits.W)
+  val notifyOperand = UInt(p.wordBits.W)
+  val effectKind = UInt(ReadEffect.bits.W)
+  val effectOp = UInt(UpdateOp.codeBits.W)
+  val effectOperand = UInt(p.wordBits.W)
+}
+
+/** A rule on its way into a pipeline. */
+class RuleWrite(p: NemoParams) extends Bundle {
+  val pipeline = UInt(p.pipelineBits.W)
+  val rule = new Rule(p)
+}
+
+/** One entry of a translation table on its way in: `key` now maps to `base`, or to nothing. */
+class TableWrite(p: NemoParams) extends Bundle {
+  val pipeline = UInt(p.pipelineBits.W)
+  val key = UInt(p.keyBits.W)
+  val base = UInt(p.indexBits.W)
+  val mapped = Bool()
+}
+
+/** What software sees of a pipeline besides its states.
+  *
+  * Counters are 64 bits wide and exact: events that updated a counter, that had no table entry, that fell past the
+  * last counter; updates on which the predicate held; lines returned with bad parity. The latch keeps the first
+  * counter on which the predicate held since it was last acknowledged; of two channels in one cycle, the lower.
+  */
+class PipelineStatus(p: NemoParams) extends Bundle {
+  val matched = UInt(64.W)
+  val unmapped = UInt(64.W)
+  val outOfRange = UInt(64.W)
+  val notifications = UInt(64.W)
+  val parityErrors = UInt(64.W)
+  val notified = Bool()
+  val notifiedIndex = UInt(p.indexBits.W)
+  val notifiedChannel = UInt(p.channelBits.W)
+  val clearing = Bool()
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+
+/** An accepted memory request as telemetry sees it: a device byte address, read or write. */
+class MemoryEvent(p: NemoParams) extends Bundle {
+  val address = UInt(p.addressBits.W)
+  val write = Bool()
+}
+
+/** A telemetry read of one whole line, with the rule's read effect or as a plain snapshot. */
+class LineRead(p: NemoParams) extends Bundle {
+  val pipeline = UInt(p.pipelineBits.W)
+  val line = UInt(p.lineBits.W)
+  val effect = Bool()
+}
+
+/** The answer to a [[LineRead]]. `poison`: a word of the line had bad parity. */
+class Line(p: NemoParams) extends Bundle {
+  val words = Vec(p.lineWords, UInt(p.wordBits.W))
+  val poison = Bool()
+}
+
+/** One slot of a channel's single order: at most one event or one (part of a) telemetry read a cycle.
+  *
+  * A read whose effect is an update op walks the line a word a slot (`walk`): the words of the line go through the
+  * update stage one after the other, with no event in between.
+  */
+class Slot(p: NemoParams) extends Bundle {
+  val event = Bool()
+  val request = new MemoryEvent(p)
+  val read = Bool()
+  val target = new LineRead(p)
+  val walk = Bool()
+  val word = UInt(p.wordIndexBits.W)
+}

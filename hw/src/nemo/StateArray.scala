@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import anemone.bus.Ram1R1W
+
+/** A state word as it is stored: even parity over both fields. */
+class StateWord(p: NemoParams) extends Bundle {
+  val parity = Bool()
+  val data = UInt(p.wordBits.W)
+}
+
+/** Some words of one line. */
+class LineSelect(p: NemoParams) extends Bundle {
+  val line = UInt(p.lineBits.W)
+  val words = UInt(p.lineWords.W)
+}
+
+/** The states of one rule on one channel: a bank for each word of a line, so that a line is one access.
+  *
+  * All selected words are written with the same value. Latency: two cycles from `read` to `words`; words that were
+  * not read are zero.
+  */
+class StateArray(p: NemoParams) extends Module {
+  val io = IO(new Bundle {
+    val read = Input(new LineSelect(p))
+    val words = Output(Vec(p.lineWords, new StateWord(p)))
+    val write = Input(new LineSelect(p))
+    val value = Input(new StateWord(p))
+  })
+
+  for (k <- 0 until p.lineWords) {
+    val bank = Module(new Ram1R1W(p.lines, 1 + p.wordBits)).suggestName(s"bank_$k")
+    bank.io.read.valid := io.read.words(k)
+    bank.io.read.bits := io.read.line
+    bank.io.write.valid := io.write.words(k)
+    bank.io.write.bits.address := io.write.line
+    bank.io.write.bits.data := io.value.asUInt
+    io.words(k) := bank.io.data.asTypeOf(new StateWord(p))
+  }
+}

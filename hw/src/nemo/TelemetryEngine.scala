@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+
+/** The telemetry engine beside the memory path (NEMO §3, Figure 1): every event is broadcast to every pipeline.
+  *
+  * Ports:
+  *   - `events`: an accepted request a channel a cycle, never held back
+  *   - `reads`, `lines`: telemetry reads of whole lines, a line a channel a cycle; answers keep the order of the
+  *     reads, [[TelemetryEngine.readLatency]] cycles behind them (a walk: `lineWords - 1` more), and can't be held
+  *     back. A read waits for a cycle without an event.
+  *   - `rule`: a pipeline's rule; applies to everything accepted from one cycle on, on all channels. Held until ready.
+  *   - `table`: a translation entry; applies to events accepted in its own cycle and later. Waits only while the
+  *     pipeline is being cleared.
+  *   - `clear`: starts clearing a pipeline; `status.clearing` tells when it is done. Meanwhile it counts nothing and
+  *     its lines read as zero.
+  *   - `acknowledge`, `status`: a notify latch's re-arm, and what software sees, by pipeline
+  *
+  * "Accepted" of an event behind a walk is the slot it gets: a change of rule or table between the two applies.
+  */
+class TelemetryEngine(p: NemoParams) extends Module {
+  val io = IO(new Bundle {
+    val events = Vec(p.channels, Flipped(Valid(new MemoryEvent(p))))
+    val reads = Vec(p.channels, Flipped(Decoupled(new LineRead(p))))
+    val lines = Vec(p.channels, Valid(new Line(p)))
+    val rule = Flipped(Decoupled(new RuleWrite(p)))
+    val table = Flipped(Decoupled(new TableWrite(p)))
+    val clear = Flipped(Valid(UInt(p.pipelineBits.W)))
+    val acknowledge = Input(Vec(p.pipelines, Bool()))
+    val status = Output(Vec(p.pipelines, new PipelineStatus(p)))
+  })
+
+  private val arbiters = Seq.fill(p.channels)(Module(new SlotArbiter(p)))
+  private val pipelines = Seq.tabulate(p.pipelines)(i => Module(new TelemetryPipeline(p)).suggestName(s"pipeline_$i"))
+  private def isFor(i: Int, index: UInt): Bool = index === i.U
+
+  // A rule goes down the pipeline like a slot, and is taken from the port in each stage as it passes.
+  private val loading = RegInit(false.B)
+  private val load = io.rule.valid && !loading && !arbiters.map(_.io.walking).reduce(_ || _)
+  private val loaded = ShiftRegister(load, TelemetryPipeline.ruleStages + 1, false.B, true.B)
+  loading := (loading || load) && !loaded
+  io.rule.ready := loaded
+
+  private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
+  when(load) { walks(io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
+
+  for (c <- 0 until p.channels) {
+    arbiters(c).io.event := io.events(c)
+    arbiters(c).io.read <> io.reads(c)
+    arbiters(c).io.walks := walks
+    arbiters(c).io.hold := io.rule.valid && !loading
+  }
+
+  private val clearing = VecInit(pipelines.map(_.io.status.clearing))
+  io.table.ready := !clearing(io.table.bits.pipeline)
+  private val table = Wire(Valid(new TableWrite(p)))
+  table.bits := RegNext(io.table.bits)
+  table.valid := RegNext(io.table.fire, false.B)
+
+  private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
+  for ((pipeline, i) <- pipelines.zipWithIndex) {
+    pipeline.io.index := i.U
+    pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
+    pipeline.io.rule := io.rule.bits.rule
+    pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
+    pipeline.io.table := table
+    pipeline.io.clear := io.clear.valid && isFor(i, io.clear.bits)
+    pipeline.io.acknowledge := io.acknowledge(i)
+    pipeline.io.poisoned := VecInit(readStages.map { stage =>
+      stage.io.line.valid && stage.io.line.bits.poison && isFor(i, stage.io.pipeline)
+    })
+    io.status(i) := pipeline.io.status
+  }
+  for ((stage, c) <- readStages.zipWithIndex) {
+    stage.io.slot := ShiftRegister(arbiters(c).io.slot, TelemetryPipeline.partLatency)
+    stage.io.slot.read := ShiftRegister(arbiters(c).io.slot.read, TelemetryPipeline.partLatency, false.B, true.B)
+    stage.io.parts := VecInit(pipelines.map(_.io.parts(c)))
+    io.lines(c) := stage.io.line
+  }
+}
+
+object TelemetryEngine {
+
+  /** Cycles from an event's to the cycle in which its state is written: a read right behind it sees the value. */
+  val eventLatency: Int = 1 + MatchStage.latency + UpdateStage.window
+
+  /** Cycles from a read's acceptance to its line. */
+  val readLatency: Int = 1 + TelemetryPipeline.partLatency + ReadStage.latency
+}

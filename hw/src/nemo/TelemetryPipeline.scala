@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+
+/** One telemetry rule on all channels: match, update, notify (NEMO §3.1, Figure 2), its counters and its latch.
+  *
+  * Each channel has its own table copy and states, so channels never meet but in the counters and the latch.
+  */
+class TelemetryPipeline(p: NemoParams) extends Module {
+  val io = IO(new Bundle {
+
+    /** Which pipeline this is. */
+    val index = Input(UInt(p.pipelineBits.W))
+    val slots = Input(Vec(p.channels, new Slot(p)))
+    val rule = Input(new Rule(p))
+
+    /** `rule` applies from the slots of the next cycle on; it stays until [[TelemetryPipeline.ruleStages]] later. */
+    val load = Input(Bool())
+    val table = Flipped(Valid(new TableWrite(p)))
+
+    /** Zero the states and counters and invalidate the table; also done after reset. */
+    val clear = Input(Bool())
+    val acknowledge = Input(Bool())
+
+    /** A line of this pipeline came back poisoned. A bit a channel. */
+    val poisoned = Input(Vec(p.channels, Bool()))
+    val parts = Output(Vec(p.channels, new LinePart(p)))
+    val status = Output(new PipelineStatus(p))
+  })
+  import TelemetryPipeline._
+
+  // Clearing walks the table and, side by side, the lines; long enough for the pipeline to run empty meanwhile.
+  private val steps = Seq(p.table, p.lines, drain).max
+  private val clearing = RegInit(true.B)
+  private val step = RegInit(0.U(log2Ceil(steps).W))
+  when(clearing) {
+    step := step + 1.U
+    clearing := step =/= (steps - 1).U
+  }
+  when(io.clear) {
+    clearing := true.B
+    step := 0.U
+  }
+
+  private val table = Wire(Valid(new TableWrite(p)))
+  table := io.table
+  table.valid := io.table.valid && io.table.bits.pipeline === io.index
+  when(clearing) {
+    table.valid := true.B
+    table.bits.key := step
+    table.bits.mapped := false.B
+  }
+
+  private def after[T <: Data](x: T, cycles: Int): T = ShiftRegister(x, cycles)
+  private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)
+  private val notifyLoad = ShiftRegister(updateLoad, UpdateStage.latency, false.B, true.B)
+
+  private val lanes = io.slots.zip(io.parts).map { case (slot, part) =>
+    val matching = Module(new MatchStage(p))
+    matching.io.slot := slot
+    matching.io.rule := io.rule
+    matching.io.load := io.load
+    matching.io.off := clearing
+    matching.io.table := table
+
+    val update = Module(new UpdateStage(p))
+    update.io.pipeline := io.index
+    update.io.slot := after(slot, MatchStage.latency)
+    update.io.slot.read := ShiftRegister(slot.read, MatchStage.latency, false.B, true.B)
+    update.io.matched := matching.io.result
+    update.io.rule := io.rule
+    update.io.load := updateLoad
+    update.io.clear.valid := clearing
+    update.io.clear.bits := step
+    part := update.io.part
+
+    val notification = Module(new NotifyStage(p))
+    notification.io.updated := update.io.updated
+    notification.io.rule := io.rule
+    notification.io.load := notifyLoad
+    (matching.io.result, notification.io.holds)
+  }
+  private val results = lanes.map(_._1)
+  private val holds = lanes.map(_._2)
+
+  private def count(flags: Seq[Bool]): UInt = {
+    val total = RegInit(0.U(64.W))
+    total := Mux(clearing, 0.U, total + RegNext(PopCount(flags), 0.U))
+    total
+  }
+  io.status.matched := count(results.map(_.matched))
+  io.status.unmapped := count(results.map(_.unmapped))
+  io.status.outOfRange := count(results.map(_.outOfRange))
+  io.status.notifications := count(holds.map(_.valid))
+  io.status.parityErrors := count(io.poisoned)
+
+  // The latch: a hit in the cycle of the acknowledge is the next first one, so none is lost.
+  private val hit = holds.map(_.valid).reduce(_ || _)
+  private val notified = RegInit(false.B)
+  private val first = hit && (!notified || io.acknowledge)
+  notified := !clearing && (hit || (notified && !io.acknowledge))
+  io.status.notified := notified
+  io.status.notifiedChannel := RegEnable(PriorityEncoder(holds.map(_.valid)), first)
+  io.status.notifiedIndex := RegEnable(PriorityMux(holds.map(h => h.valid -> h.bits)), first)
+  io.status.clearing := clearing
+}
+
+object TelemetryPipeline {
+
+  /** Cycles for which a rule is read while it takes effect, stage after stage. */
+  val ruleStages: Int = MatchStage.latency + UpdateStage.latency + NotifyStage.latency
+
+  /** Cycles after which nothing of an earlier slot is left in a pipeline. */
+  val drain: Int = 16
+  require(drain > ruleStages)
+
+  /** Cycles from slot to its part of a telemetry line. */
+  val partLatency: Int = MatchStage.latency + 2
+}

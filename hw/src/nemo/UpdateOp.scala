@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+
+/** What the update datapath does for one op, a row a op. An op that the datapath can express is added here and
+  * nowhere else in the hardware (docs/adding-an-op.md).
+  *
+  * The datapath of a byte, A the old state and B the operand:
+  *   - `sum` = A + B, or A + ~B + 1 when `subtract`; the carry out of a counter is kept;
+  *   - `alt` = (A & P) ^ B | shifted A, with P zeros, ones or ~B (`pass`);
+  *   - `settle` chooses between them once the carry is known.
+  *
+  * @param code     as rules and registers encode it
+  * @param operand  B is the operand; otherwise zero
+  * @param subtract B is inverted and a carry enters each counter
+  * @param pass     the P above
+  * @param shift    the shifter adds A moved right or left by the operand
+  * @param settle   which result stands
+  */
+case class UpdateOp(
+    name: String,
+    code: Int,
+    operand: Boolean = true,
+    subtract: Boolean = false,
+    pass: UpdateOp.Pass = UpdateOp.PassZeros,
+    shift: UpdateOp.Shift = UpdateOp.NoShift,
+    settle: UpdateOp.Settle = UpdateOp.SettleAlt
+)
+
+object UpdateOp {
+  sealed abstract class Pass(val code: Int)
+  case object PassZeros extends Pass(0)
+  case object PassOnes extends Pass(1)
+  case object PassNotB extends Pass(2)
+
+  sealed abstract class Shift(val code: Int)
+  case object NoShift extends Shift(0)
+  case object Right extends Shift(1)
+  case object Left extends Shift(2)
+
+  sealed abstract class Settle(val code: Int)
+  case object SettleAlt extends Settle(0)
+  case object SettleSum extends Settle(1)
+
+  /** All ones where the sum carried. */
+  case object SettleSaturated extends Settle(2)
+
+  /** A where A - B did not borrow, else B. */
+  case object SettleLarger extends Settle(3)
+
+  val Add: UpdateOp = UpdateOp("add", 0, settle = SettleSum)
+  val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, settle = SettleSum)
+  val Shr: UpdateOp = UpdateOp("shr", 2, operand = false, shift = Right)
+  val Shl: UpdateOp = UpdateOp("shl", 3, operand = false, shift = Left)
+  val Xor: UpdateOp = UpdateOp("xor", 4, pass = PassOnes)
+  val Or: UpdateOp = UpdateOp("or", 5, pass = PassNotB)
+  val Max: UpdateOp = UpdateOp("max", 6, subtract = true, pass = PassOnes, settle = SettleLarger)
+  val AddSat: UpdateOp = UpdateOp("addsat", 7, settle = SettleSaturated)
+
+  /** The reset of a read effect: the operand replaces the state. Not an update op of a rule. */
+  val Set: UpdateOp = UpdateOp("set", 8)
+
+  val all: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat, Set)
+  val codeBits: Int = 4
+  require(all.map(_.code) == all.indices, "op codes count up from zero")
+}
+
+/** An op decoded into the datapath's controls, one row of [[UpdateOp]] as wires. */
+class OpControl extends Bundle {
+  val operand = Bool()
+  val subtract = Bool()
+  val pass = UInt(2.W)
+  val shift = UInt(2.W)
+  val settle = UInt(2.W)
+}
+
+object OpControl {
+
+  /** Decodes an op code, without latency; a code that is none decodes as ADD. */
+  def apply(code: UInt): OpControl = {
+    def field(f: UpdateOp => Int, width: Int): UInt =
+      MuxLookup(code, f(UpdateOp.Add).U(width.W))(UpdateOp.all.map(op => op.code.U -> f(op).U(width.W)))
+    val control = Wire(new OpControl)
+    control.operand := field(op => if (op.operand) 1 else 0, 1)
+    control.subtract := field(op => if (op.subtract) 1 else 0, 1)
+    control.pass := field(_.pass.code, 2)
+    control.shift := field(_.shift.code, 2)
+    control.settle := field(_.settle.code, 2)
+    control
+  }
+}
