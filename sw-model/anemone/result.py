@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -194,8 +195,21 @@ def write(result: Result, out: str | os.PathLike) -> None:
         raise unwritable(out, e) from e
 
 
-def unwritable(out: Path, error: OSError) -> InputError:
-    why = Bare(error.strerror or str(error))
+def check_out(out: str | os.PathLike) -> None:
+    """Raise InputError now if `write` would: before the work rather than after it."""
+    out = Path(out)
+    try:
+        there = next(p for p in (out, *out.absolute().parents) if p.exists())
+        if not there.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except (OSError, ValueError) as e:
+        raise unwritable(out, e) from e
+
+
+def unwritable(out: Path, error: Exception) -> InputError:
+    why = Bare(getattr(error, "strerror", None) or str(error))
     return InputError(out, "output folder", "--out", why, "a folder that can be made and written")
 
 

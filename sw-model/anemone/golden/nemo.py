@@ -162,21 +162,30 @@ class Telemetry:
                     yield index, channel, value
 
 
+def unpack(words: Iterable[int], width: int) -> list[int]:
+    """The counters in state words, the lowest bits first."""
+    return [word >> bit & (2**width - 1) for word in words for bit in range(0, 64, width)]
+
+
 def replay(
     telemetry: Telemetry, events: Iterable[tuple[int, bool]]
 ) -> list[tuple[int, int, int, int]]:
     """Run a trace of (addr, write); after every rule.read_every events read every line.
 
-    Returns (event, index, channel, value) of what the reads returned and was not zero; event is
-    the number of events so far.
+    Returns (event, index, channel, value) of what the reads returned and was not zero, sorted;
+    event is the number of events so far.
     """
     reads = []
-    every, geometry = telemetry.rule.read_every, telemetry.geometry
+    rule, geometry = telemetry.rule, telemetry.geometry
     for count, (addr, write) in enumerate(events, start=1):
         telemetry.event(addr, write)
-        if every and count % every == 0:
-            reads += [(count, *row) for row in telemetry.nonzero()]
+        if rule.read_every and count % rule.read_every == 0:
             for channel in range(geometry.channels):
-                for line in range(geometry.lines):
-                    telemetry.read_line(channel, line, effect=True)
-    return reads
+                words = [
+                    word
+                    for line in range(geometry.lines)
+                    for word in telemetry.read_line(channel, line, effect=True)
+                ]
+                values = enumerate(unpack(words, rule.width))
+                reads += [(count, index, channel, value) for index, value in values if value]
+    return sorted(reads)

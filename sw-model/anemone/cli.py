@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line, `anemone`. Heavy imports wait until a command runs, so that help is quick."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anemone.errors import InputError, oneline
+from anemone.geometry import Geometry
+
+if TYPE_CHECKING:
+    from anemone.replay import Progress
+    from anemone.result import Result
+
+BAD_INPUT = 2  # exit status
+
+# Further commands: name -> (module with a Typer `app`, one line of help). Imported when called.
+LATER = {
+    "sim": ("anemone.simrun", "Replay the sample traces on both engines, compare, and report."),
+    "bench": ("anemone.bench", "Measure slots, latency and speed of both engines."),
+    "capture": ("anemone.capture", "Capture memory traces of real programs."),
+}
+
+# The base of what Typer raises for a wrong command line; it has no public name of its own.
+_UsageError = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="Memory telemetry in hardware: replay traces through rules, on the RTL or its model.",
+)
+
+
+class Engine(str, Enum):
+    """Which engine runs the rules."""
+
+    rtl = "rtl"
+    model = "model"
+
+
+_SIZES = Geometry()
+_EXAMPLE = """
+**Example.** Count the accesses to each 2 MiB page, and see the counters:
+
+    $ cat hot.toml
+    [[rule]]
+    name = "hotness"
+    type = "RW"                                 # R, W or RW
+    range = [0x0, 0x4_0000_0000]                # bytes; the end is exclusive
+    primary = { mask = "0xFFFFFFFFFFFFFFFF", shift = 21 }
+    update = { op = "add", operand = 1 }
+    map = "identity"                            # page i has counter i
+
+    $ printf 'addr,write\\n0x200000,1\\n0x200040,0\\n' > two.csv
+
+    $ anemone replay --rules hot.toml --trace two.csv --engine model --out hot
+
+DIR then has states.parquet (counters at the end), reads.parquet (what the periodic reads of
+`read_every` returned) and report.json. docs/rules.md describes every field of a rule.
+
+Bad input is one line on stderr and exit status 2, and DIR is as it was.
+"""
+
+
+@app.callback()
+def _root() -> None:
+    """Keeps `replay` a command with a name, even while it is the only one."""
+
+
+@app.command("replay", epilog=_EXAMPLE)
+def _replay(
+    rules: Annotated[Path, typer.Option(help="Rules, TOML.", metavar="RULES.toml")],
+    trace: Annotated[Path, typer.Option(help="Accesses, CSV or Parquet.", metavar="TRACE")],
+    engine: Annotated[Engine, typer.Option(help="The Verilated RTL, or the golden model.")],
+    out: Annotated[Path, typer.Option(help="Folder for the results.", metavar="DIR")],
+    channels: Annotated[int, typer.Option(help="Memory channels: 1, 2 or 4.")] = _SIZES.channels,
+    pipelines: Annotated[int, typer.Option(help="Rules at once.")] = _SIZES.pipelines,
+    states: Annotated[
+        int, typer.Option(help="64-bit states a channel of a rule.")
+    ] = _SIZES.states,
+    table: Annotated[int, typer.Option(help="Entries of a translation table.")] = _SIZES.table,
+    device_gib: Annotated[
+        int, typer.Option(help="The device's memory, GiB.")
+    ] = _SIZES.device_gib,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print report.json instead of a table.")
+    ] = False,
+) -> None:
+    """Replay a trace through telemetry rules and write every counter.
+
+    Both engines write the same bytes, but for cycles and speed in report.json.
+    """
+    geometry = Geometry(channels, pipelines, states, table, device_gib)
+    from anemone import result as results
+    from anemone.replay import replay
+    from anemone.rules import load_rules, truncated_operands
+    from anemone.traces import read_trace
+
+    loaded = load_rules(rules, geometry)
+    for warning in truncated_operands(loaded):
+        print(f"anemone: {oneline(str(rules), 400)}: {warning}", file=sys.stderr)
+    results.check_out(out)
+    accesses = read_trace(trace, geometry)
+    with _progress(f"{trace.name} on {engine.value}") as progress:
+        done = replay(loaded, accesses, geometry, engine.value, progress)
+    results.write(done, out)
+    if as_json:
+        print(json.dumps(done.report, indent=2, ensure_ascii=False))
+    else:
+        _table(done, out)
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[Progress | None]:
+    """A bar on stderr while something runs, if a person is looking."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Bar(console=console, transient=True) as bar:
+        task = bar.add_task(title.replace("[", r"\["), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _table(result: Result, out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("rule", title=f"{result.events:,} events")
+    for name in ("matched", "unmapped", "out of range", "notifications"):
+        table.add_column(name, justify="right")
+    for c in result.counters:
+        counts = (c.matched, c.unmapped, c.out_of_range, c.notifications)
+        table.add_row(Text(c.name), *(f"{n:,}" for n in counts))
+    console = Console()
+    console.print(table)
+    cycles = f" in {result.cycles:,} cycles" if result.cycles else ""
+    speed = f"{result.report['events_per_second']:,.0f} events/s{cycles}"
+    console.print(f"{speed}; results in {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _add_later(argv: list[str]) -> None:
+    """Register the further commands: the one that is called for real, the others for the help."""
+    called = next((a for a in argv if not a.startswith("-")), None)
+    for name, (module, text) in LATER.items():
+        if find_spec(module) is None:
+            continue
+        if name == called:
+            app.add_typer(import_module(module).app, name=name, help=text)
+        else:
+            app.command(name, help=text)(lambda: None)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 the engines failed, 2 the input is at fault."""
+    argv = (sys.argv[1:] if argv is None else argv) or ["--help"]
+    _add_later(argv)
+    try:
+        status = app(argv, prog_name="anemone", standalone_mode=False)
+    except InputError as e:
+        print(f"anemone: {e}", file=sys.stderr)
+        status = BAD_INPUT
+    except _UsageError as e:
+        print(f"anemone: {oneline(e.format_message(), 400)} (try --help)", file=sys.stderr)
+        status = BAD_INPUT
+    except (KeyboardInterrupt, typer.Abort):
+        status = 130
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fast model: `nemo` on arrays, compiled; the plain model is what it is tested against.
+
+One pass over the trace for each rule. Counters are unpacked, one in a uint64, at position
+index * channels + channel: that is the order in which results are written, so reads come sorted.
+A bitmap of counters that may be non-zero keeps frequent reads of few counters cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from anemone.geometry import WORDS_PER_LINE, Geometry
+from anemone.rules import OPERANDS, OPS, PREDICATES, Rule
+
+ADD, SUB, SHR, SHL, XOR, OR, MAX, ADDSAT = range(len(OPS))
+RESET, NO_EFFECT = len(OPS), len(OPS) + 1  # follow the op codes in the effect's field
+NONE, EQ, GE, GT, LT, LE = range(len(PREDICATES))
+LINE, IS_WRITE = OPERANDS.index("line"), OPERANDS.index("is_write")
+
+# Positions in the array of a rule's parameters, and in that of its counts.
+(P_READS, P_WRITES, P_START, P_END, P_KEY_MASK, P_KEY_SHIFT, P_SUB_MASK, P_SUB_SHIFT, P_OP,
+ P_KIND, P_OPERAND, P_WIDTH, P_NOTIFY, P_LIMIT, P_EFFECT, P_EFFECT_OPERAND, P_CHANNELS,
+ P_EVERY) = range(18)  # fmt: skip
+(C_MATCHED, C_UNMAPPED, C_OUT_OF_RANGE, C_NOTIFICATIONS, C_NOTIFIED, C_CHANNEL, C_INDEX,
+ C_EVENTS) = range(8)  # fmt: skip
+
+_UNMAPPED = np.uint32(0xFFFFFFFF)
+_0, _1, _6, _63, _64 = (np.uint64(n) for n in (0, 1, 6, 63, 64))
+_CHUNK = 1 << 22  # events between two reports of progress
+_BUFFER = 1 << 20  # rows of reads collected before they are moved away
+
+
+@njit(cache=True, nogil=True)
+def _apply(op, value, operand, width, mask):  # type: ignore[no-untyped-def]
+    """An update op; value and operand are within mask already."""
+    if op == ADD:
+        return (value + operand) & mask
+    if op == SUB:
+        return (value - operand) & mask
+    if op == SHR:
+        amount = operand & _63
+        return value >> amount if amount < width else _0
+    if op == SHL:
+        amount = operand & _63
+        return (value << amount) & mask if amount < width else _0
+    if op == XOR:
+        return value ^ operand
+    if op == OR:
+        return value | operand
+    if op == MAX:
+        return max(value, operand)
+    return value + operand if operand <= mask - value else mask  # ADDSAT
+
+
+@njit(cache=True, nogil=True)
+def _holds(predicate, value, limit):  # type: ignore[no-untyped-def]
+    if predicate == EQ:
+        return value == limit
+    if predicate == GE:
+        return value >= limit
+    if predicate == GT:
+        return value > limit
+    if predicate == LT:
+        return value < limit
+    return value <= limit  # LE
+
+
+@njit(cache=True, nogil=True)
+def _after_read(p, value):  # type: ignore[no-untyped-def]
+    """A counter after the read effect."""
+    effect, operand, width = p[P_EFFECT], p[P_EFFECT_OPERAND], p[P_WIDTH]
+    if effect == NO_EFFECT:
+        return value
+    if effect == RESET:
+        return operand
+    return _apply(effect, value, operand, width, _mask(width))
+
+
+@njit(cache=True, nogil=True)
+def _mask(width):  # type: ignore[no-untyped-def]
+    return ~_0 >> (_64 - width)
+
+
+@njit(cache=True, nogil=True)
+def _fold(p, table, state, live, counts, addr, write, first, last):  # type: ignore[no-untyped-def]
+    """Events first to last of the trace: match, update, notify."""
+    reads, writes, start, end = p[P_READS], p[P_WRITES], p[P_START], p[P_END]
+    key_mask, key_shift = p[P_KEY_MASK], p[P_KEY_SHIFT]
+    sub_mask, sub_shift = p[P_SUB_MASK], p[P_SUB_SHIFT]
+    op, kind, immediate, width = p[P_OP], p[P_KIND], p[P_OPERAND], p[P_WIDTH]
+    predicate, limit, channels = p[P_NOTIFY], p[P_LIMIT], p[P_CHANNELS]
+    mask, entries = _mask(width), np.uint64(len(table))
+    counters = np.uint64(len(state)) // channels
+    matched = unmapped = out_of_range = notifications = 0
+    for i in range(first, last):
+        a = addr[i]
+        if not (writes if write[i] else reads) or a < start or a >= end:
+            continue
+        key = (a & key_mask) >> key_shift
+        if key >= entries or table[key] == _UNMAPPED:
+            unmapped += 1
+            continue
+        index = np.uint64(table[key]) + ((a & sub_mask) >> sub_shift)
+        if index >= counters:
+            out_of_range += 1
+            continue
+        channel = (a >> _6) & (channels - _1)
+        at = index * channels + channel
+        operand = immediate
+        if kind == LINE:
+            operand = (a >> _6) & mask
+        elif kind == IS_WRITE:
+            operand = np.uint64(write[i])
+        value = _apply(op, state[at], operand, width, mask)
+        state[at] = value
+        live[at >> _6] |= _1 << (at & _63)
+        matched += 1
+        if predicate != NONE and _holds(predicate, value, limit):
+            notifications += 1
+            if not counts[C_NOTIFIED]:
+                counts[C_NOTIFIED], counts[C_CHANNEL], counts[C_INDEX] = _1, channel, index
+    counts[C_MATCHED] += np.uint64(matched)
+    counts[C_UNMAPPED] += np.uint64(unmapped)
+    counts[C_OUT_OF_RANGE] += np.uint64(out_of_range)
+    counts[C_NOTIFICATIONS] += np.uint64(notifications)
+    counts[C_EVENTS] += np.uint64(last - first)
+
+
+@njit(cache=True, nogil=True)
+def _read_all(p, state, live, index, channel, value, n):  # type: ignore[no-untyped-def]
+    """Read every line with effect: non-zero values go into the columns from row n on."""
+    channels = p[P_CHANNELS]
+    moves_zero = _after_read(p, _0) != _0
+    for word in range(len(live)):
+        bits = live[word]
+        if bits == _0 and not moves_zero:
+            continue
+        for bit in range(min(64, len(state) - word * 64)):
+            if moves_zero or (bits >> np.uint64(bit)) & _1:
+                at = np.uint64(word * 64 + bit)
+                before = state[at]
+                after = _after_read(p, before)
+                state[at] = after
+                if before != _0:
+                    index[n], channel[n], value[n] = at // channels, at % channels, before
+                    n += 1
+                if after != _0:
+                    bits |= _1 << np.uint64(bit)
+                else:
+                    bits &= ~(_1 << np.uint64(bit))
+        live[word] = bits
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _replay(p, table, state, live, counts, addr, write, at, stop, event, index, channel, value):  # type: ignore[no-untyped-def]
+    """Events at to stop, with the periodic reads that fall due, until the columns may overflow.
+
+    Returns (the next event, rows filled).
+    """
+    n, every = 0, np.int64(p[P_EVERY])
+    while at < stop and n + len(state) <= len(event):
+        due = every - np.int64(counts[C_EVENTS]) % every
+        last = min(stop, at + due)
+        _fold(p, table, state, live, counts, addr, write, at, last)
+        if last == at + due:
+            before = n
+            n = _read_all(p, state, live, index, channel, value, n)
+            event[before:n] = counts[C_EVENTS]
+        at = last
+    return at, n
+
+
+class Telemetry:
+    """One rule on one pipeline, as nemo.Telemetry, for arrays of events.
+
+    reads: what the periodic reads returned so far, as a list of (event uint64, index uint32,
+    channel uint8, value uint64) columns, sorted.
+    """
+
+    def __init__(self, rule: Rule, geometry: Geometry) -> None:
+        self.rule, self.geometry = rule, geometry
+        self.reads: list[tuple[np.ndarray, ...]] = []
+        self._table = np.full(geometry.table, _UNMAPPED)
+        self._table[rule.map[:, 0]] = rule.map[:, 1]
+        size = geometry.counters(rule.width) * geometry.channels
+        self._state = np.zeros(size, np.uint64)
+        self._live = np.zeros((size + 63) // 64, np.uint64)
+        self._counts = np.zeros(8, np.uint64)
+        mask = (1 << rule.width) - 1
+        effect = {"none": NO_EFFECT, "reset": RESET}
+        self._p = np.array(
+            [
+                "R" in rule.type, "W" in rule.type, rule.start, rule.end,
+                rule.primary_mask, rule.primary_shift, rule.sub_mask, rule.sub_shift,
+                OPS.index(rule.op), OPERANDS.index(rule.operand_kind), rule.operand & mask,
+                rule.width, PREDICATES.index(rule.notify_op), rule.notify_operand & mask,
+                effect[rule.effect_op] if rule.effect_op in effect else OPS.index(rule.effect_op),
+                rule.effect_operand & mask, geometry.channels, rule.read_every,
+            ],
+            np.uint64,
+        )  # fmt: skip
+
+    matched = property(lambda self: int(self._counts[C_MATCHED]))
+    unmapped = property(lambda self: int(self._counts[C_UNMAPPED]))
+    out_of_range = property(lambda self: int(self._counts[C_OUT_OF_RANGE]))
+    notifications = property(lambda self: int(self._counts[C_NOTIFICATIONS]))
+
+    @property
+    def notified(self) -> tuple[int, int] | None:
+        """(channel, index) of the first notification since acknowledge."""
+        c = self._counts
+        return (int(c[C_CHANNEL]), int(c[C_INDEX])) if c[C_NOTIFIED] else None
+
+    def acknowledge(self) -> None:
+        """Let the next notification be latched."""
+        self._counts[C_NOTIFIED] = 0
+
+    def set_translation(self, key: int, base: int, valid: bool = True) -> None:
+        """Change one entry of the table, between two calls of `events`."""
+        self._table[key] = base if valid else _UNMAPPED
+
+    def events(
+        self, addr: np.ndarray, write: np.ndarray, progress: Callable[[int], None] | None = None
+    ) -> None:
+        """A run of requests: addr uint64[n] (bytes), write bool[n]; and the reads that fall due.
+
+        progress is called with the number of events done since it was last called.
+        """
+        own = (self._p, self._table, self._state, self._live, self._counts)
+        size = max(_BUFFER, len(self._state)) if self.rule.read_every else 0
+        buffer = tuple(np.empty(size, t) for t in (np.uint64, np.uint32, np.uint8, np.uint64))
+        for first in range(0, len(addr), _CHUNK):
+            at, last = first, min(first + _CHUNK, len(addr))
+            if not self.rule.read_every:
+                _fold(*own, addr, write, at, last)
+                at = last
+            while at < last:
+                at, rows = _replay(*own, addr, write, at, last, *buffer)
+                self.reads.append(tuple(column[:rows].copy() for column in buffer))
+            if progress:
+                progress(last - first)
+
+    def read_line(self, channel: int, line: int, effect: bool) -> list[int]:
+        """Eight state words before the read's effect, which applies to the whole line."""
+        per_word = 64 // self.rule.width
+        per_line = WORDS_PER_LINE * per_word
+        at = np.arange(line * per_line, (line + 1) * per_line) * self.geometry.channels + channel
+        before = self._state[at]
+        if effect:
+            for i, value in zip(at, before):
+                self._state[i] = _after_read(self._p, value)
+                self._live[i >> 6] |= np.uint64(1 << (int(i) & 63))
+        bits = np.arange(per_word, dtype=np.uint64) * np.uint64(self.rule.width)
+        return np.bitwise_or.reduce(before.reshape(WORDS_PER_LINE, per_word) << bits, 1).tolist()
+
+    def nonzero(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(index, channel, value) columns of the counters that are not zero, sorted."""
+        at = np.flatnonzero(self._state)
+        channels = self.geometry.channels
+        return at // channels, at % channels, self._state[at]
+
+
+def warm_up() -> None:
+    """Compile every kernel, or load it compiled, so that a measured run does not pay for it."""
+    one = np.zeros(1, np.uint64), np.zeros(1, np.bool_)
+    geometry = Geometry(channels=1, pipelines=1, states=8, table=2)
+    for every in (0, 1):
+        Telemetry(Rule(name="", end=1, read_every=every), geometry).events(*one)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace through a set of rules, on either engine."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+
+import numpy as np
+
+from anemone.geometry import Geometry
+from anemone.result import Counters, Reads, Result, States
+from anemone.rules import Rule
+from anemone.traces import Trace
+
+ENGINES = ("rtl", "model")
+# Called now and then with the work done and the work there is, in whatever unit the engine likes.
+Progress = Callable[[int, int], None]
+
+
+def replay(
+    rules: Sequence[Rule],
+    trace: Trace,
+    geometry: Geometry,
+    engine: str,
+    progress: Progress | None = None,
+) -> Result:
+    """Replay a trace on engine "model" (anemone.golden.fast) or "rtl" (anemone.rtl).
+
+    Every event goes to every rule. After every rule.read_every events, all the rule's telemetry
+    lines are read with effect before the next event, also if no event follows; the states at the
+    end are a snapshot.
+    """
+    if engine == "rtl":
+        from anemone import rtl  # builds and drives the Verilated engine; slow to import
+
+        return rtl.run(rules, trace, geometry, progress)
+    if engine != "model":
+        raise ValueError(f"no engine {engine!r}: one of {ENGINES}")
+    return _model(rules, trace, geometry, progress)
+
+
+def _model(
+    rules: Sequence[Rule], trace: Trace, geometry: Geometry, progress: Progress | None
+) -> Result:
+    from anemone.golden import fast
+
+    addr = np.ascontiguousarray(trace.addr, np.uint64)
+    write = np.ascontiguousarray(trace.write, np.bool_)
+    total, done, lock = len(trace) * len(rules), 0, Lock()
+
+    def step(events: int) -> None:
+        nonlocal done
+        with lock:
+            done += events
+            if progress:
+                progress(done, total)
+
+    def run(rule: Rule) -> fast.Telemetry:
+        telemetry = fast.Telemetry(rule, geometry)
+        telemetry.events(addr, write, step)
+        return telemetry
+
+    fast.warm_up()
+    started = time.perf_counter()
+    # The compiled kernels let go of the interpreter: rules run side by side.
+    with ThreadPoolExecutor(max(1, min(len(rules), os.cpu_count() or 1))) as pool:
+        telemetries = list(pool.map(run, rules))
+    seconds = time.perf_counter() - started
+
+    states = _columns([[t.nonzero()] for t in telemetries], 3)
+    reads = _columns([t.reads for t in telemetries], 4)
+    counters = [
+        Counters(t.rule.name, t.matched, t.unmapped, t.out_of_range, t.notifications)
+        for t in telemetries
+    ]
+    return Result(States(*states), Reads(*reads), counters, len(trace), 0, seconds)
+
+
+def _columns(rules: list, columns: int) -> list[np.ndarray]:
+    """Rule number and columns out of each rule's list of tuples of columns."""
+    rows = [sum(len(part[0]) for part in parts) for parts in rules]
+    out = [np.repeat(np.arange(len(rules), dtype=np.uint16), rows)]
+    for c in range(columns):
+        arrays = [part[c] for parts in rules for part in parts]
+        out.append(np.concatenate(arrays) if arrays else np.empty(0, np.uint64))
+    return out
