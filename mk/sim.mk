@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+.PHONY: sim traces bench soak
+
+sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
+	anemone sim
+
+traces: setup ## capture traces of real programs anew
+	anemone capture
+
+bench: setup ## measure slots, latency and speed into build/bench.json
+	anemone bench
+
+soak: setup ## random configurations against the model until stopped (SEED=n repeats one)
+	python -m tests.cocotb.soak
