@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fast golden model equals the plain one, and is fast."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_strategies import events, geometries, rules, table_entries
+
+from anemone.geometry import Geometry
+from anemone.golden import fast, nemo
+from anemone.rules import EFFECTS, OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule, identity_map
+
+SEED = 20261121
+
+
+def reads_of(t: fast.Telemetry) -> list[tuple[int, ...]]:
+    return [row for part in t.reads for row in zip(*(c.tolist() for c in part), strict=True)]
+
+
+def assert_same(f: fast.Telemetry, p: nemo.Telemetry) -> None:
+    for name in ("matched", "unmapped", "out_of_range", "notifications", "notified"):
+        assert getattr(f, name) == getattr(p, name), name
+    rows = zip(*(c.tolist() for c in f.nonzero()), strict=True)
+    assert list(rows) == list(p.nonzero())
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
+    geometry = data.draw(geometries)
+    rule = data.draw(rules(geometry))
+    addr, write = data.draw(events(120))
+    f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+    f.events(addr, write)
+    expected = nemo.replay(p, zip(addr.tolist(), write.tolist(), strict=True))
+    assert reads_of(f) == expected
+    assert_same(f, p)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
+    """Runs of events between table changes, line reads of both kinds and acknowledges."""
+    geometry = data.draw(geometries)
+    rule = data.draw(rules(geometry))
+    f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+    expected, seen = [], 0
+    for _ in range(data.draw(st.integers(1, 8))):
+        addr, write = data.draw(events(20))
+        f.events(addr, write)
+        # The plain replay counts from 1 on each call; its telemetry may be mid-period.
+        for a, w in zip(addr.tolist(), write.tolist(), strict=True):
+            p.event(a, w)
+            seen += 1
+            if rule.read_every and seen % rule.read_every == 0:
+                expected += [(seen, *row) for row in p.nonzero()]
+                for channel, line in itertools.product(
+                    range(geometry.channels), range(geometry.lines)
+                ):
+                    p.read_line(channel, line, effect=True)
+        what = data.draw(st.sampled_from(["map", "unmap", "read", "snapshot", "acknowledge"]))
+        if what in ("map", "unmap"):
+            key, base = data.draw(table_entries(geometry, rule.width))
+            for t in (f, p):
+                t.set_translation(key, base, what == "map")
+        elif what == "acknowledge":
+            f.acknowledge()
+            p.acknowledge()
+        else:
+            channel = data.draw(st.integers(0, geometry.channels - 1))
+            line = data.draw(st.integers(0, geometry.lines - 1))
+            effect = what == "read"
+            assert f.read_line(channel, line, effect) == p.read_line(channel, line, effect)
+    assert reads_of(f) == expected
+    assert_same(f, p)
+
+
+def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
+    """All of Table 1, each combination on a short crowded trace; and each was seen to act."""
+    print(f"seed {SEED}")
+    rng = np.random.default_rng(SEED)
+    geometry = Geometry(channels=2, pipelines=1, states=8, table=4, device_gib=1)
+    acted: Counter[str] = Counter()
+    combinations = list(itertools.product(OPS, WIDTHS, PREDICATES, EFFECTS, OPERANDS))
+    assert len(combinations) == 8 * 4 * 6 * 10 * 3
+    for op, width, predicate, effect, kind in combinations:
+        full = (1 << width) - 1
+        edges = [0, 1, 2, width - 1, width, 64, 65, full, full >> 1, U64, int(rng.integers(1 << 62))]
+        operand, limit, reset = (edges[i] for i in rng.integers(len(edges), size=3))
+        rule = Rule(
+            name="r", end=1 << 30, primary_shift=12, op=op, operand=operand, operand_kind=kind,
+            width=width, notify_op=predicate, notify_operand=limit, effect_op=effect,
+            effect_operand=reset, map=[[0, 0], [1, 7]], read_every=9,
+        )  # fmt: skip
+        addr = rng.integers(0, 0x2800, 24).astype(np.uint64)
+        write = rng.random(24) < 0.5
+        f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+        for t in (f, p):  # something for shr to shift
+            t.read_line(0, 0, True)
+        f.events(addr, write)
+        expected = nemo.replay(p, zip(addr.tolist(), write.tolist(), strict=True))
+        assert reads_of(f) == expected, rule
+        assert_same(f, p)
+        acted[f"predicate {predicate}"] += f.notifications > 0
+        acted[f"op {op}"] += len(f.nonzero()[0]) > 0
+        acted[f"effect {effect}"] += len(expected) > 0
+    quiet = [name for name, times in acted.items() if times == 0]
+    assert quiet == ["predicate none"]
+
+
+def test_reads_that_fill_the_buffer_many_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast, "_BUFFER", 1)  # then it holds one read of everything, no more
+    monkeypatch.setattr(fast, "_CHUNK", 7)
+    geometry = Geometry(channels=2, pipelines=1, states=8, table=4, device_gib=1)
+    rule = Rule(name="r", end=1 << 30, primary_shift=12, map=[[0, 0]], effect_op="add",
+                effect_operand=1, read_every=3)  # fmt: skip
+    addr, write = np.zeros(100, np.uint64), np.zeros(100, np.bool_)
+    f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+    steps: list[int] = []
+    f.events(addr, write, steps.append)
+    assert reads_of(f) == nemo.replay(p, zip(addr.tolist(), write.tolist(), strict=True))
+    assert len(f.reads) >= 33 and sum(steps) == 100
+    assert_same(f, p)
+
+
+def test_ten_million_events_a_second_for_every_op_and_width() -> None:
+    fast.warm_up()
+    geometry = Geometry()
+    rng = np.random.default_rng(SEED)
+    n = 1_000_000
+    addr = rng.integers(0, 1 << 34, n, np.uint64)
+    write = rng.random(n) < 0.3
+    slowest = (float("inf"), "")
+    for op, width in itertools.product(OPS, WIDTHS):
+        rule = Rule(
+            name="r", end=1 << 34, primary_shift=21, sub_mask=0x1FF000, sub_shift=12, op=op,
+            width=width, notify_op="ge", notify_operand=200, map=identity_map(geometry, width),
+        )  # fmt: skip
+        best = 0.0
+        for _ in range(3):
+            t = fast.Telemetry(rule, geometry)
+            started = time.perf_counter()
+            t.events(addr, write)
+            best = max(best, n / (time.perf_counter() - started))
+        slowest = min(slowest, (best, f"{op} {width}"))
+    print(f"slowest: {slowest[1]}, {slowest[0] / 1e6:.0f} M events/s a rule")
+    assert slowest[0] >= 10e6
