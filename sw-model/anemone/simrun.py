@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`anemone sim`, the main job: real traces through the paper's telemetries on the RTL and on the
+golden model, every state, read and counter compared, and a page with pictures of what was seen.
+
+Layout of the output folder: TRACE/rules.toml, TRACE/rtl/, TRACE/model/ (as `anemone replay` writes
+them) and report.html. Exit status 0 if all is equal, 1 if not, 2 for bad input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from anemone.errors import Bare, InputError
+from anemone.geometry import Geometry
+from anemone.listings import HUGE_SHIFT, paper_rules, tenants, write_rules
+from anemone.replay import replay
+from anemone.report.analysis import analyse
+from anemone.report.compare import Comparison, Output, compare, recount
+from anemone.report.page import Run, page, verdict
+from anemone.result import unwritable, write
+from anemone.rules import load_rules
+from anemone.traces import Trace, read_trace
+
+NAMES = {"rtl": "RTL", "model": "model"}
+ENDINGS = (".parquet", ".csv")
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class Engines(str, Enum):
+    both = "both"
+    rtl = "rtl"
+    model = "model"
+
+    def list(self) -> list[str]:
+        """RTL first: where both ran, the pictures are drawn from the hardware's reads."""
+        return ["rtl", "model"] if self is Engines.both else [self.value]
+
+
+Step = Callable[[str, int, int], None]  # what is being done, work done, work there is
+
+
+def run_trace(
+    name: str, trace: Trace, out: Path, engines: Sequence[str], geometry: Geometry, step: Step
+) -> Run:
+    """Replay one trace with the paper's rules on each engine, write, read back, compare, analyse."""
+    folder = out / name
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "rules.toml"
+    title = f"NEMO Listings 2, 3 and 1 for the trace {name}; made by anemone sim"
+    write_rules(paper_rules(trace, geometry), path, geometry, title)
+    rules = load_rules(path, geometry)  # the way in is a user's
+    run = Run(
+        name=name,
+        events=len(trace),
+        seconds=None if trace.time_ns is None else float(np.ptp(trace.time_ns)) / 1e9,
+        pages=len(np.unique(trace.addr >> np.uint64(HUGE_SHIFT))),
+        tenants=len(tenants(trace)),
+        rules=rules,
+    )
+    for engine in engines:
+        what = f"{name} on {'the RTL' if engine == 'rtl' else 'the model'}"
+        step(what, 0, 1)
+        result = replay(
+            rules, trace, geometry, engine, lambda done, total, w=what: step(w, done, total)
+        )
+        write(result, folder / engine)
+        run.outputs[engine] = Output.load(folder / engine)
+        step(what, 1, 1)
+    first = run.outputs[engines[0]]
+    if len(engines) == 2:
+        run.agreed = compare(first, run.outputs[engines[1]])
+    run.counted = recount(rules, trace, geometry, first)
+    run.story = analyse(first, rules, trace, geometry)
+    return run
+
+
+def simulate(
+    traces: Sequence[Path],
+    out: Path,
+    engines: Sequence[str],
+    geometry: Geometry,
+    progress: Progress | None = None,
+) -> list[Run]:
+    """Run every trace and write report.html. Raises InputError before anything is written."""
+    named = {path.name.split(".")[0]: path for path in traces}
+    if len(named) < len(traces):
+        raise InputError(
+            traces[0].parent, "folder", "trace", Bare("two of one name"), "names that differ"
+        )
+    loaded = {name: read_trace(path, geometry) for name, path in named.items()}
+    task = progress.add_task("", total=len(loaded) * len(engines)) if progress else None
+    finished = 0
+    runs: list[Run] = []
+
+    def step(what: str, done: int, total: int) -> None:
+        if progress is not None and task is not None:
+            share = done / total if total else 0.0
+            progress.update(task, description=what, completed=finished + share)
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, trace in loaded.items():
+            runs.append(run_trace(name, trace, out, engines, geometry, step))
+            finished += len(engines)
+        aside = out / f".report.html.{os.getpid()}"
+        aside.write_text(page(runs, geometry), encoding="utf-8")
+        aside.replace(out / "report.html")
+    except OSError as e:
+        raise unwritable(out, e) from e
+    return runs
+
+
+def table(runs: Sequence[Run]) -> Table:
+    """The closing table: a row a rule, the engines' speeds with the first rule of a trace."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown.add_column("trace")
+    shown.add_column("rule")
+    for name in ("events", "matched", "unmapped", "out of range"):
+        shown.add_column(name, justify="right")
+    engines = list(runs[0].outputs) if runs else []
+    if len(engines) == 2:
+        shown.add_column("RTL = model", justify="center")
+    shown.add_column("= trace", justify="center")
+    for engine in engines:
+        shown.add_column(f"{NAMES[engine]} events/s", justify="right")
+    for run in runs:
+        rules = next(iter(run.outputs.values())).report["rules"]
+        for i, rule in enumerate(rules):
+            first = i == 0
+            cells = [run.name if first else "", rule["name"], f"{run.events:,}"]
+            cells += [f"{rule[field]:,}" for field in ("matched", "unmapped", "out_of_range")]
+            cells += [_tick(c, rule["name"]) for c in (run.agreed, run.counted) if c is not None]
+            cells += [f"{run.speed(e):,.0f}" if first else "" for e in engines]
+            shown.add_row(*cells, end_section=i == len(rules) - 1)
+    return shown
+
+
+def _tick(comparison: Comparison, rule: str) -> str:
+    unlike = comparison.unlike.get(rule, 0)
+    # A difference that belongs to no rule (say, in the number of events) is everybody's.
+    unlike += comparison.unlike.get("", 0)
+    return "[green]yes[/]" if not unlike else f"[bold red]NO ({unlike:,})[/]"
+
+
+def as_json(runs: Sequence[Run], report: Path) -> dict:
+    """What `--json` prints."""
+    traces = []
+    for run in runs:
+        comparisons = {"rtl_equals_model": run.agreed, "equals_trace": run.counted}
+        moves = run.story.hotset.moves if run.story else []
+        traces.append(
+            {
+                "trace": run.name,
+                "events": run.events,
+                **{key: None if c is None else c.equal for key, c in comparisons.items()},
+                "values_compared": run.values,
+                "differences": [
+                    str(d) for c in comparisons.values() if c is not None for d in c.differences
+                ],
+                "events_per_second": {engine: run.speed(engine) for engine in run.outputs},
+                "cycles": {e: o.report["cycles"] for e, o in run.outputs.items()},
+                "rules": next(iter(run.outputs.values())).report["rules"],
+                "hot_set_moved_at": [float(run.story.polls.times[m]) for m in moves],
+            }
+        )
+    equal = all(run.good for run in runs)
+    return {"equal": equal, "verdict": verdict(runs), "report": str(report), "traces": traces}
+
+
+@app.callback(invoke_without_command=True)
+def sim(
+    traces: Annotated[
+        list[Path] | None, typer.Option(help="A trace, or a folder of traces; may be repeated.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where outputs and report.html go.")] = Path("build/sim"),
+    engine: Annotated[Engines, typer.Option(help="Engines to run.")] = Engines.both,
+    json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+) -> None:
+    """Replay the sample traces on the RTL and the golden model, compare everything, and report."""
+    geometry = Geometry()
+    said = Console(stderr=True)
+    paths = _find(traces or [Path("sim/traces")])
+    columns = (
+        TextColumn("{task.description:<24}"), BarColumn(None), TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=said, transient=True) as progress:
+        runs = simulate(paths, out, engine.list(), geometry, progress)
+    report = out / "report.html"
+    good = all(run.good for run in runs)
+    if json_:
+        print(json.dumps(as_json(runs, report), indent=2))
+    else:
+        console = Console() if sys.stdout.isatty() else Console(width=140)
+        console.print(table(runs))
+        for run in runs:
+            _show_differences(console, run)
+        console.print(f"[bold {'green' if good else 'red'}]{verdict(runs)}[/]")
+        console.print(f"Report: {report}", soft_wrap=True, highlight=False)
+    raise typer.Exit(0 if good else 1)
+
+
+def _show_differences(console: Console, run: Run) -> None:
+    for words, comparison in (("RTL and model", run.agreed), ("output and trace", run.counted)):
+        if comparison is None or comparison.equal:
+            continue
+        console.print(f"[bold red]{run.name}: {words}: {comparison.total:,} values differ[/]")
+        for difference in comparison.differences:
+            console.print(f"  {difference}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _find(given: Sequence[Path]) -> list[Path]:
+    """The trace files that `--traces` names, in order; a folder's by name."""
+    found: list[Path] = []
+    for path in given:
+        if path.is_dir():
+            inside = sorted(p for p in path.iterdir() if p.suffix in ENDINGS)
+            if not inside:
+                allowed = "a folder with .parquet or .csv traces"
+                raise InputError(path, "command line", "--traces", Bare("no trace in it"), allowed)
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise InputError(path, "command line", "--traces", Bare("absent"), "a trace or folder")
+    return found
