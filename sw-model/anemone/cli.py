@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import Enum
+from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,7 +42,7 @@ app = typer.Typer(
 )
 
 
-class Engine(str, Enum):
+class Engine(StrEnum):
     """Which engine runs the rules."""
 
     rtl = "rtl"
@@ -86,13 +86,9 @@ def _replay(
     out: Annotated[Path, typer.Option(help="Folder for the results.", metavar="DIR")],
     channels: Annotated[int, typer.Option(help="Memory channels: 1, 2 or 4.")] = _SIZES.channels,
     pipelines: Annotated[int, typer.Option(help="Rules at once.")] = _SIZES.pipelines,
-    states: Annotated[
-        int, typer.Option(help="64-bit states a channel of a rule.")
-    ] = _SIZES.states,
+    states: Annotated[int, typer.Option(help="64-bit states a channel of a rule.")] = _SIZES.states,
     table: Annotated[int, typer.Option(help="Entries of a translation table.")] = _SIZES.table,
-    device_gib: Annotated[
-        int, typer.Option(help="The device's memory, GiB.")
-    ] = _SIZES.device_gib,
+    device_gib: Annotated[int, typer.Option(help="The device's memory, GiB.")] = _SIZES.device_gib,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print report.json instead of a table.")
     ] = False,

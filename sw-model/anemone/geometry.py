@@ -71,6 +71,4 @@ class Geometry:
     @property
     def key(self) -> str:
         """A short name for a build of this geometry, safe as a file name."""
-        return (
-            f"c{self.channels}p{self.pipelines}s{self.states}t{self.table}a{self.address_bits}"
-        )
+        return f"c{self.channels}p{self.pipelines}s{self.states}t{self.table}a{self.address_bits}"

@@ -150,7 +150,8 @@ def differences(a: Result, b: Result) -> list[str]:
         said.append(f"events: {a.events} and {b.events}")
     if len(a.counters) != len(b.counters):
         said.append(f"rules: {len(a.counters)} and {len(b.counters)}")
-    said += [f"counters: {x} and {y}" for x, y in zip(a.counters, b.counters) if x != y]
+    pairs = zip(a.counters, b.counters, strict=False)
+    said += [f"counters: {x} and {y}" for x, y in pairs if x != y]
     for kind in ("states", "reads"):
         x, y = getattr(a, kind), getattr(b, kind)
         names = [f.name for f in fields(x)]

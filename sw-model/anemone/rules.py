@@ -281,7 +281,9 @@ class _Table:
         value = _number(self.content.get(key))
         if value is None or not 0 <= value <= most:
             top = str(most) if most < 1 << 20 else hex(most)
-            allowed = f"a whole number of 0 to {top}" + (" or a string of hex" if most == U64 else "")
+            allowed = f"a whole number of 0 to {top}"
+            if most == U64:
+                allowed += " or a string of hex"
             raise self.wrong(key, f"{allowed}, or {also}" if also else allowed)
         return value
 
@@ -319,5 +321,5 @@ def _toml(text: str, file: object) -> dict[str, Any]:
         # tomllib ends its messages so; an integer too long to convert, or nesting too deep, not.
         message, at = str(e), re.search(r" \(at line (\d+), column (\d+)\)$", str(e))
         place = f"line {at[1]}, column {at[2]}" if at else "file"
-        why = Bare(message[: at.start()] if at else message)
+        why = Bare("wrong: " + (message[: at.start()] if at else message))
         raise InputError(file, place, "TOML", why, "valid TOML") from e

@@ -27,7 +27,7 @@ _MOST = 1 << 16  # bytes of a header line
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Accesses in order: addr uint64[n] (bytes), write bool[n], time_ns uint64[n], tenant uint16[n].
+    """Accesses in order: addr uint64[n], bytes; write bool[n]; time_ns uint64[n]; tenant uint16[n].
 
     The last two are None where the file has no such column.
     """
@@ -44,7 +44,7 @@ class Trace:
 def read_trace(path: str | os.PathLike, geometry: Geometry) -> Trace:
     """Read a trace; every address is checked against the device. Raises InputError."""
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             head = file.read(_MOST)
             if head[:4] == b"PAR1":
                 columns = _read_parquet(path, geometry)
@@ -64,8 +64,7 @@ def read_trace(path: str | os.PathLike, geometry: Geometry) -> Trace:
 def _allowed(name: str, geometry: Geometry) -> str:
     """What a column may hold, in words."""
     return {
-        "addr": f"0 to {geometry.device_bytes - 1:#x} ({geometry.device_gib} GiB), "
-        "decimal or 0x",
+        "addr": f"0 to {geometry.device_bytes - 1:#x} ({geometry.device_gib} GiB), decimal or 0x",
         "write": "0, 1, true or false",
         "time_ns": "a whole number of 0 to 2^64 - 1",
         "tenant": "a whole number of 0 to 65535",
@@ -73,7 +72,9 @@ def _allowed(name: str, geometry: Geometry) -> str:
 
 
 def _most(name: str, geometry: Geometry) -> int:
-    return {"addr": geometry.device_bytes - 1, "write": 1, "tenant": 0xFFFF}.get(name, (1 << 64) - 1)
+    """The largest value of a column."""
+    most = {"addr": geometry.device_bytes - 1, "write": 1, "tenant": 0xFFFF}
+    return most.get(name, (1 << 64) - 1)
 
 
 def _check_names(path: object, place: str, names: list[str], allowed: str) -> None:
@@ -141,7 +142,7 @@ def _read_parquet(path: str | os.PathLike, geometry: Geometry) -> dict[str, np.n
                     found = Bare(f"of type {field.type}")
                     raise InputError(path, "schema", field.name, found, f"{kind} column")
             parts = {name: [] for name in batch.schema.names}
-        for name, column in zip(batch.schema.names, batch.columns):
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
             parts[name].append(_column(path, row, name, column, geometry))
         row += batch.num_rows
     return {name: np.concatenate(p) for name, p in parts.items()}
@@ -164,9 +165,7 @@ def _batches(path: str | os.PathLike) -> Iterator[Any]:
         raise InputError(path, "file", "Parquet", why, "a complete Parquet file") from e
 
 
-def _column(
-    path: object, before: int, name: str, column: Any, geometry: Geometry
-) -> np.ndarray:
+def _column(path: object, before: int, name: str, column: Any, geometry: Geometry) -> np.ndarray:
     """One batch of a column as its own type, or the first row that will not go."""
     if column.null_count:
         at = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))

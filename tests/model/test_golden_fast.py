@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_strategies import events, geometries, rules, table_entries
 
 from anemone.geometry import Geometry
 from anemone.golden import fast, nemo
 from anemone.rules import EFFECTS, OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule, identity_map
+from tests.model.strategies import events, geometries, rules, table_entries
 
 SEED = 20261121
 
@@ -92,7 +92,8 @@ def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
     assert len(combinations) == 8 * 4 * 6 * 10 * 3
     for op, width, predicate, effect, kind in combinations:
         full = (1 << width) - 1
-        edges = [0, 1, 2, width - 1, width, 64, 65, full, full >> 1, U64, int(rng.integers(1 << 62))]
+        other = int(rng.integers(1 << 62))
+        edges = [0, 1, 2, width - 1, width, 64, 65, full, full >> 1, U64, other]
         operand, limit, reset = (edges[i] for i in rng.integers(len(edges), size=3))
         rule = Rule(
             name="r", end=1 << 30, primary_shift=12, op=op, operand=operand, operand_kind=kind,

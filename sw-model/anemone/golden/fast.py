@@ -252,7 +252,7 @@ class Telemetry:
         at = np.arange(line * per_line, (line + 1) * per_line) * self.geometry.channels + channel
         before = self._state[at]
         if effect:
-            for i, value in zip(at, before):
+            for i, value in zip(at, before, strict=True):
                 self._state[i] = _after_read(self._p, value)
                 self._live[i >> 6] |= np.uint64(1 << (int(i) & 63))
         bits = np.arange(per_word, dtype=np.uint64) * np.uint64(self.rule.width)

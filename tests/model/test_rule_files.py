@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rule files: what a good one means, and that every bad one is one line that says why."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from anemone.errors import InputError
+from anemone.geometry import Geometry
+from anemone.rules import U64, Rule, load_rules, parse_rules, truncated_operands
+
+GEOMETRY = Geometry(channels=2, pipelines=2, states=16, table=8, device_gib=1)
+GOOD = """\
+# a comment
+[[rule]]
+name = "hot"
+type = "RW"
+range = [0x0, 0x4000_0000]
+primary = { mask = "0xFFFF_FFFF_FFFF_FFFF", shift = 21 }
+sub = { mask = 0x1FF000, shift = 12 }
+update = { op = "add", operand = 1 }
+width = 16
+notify = { op = "ge", operand = "0xFFFFFFFFFFFFFFFF" }
+read_effect = { op = "reset", value = 3 }
+map = [[0, 0],
+       [7, 63]]
+read_every = 100
+"""
+LEAST = """\
+[[rule]]
+name = "least"
+type = "R"
+range = [64, 128]
+update = { op = "max", operand = "line" }
+primary = { mask = 0, shift = 63 }
+map = "identity"
+"""
+
+
+def parse(text: str) -> list[Rule]:
+    return parse_rules(text, "r.toml", GEOMETRY)
+
+
+def fields(rule: Rule) -> dict:
+    return {k: v for k, v in vars(rule).items() if k != "map"}
+
+
+def test_every_field() -> None:
+    (rule,) = parse(GOOD)
+    assert fields(rule) == {
+        "name": "hot", "type": "RW", "start": 0, "end": 1 << 30,
+        "primary_mask": U64, "primary_shift": 21, "sub_mask": 0x1FF000, "sub_shift": 12,
+        "op": "add", "operand": 1, "operand_kind": "imm", "width": 16,
+        "notify_op": "ge", "notify_operand": U64, "effect_op": "reset", "effect_operand": 3,
+        "read_every": 100,
+    }  # fmt: skip
+    assert rule.map.tolist() == [[0, 0], [7, 63]] and rule.map.dtype == np.uint64
+
+
+def test_optional_fields_and_two_rules() -> None:
+    first, rule = parse(GOOD + LEAST)
+    assert first.name == "hot"
+    assert fields(rule) == {
+        "name": "least", "type": "R", "start": 64, "end": 128,
+        "primary_mask": 0, "primary_shift": 63, "sub_mask": 0, "sub_shift": 0,
+        "op": "max", "operand": 0, "operand_kind": "line", "width": 64,
+        "notify_op": "none", "notify_operand": 0, "effect_op": "none", "effect_operand": 0,
+        "read_every": 0,
+    }  # fmt: skip
+    assert rule.map.tolist() == [[k, k] for k in range(8)]
+
+
+def test_identity_stops_at_the_counters_too() -> None:
+    (rule,) = parse_rules(LEAST, "r", Geometry(states=8, table=64))
+    assert len(rule.map) == 8
+
+
+def test_read_effect_ops_and_tables_by_header() -> None:
+    text = LEAST + '[rule.read_effect]\nop = "shr"\noperand = 1\n[rule.notify]\nop = "none"\n'
+    (rule,) = parse(text)
+    assert (rule.effect_op, rule.effect_operand, rule.notify_op) == ("shr", 1, "none")
+
+
+def test_operands_that_do_not_fit_are_told_not_refused() -> None:
+    (said,) = truncated_operands(parse(GOOD))
+    assert "notify.operand 0xffffffffffffffff" in said and "0xffff is used" in said
+    assert truncated_operands(parse(LEAST)) == []
+
+
+# (what to replace in GOOD, with what, place, field, value, a word of what is allowed)
+BAD = [
+    ('name = "hot"', "", 'rule 1 (line 2)', "name", "missing", "name, type"),
+    ('name = "hot"', 'name = ""', 'rule 1 "" (line 3)', "name", '""', "100 printable"),
+    ('name = "hot"', "name = 3", "rule 1 (line 3)", "name", "3", "printable"),
+    ('name = "hot"', r'name = "a\nb"', r'rule 1 "a\nb" (line 3)', "name", r'"a\nb"', "printable"),
+    ('type = "RW"', "", 'rule 1 "hot" (line 2)', "type", "missing", "name, type"),
+    ('type = "RW"', 'type = "WR"', 'rule 1 "hot" (line 4)', "type", '"WR"', "R, W, RW"),
+    ('type = "RW"', "type = true", 'rule 1 "hot" (line 4)', "type", "true", "R, W, RW"),
+    ("width = 16", "width = 12", 'rule 1 "hot" (line 9)', "width", "12", "8, 16, 32 or 64"),
+    ("width = 16", "width = 16.0", 'rule 1 "hot" (line 9)', "width", "16.0", "8, 16, 32 or 64"),
+    ("width = 16", "widht = 16", 'rule 1 "hot" (line 9)', "widht", "16", "only the keys name"),
+    ("0x0, 0x4000_0000", "5, 5", 'rule 1 "hot" (line 5)', "range", "[5, 5]", "start < end"),
+    ("0x0, 0x4000_0000", "9, 5", 'rule 1 "hot" (line 5)', "range", "[9, 5]", "start < end"),
+    ("0x0, 0x4000_0000", "0, 0x40000001", 'rule 1 "hot" (line 5)', "range", "[0, 0x40000001]",
+     "<= 0x40000000 (1 GiB)"),
+    ("0x0, 0x4000_0000", "-1, 5", 'rule 1 "hot" (line 5)', "range", "[-1, 5]", "0 <= start"),
+    ("0x0, 0x4000_0000", "1", 'rule 1 "hot" (line 5)', "range", "[1]", "[start, end]"),
+    ("0x0, 0x4000_0000", "0, 1, 2", 'rule 1 "hot" (line 5)', "range", "[0, 1, 2]", "[start, end]"),
+    ("0x0, 0x4000_0000", "false, true", 'rule 1 "hot" (line 5)', "range", "[false, true]", "start"),
+    ("shift = 21", "shift = 64", 'rule 1 "hot" (line 6)', "primary.shift", "64", "0 to 63"),
+    ("shift = 21", "shift = -1", 'rule 1 "hot" (line 6)', "primary.shift", "-1", "0 to 63"),
+    ("shift = 21", "shift = true", 'rule 1 "hot" (line 6)', "primary.shift", "true", "0 to 63"),
+    (", shift = 21", "", 'rule 1 "hot" (line 6)', "primary.shift", "missing", "mask, shift"),
+    ("shift = 21", "shift = 21, x = 1", 'rule 1 "hot" (line 6)', "primary.x", "1", "mask, shift"),
+    ("0x1FF000", "18446744073709551616", 'rule 1 "hot" (line 7)', "sub.mask",
+     "0x10000000000000000", "0xffffffffffffffff"),
+    ("0x1FF000", '"0x1_0000_0000_0000_0000"', 'rule 1 "hot" (line 7)', "sub.mask",
+     '"0x1_0000_0000_0000_0000"', "0 to 0xffffffffffffffff"),
+    ("0x1FF000", '"12"', 'rule 1 "hot" (line 7)', "sub.mask", '"12"', "string of hex"),
+    ("0x1FF000", '"0x_1"', 'rule 1 "hot" (line 7)', "sub.mask", '"0x_1"', "string of hex"),
+    ("0x1FF000", "1.5", 'rule 1 "hot" (line 7)', "sub.mask", "1.5", "a whole number"),
+    ("sub = { mask = 0x1FF000, shift = 12 }", "sub = 3", 'rule 1 "hot" (line 7)', "sub", "3",
+     "a table"),
+    ('op = "add"', 'op = "none"', 'rule 1 "hot" (line 8)', "update.op", '"none"', "add, sub, shr"),
+    ('op = "add"', 'op = ["add"]', 'rule 1 "hot" (line 8)', "update.op", '["add"]', "add, sub"),
+    ('op = "add", ', "", 'rule 1 "hot" (line 8)', "update.op", "missing", "op, operand"),
+    (", operand = 1", "", 'rule 1 "hot" (line 8)', "update.operand", "missing", "op, operand"),
+    ("operand = 1", 'operand = "write"', 'rule 1 "hot" (line 8)', "update.operand", '"write"',
+     '"line" or "is_write"'),
+    ("operand = 1", "operand = -1", 'rule 1 "hot" (line 8)', "update.operand", "-1", "0 to"),
+    ('"ge"', '"ne"', 'rule 1 "hot" (line 10)', "notify.op", '"ne"', "none, eq, ge"),
+    ('"0xFFFFFFFFFFFFFFFF" }', '"line" }', 'rule 1 "hot" (line 10)', "notify.operand", '"line"',
+     "a whole number"),
+    (', operand = "0xFFFFFFFFFFFFFFFF"', "", 'rule 1 "hot" (line 10)', "notify.operand", "missing",
+     "a whole number"),
+    (", value = 3", "", 'rule 1 "hot" (line 11)', "read_effect.value", "missing", "whole number"),
+    ("value = 3", "operand = 3", 'rule 1 "hot" (line 11)', "read_effect.operand", "3", "value"),
+    ('"reset", value', '"xor", value', 'rule 1 "hot" (line 11)', "read_effect.value", "3",
+     "operand"),
+    ('"reset", value = 3', '"add", operand = "line"', 'rule 1 "hot" (line 11)',
+     "read_effect.operand", '"line"', "a whole number"),
+    ('"reset"', '"clear"', 'rule 1 "hot" (line 11)', "read_effect.op", '"clear"', "none, reset"),
+    ("[7, 63]", "[8, 63]", 'rule 1 "hot" (line 12)', "map[1]", "[8, 63]", "0 to 7 (--table)"),
+    ("[7, 63]", "[-1, 63]", 'rule 1 "hot" (line 12)', "map[1]", "[-1, 63]", "0 to 7 (--table)"),
+    ("[7, 63]", "[7, 64]", 'rule 1 "hot" (line 12)', "map[1]", "[7, 64]", "0 to 63 (--states"),
+    ("[7, 63]", "[0, 1]", 'rule 1 "hot" (line 12)', "map[1]", "[0, 1]", "each key once (map[0]"),
+    ("[7, 63]", "[7]", 'rule 1 "hot" (line 12)', "map[1]", "[7]", "[key, base index]"),
+    ("[7, 63]", "[7, 6.0]", 'rule 1 "hot" (line 12)', "map[1]", "[7, 6.0]", "whole numbers"),
+    ("[7, 63]", "7", 'rule 1 "hot" (line 12)', "map[1]", "7", "[key, base index]"),
+    ("[[0, 0],\n       [7, 63]]", '"linear"', 'rule 1 "hot" (line 12)', "map", '"linear"',
+     '"identity"'),
+    ("read_every = 100", "read_every = -1", 'rule 1 "hot" (line 14)', "read_every", "-1", "0 to"),
+    ("read_every = 100", "read_every = 1e3", 'rule 1 "hot" (line 14)', "read_every", "1000.0",
+     "a whole number"),
+    ("# a comment", "rules = 3", "top level", "rules", "3", "only the keys rule"),
+    ("# a comment", "# a\n[[rule]]", "rule 1 (line 2)", "name", "missing", "name, type"),
+    ("[[rule]]", "[[rule]", "line 2, column 7", "TOML", "wrong: Expected", "valid TOML"),
+    ('type = "RW"', 'type = "RW"\ntype = "R"', "line 5, column 11", "TOML", "wrong: Cannot",
+     "valid TOML"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "place", "field", "value", "allowed"), BAD)
+def test_bad_field(old: str, new: str, place: str, field: str, value: str, allowed: str) -> None:
+    assert GOOD.count(old) >= 1
+    with pytest.raises(InputError) as caught:
+        parse(GOOD.replace(old, new, 1))
+    said = str(caught.value)
+    assert said.startswith(f"r.toml: {place}: {field} is {value}"), said
+    assert allowed in said.partition("; allowed: ")[2], said
+    one_line(caught.value)
+
+
+def test_names_and_numbers_of_rules() -> None:
+    said = r'r.toml: rule 2 "hot" (line 17): name is "hot"; allowed: a name of its own (rule 1'
+    with pytest.raises(InputError, match="^" + re.escape(said)):
+        parse(GOOD + GOOD)
+    third = GOOD + LEAST + LEAST.replace("least", "third")
+    with pytest.raises(InputError, match=r'^r.toml: rule 3 "third" \(line 22\): rule is number 3'):
+        parse(third)
+    for text in ("", "rule = []", "rule = 3", "[rule]\n", "rule = [3]"):
+        with pytest.raises(InputError, match=r"^r.toml: (top level|rule 1): rule is "):
+            parse(text)
+
+
+def test_lines_are_only_told_when_they_are_sure() -> None:
+    text = GOOD.replace("# a comment", 'x = """\n[[rule]]\n"""')
+    with pytest.raises(InputError, match=r"^r.toml: top level: x is "):
+        parse(text)
+    inline = 'rule = [{ name = "a" }]'
+    with pytest.raises(InputError, match=r'^r.toml: rule 1 "a": type is missing'):
+        parse(inline)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    paths = {"Is a directory": tmp_path, "No such file": tmp_path / "no", "null byte": "\0"}
+    for why, path in paths.items():
+        with pytest.raises(InputError, match=why):
+            load_rules(path, GEOMETRY)
+    bad = tmp_path / "latin1.toml"
+    bad.write_bytes(b'# caf\xc3\xa9\n\nname = "\xe9"\n')
+    with pytest.raises(InputError, match="line 3: text is byte 0xe9; allowed: UTF-8 text"):
+        load_rules(bad, GEOMETRY)
+
+
+def test_geometry() -> None:
+    for name, value in [("channels", 3), ("pipelines", 0), ("states", 12), ("states", 4),
+                        ("table", 1), ("device_gib", 0), ("channels", True)]:  # fmt: skip
+        with pytest.raises(InputError, match=f"command line: --{name.replace('_', '-')}: {name}"):
+            Geometry(**{name: value})
+
+
+def one_line(error: InputError) -> None:
+    assert str(error).isprintable() and 10 < len(str(error)) < 2000
+
+
+def value_or_error(text: str) -> None:
+    try:
+        rules = parse(text)
+    except InputError as e:
+        one_line(e)
+    else:
+        assert 1 <= len(rules) <= GEOMETRY.pipelines
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text() | st.text("[]{}=\"'.,\n #0x_19rulenamp-"))
+@example("a = " + "[" * 2000)
+@example("a = " + "9" * 5000)
+@example("[[rule]]\nname = 0x" + "f" * 9999)
+@example("a = 2020-13-45")
+def test_any_text(text: str) -> None:
+    value_or_error(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    path.write_bytes(data)
+    try:
+        load_rules(path, GEOMETRY)
+    except InputError as e:
+        one_line(e)
+
+
+SCRAPS = st.sampled_from(
+    ["", "{", "}", "[", "]", '"', "\n", "\0", "-", "0x", "1e400", "nan", "true", "[[rule]]",
+     "0" * 30, "99999999999999999999", '"line"', "'''", "é", "\u2028", "2020-01-01", "none", "rule"]
+)  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 12), SCRAPS), max_size=4))
+def test_a_good_file_with_pieces_replaced(edits: list[tuple[int, int, str]]) -> None:
+    text = GOOD
+    for at, cut, scrap in edits:
+        text = text[:at] + scrap + text[at + cut :]
+    value_or_error(text)
+
+
+LEAVES = st.sampled_from(
+    ["0", "-1", "1.5", "true", '""', '"add"', '"line"', '"0xF"', "1979-05-27", "[]", "{}", "nan",
+     "[[0, 0]]", "[1, 2]", '{ op = "add", operand = 1 }', "{ mask = 1, shift = 2 }", '"identity"',
+     "18446744073709551616", "[[[[]]]]"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["name", "type", "range", "primary", "sub", "update", "width", "notify",
+                         "read_effect", "map", "read_every", "x"]),
+        LEAVES, min_size=1,
+    )
+)  # fmt: skip
+def test_right_keys_with_wrong_values(values: dict[str, str]) -> None:
+    lines = dict(line.split(" = ", 1) for line in GOOD.replace(",\n", ",").splitlines()[2:])
+    value_or_error("[[rule]]\n" + "".join(f"{k} = {v}\n" for k, v in (lines | values).items()))
