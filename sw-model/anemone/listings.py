@@ -2,10 +2,10 @@
 """The three telemetries of NEMO (Listings 1 to 3) as rules made for one trace.
 
 Each listing is a function Trace -> rules; `paper_rules` gives all three as eight rules, one a
-pipeline: Listing 2 and Listing 3 take one each, Listing 1 the other six. What an OS would know from
-its page tables (which huge pages are hot, whose they are) is taken from the trace; everything else
-is the listing. `write_rules` turns rules into the TOML a user would write, so that the main job goes
-in by the same door as everybody else's.
+pipeline: Listing 2 and Listing 3 take one each, Listing 1 the other six. What an OS would know
+from its page tables (which huge pages are hot, whose they are) is taken from the trace; everything
+else is the listing. `write_rules` turns rules into the TOML a user would write, so that the main
+job goes in by the same door as everybody else's.
 
 Units: addresses in bytes, huge page 2 MiB (shift 21), base page 4 KiB (shift 12), counters in
 accesses of one 64 B line.
@@ -69,13 +69,13 @@ def skew(
     period = poll_period(len(trace.addr), intervals)
     hot = huge_pages_by_heat(trace)
     hot = hot[hot < geometry.table]
-    # The paper's 64-bit counters where they suffice; narrower ones only when pages would be left out.
+    # The paper's 64-bit counters where they suffice; narrower ones when pages would be left out.
     for width in (64, 32, 16, 8):
         slots = geometry.counters(width) // BASE_PAGES
         if slots * pipelines >= len(hot) or width == skew_width(period):
             break
     if slots == 0:
-        raise ValueError(f"{geometry.states} states cannot hold the {BASE_PAGES} counters of a page")
+        raise ValueError(f"{geometry.states} states are too few for a page's {BASE_PAGES}")
     rules = []
     for pipeline in range(pipelines):
         pages = hot[pipeline::pipelines][:slots]
@@ -101,7 +101,7 @@ def hotness(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> lis
 
 
 def tenants(trace: Trace) -> np.ndarray:
-    """Tenant numbers in the trace, ascending; counter i of Listing 3 is tenant `tenants(trace)[i]`."""
+    """Tenant numbers in the trace, ascending; counter i of Listing 3 is for the i-th of them."""
     if trace.tenant is None:
         return np.zeros(1, dtype=np.uint16)
     return np.unique(trace.tenant)
@@ -147,7 +147,7 @@ def bandwidth(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> l
 
 
 def paper_rules(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> list[Rule]:
-    """All three listings, one rule a pipeline: hotness, bandwidth, and skew on the pipelines left."""
+    """All three listings, one rule a pipeline: hotness, bandwidth, and skew on those left."""
     left = geometry.pipelines - 2
     if left < 1:
         raise ValueError(f"the three listings need 3 pipelines, {geometry.pipelines} are there")
@@ -181,7 +181,7 @@ def _rule(geometry: Geometry, **fields: object) -> Rule:
 
 
 def rule_toml(rule: Rule, geometry: Geometry) -> str:
-    """One rule as a `[[rule]]` table of RULES.toml; loading it at `geometry` gives the rule back."""
+    """One rule as a `[[rule]]` table of RULES.toml; loading it gives the rule back."""
     operand = rule.operand if rule.operand_kind == "imm" else f'"{rule.operand_kind}"'
     notify = f'op = "{rule.notify_op}"'
     if rule.notify_op != "none":

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,14 @@ import numpy as np
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from anemone.errors import Bare, InputError
@@ -36,11 +44,12 @@ from anemone.traces import Trace, read_trace
 
 NAMES = {"rtl": "RTL", "model": "model"}
 ENDINGS = (".parquet", ".csv")
+SAMPLES, BUILT = Path("sim/traces"), Path("build/sim")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
-class Engines(str, Enum):
+class Engines(StrEnum):
     both = "both"
     rtl = "rtl"
     model = "model"
@@ -56,7 +65,7 @@ Step = Callable[[str, int, int], None]  # what is being done, work done, work th
 def run_trace(
     name: str, trace: Trace, out: Path, engines: Sequence[str], geometry: Geometry, step: Step
 ) -> Run:
-    """Replay one trace with the paper's rules on each engine, write, read back, compare, analyse."""
+    """One trace with the paper's rules on each engine: replayed, compared and analysed."""
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "rules.toml"
@@ -88,40 +97,54 @@ def run_trace(
     return run
 
 
+def load(paths: Sequence[Path], geometry: Geometry) -> dict[str, Trace]:
+    """The traces by name, which is the file's up to its first dot. Raises InputError."""
+    loaded: dict[str, Trace] = {}
+    for path in paths:
+        name = path.name.split(".")[0]
+        if name in loaded:
+            raise InputError(path, "command line", "--traces", name, "traces of different names")
+        loaded[name] = read_trace(path, geometry)
+    return loaded
+
+
 def simulate(
-    traces: Sequence[Path],
-    out: Path,
-    engines: Sequence[str],
-    geometry: Geometry,
-    progress: Progress | None = None,
+    traces: dict[str, Trace], out: Path, engines: Sequence[str], geometry: Geometry, step: Step
 ) -> list[Run]:
-    """Run every trace and write report.html. Raises InputError before anything is written."""
-    named = {path.name.split(".")[0]: path for path in traces}
-    if len(named) < len(traces):
-        raise InputError(
-            traces[0].parent, "folder", "trace", Bare("two of one name"), "names that differ"
-        )
-    loaded = {name: read_trace(path, geometry) for name, path in named.items()}
-    task = progress.add_task("", total=len(loaded) * len(engines)) if progress else None
-    finished = 0
-    runs: list[Run] = []
-
-    def step(what: str, done: int, total: int) -> None:
-        if progress is not None and task is not None:
-            share = done / total if total else 0.0
-            progress.update(task, description=what, completed=finished + share)
-
+    """Run every trace and write report.html. Raises InputError if `out` cannot be written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, trace in loaded.items():
-            runs.append(run_trace(name, trace, out, engines, geometry, step))
-            finished += len(engines)
+        runs = [run_trace(name, t, out, engines, geometry, step) for name, t in traces.items()]
         aside = out / f".report.html.{os.getpid()}"
         aside.write_text(page(runs, geometry), encoding="utf-8")
         aside.replace(out / "report.html")
     except OSError as e:
         raise unwritable(out, e) from e
     return runs
+
+
+@contextmanager
+def _progress(replays: int) -> Iterator[Step]:
+    """A bar on stderr for a person, a line a replay for a log."""
+    console = Console(stderr=True)
+    begun: list[str] = []
+    columns = (
+        TextColumn("{task.description:<22}"), BarColumn(None), TaskProgressColumn(),
+        TimeElapsedColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=quiet) as bar:
+        task = bar.add_task("", total=replays)
+
+        def step(what: str, done: int, total: int) -> None:
+            if what not in begun:
+                begun.append(what)
+                if quiet:
+                    print(f"sim: {what} ({len(begun)} of {replays})", file=sys.stderr, flush=True)
+            share = done / total if total else 0.0
+            bar.update(task, description=what, completed=len(begun) - 1 + share)
+
+        yield step
 
 
 def table(runs: Sequence[Run]) -> Table:
@@ -186,20 +209,17 @@ def sim(
     traces: Annotated[
         list[Path] | None, typer.Option(help="A trace, or a folder of traces; may be repeated.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where outputs and report.html go.")] = Path("build/sim"),
+    out: Annotated[Path, typer.Option(help="Where outputs and report.html go.")] = BUILT,
     engine: Annotated[Engines, typer.Option(help="Engines to run.")] = Engines.both,
     json_: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
 ) -> None:
     """Replay the sample traces on the RTL and the golden model, compare everything, and report."""
     geometry = Geometry()
-    said = Console(stderr=True)
-    paths = _find(traces or [Path("sim/traces")])
-    columns = (
-        TextColumn("{task.description:<24}"), BarColumn(None), TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=said, transient=True) as progress:
-        runs = simulate(paths, out, engine.list(), geometry, progress)
+    paths = _find(traces or [SAMPLES])
+    names = engine.list()
+    loaded = load(paths, geometry)
+    with _progress(len(loaded) * len(names)) as step:
+        runs = simulate(loaded, out, names, geometry, step)
     report = out / "report.html"
     good = all(run.good for run in runs)
     if json_:

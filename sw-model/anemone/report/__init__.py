@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `anemone sim` makes of two replays: the comparison, the analysis, and the page with pictures."""
+"""What `anemone sim` makes of two replays: the comparison, the analysis, the page of pictures."""

@@ -61,7 +61,7 @@ class Polls:
 
 @dataclass(frozen=True)
 class Heat:
-    """Listing 2. pages: huge page numbers that were touched, ascending. counts: int64[polls, pages].
+    """Listing 2. pages: touched huge pages, ascending. counts: int64[polls, pages].
 
     owner: index of each page's tenant.
     """
@@ -132,8 +132,7 @@ class Story:
 def analyse(output: Output, rules: list[Rule], trace: Trace, geometry: Geometry) -> Story:
     """The story of one trace, from one engine's output of the paper's listings."""
     number = {rule.name: i for i, rule in enumerate(rules)}
-    every = [output.rows("reads"), output.rows("states")]
-    rows = Rows(*(np.concatenate([getattr(r, c) for r in every]) for c in Rows.__dataclass_fields__))
+    rows = output.rows("reads").joined(output.rows("states"))
     polls = Polls.of(rules[number[HOTNESS]], trace)
     pages, owners = page_owners(trace)
     heat = _heat(rows.of(number[HOTNESS]), polls, pages, owners)
@@ -174,8 +173,8 @@ def skewness(parts: list[tuple[Rule, Rows]]) -> Skewness:
 
     With h_j the accesses of base page j over the mean of all touched base pages, and U the huge
     page's hot base pages (those that a fast tier of a third of the touched base pages would hold):
-    S = sum(h_j^2) / U^2, score = log2(1 + S), and 0 if U is 0. Even use of a huge page gives a score
-    near 0; all of 32 times the mean's accesses in one base page gives 10.
+    S = sum(h_j^2) / U^2, score = log2(1 + S), and 0 if U is 0. Even use of a huge page gives a
+    score near 0; 32 times the mean's accesses, all in one base page, give 10.
     """
     pages, base = [], []
     for rule, rows in parts:

@@ -52,6 +52,12 @@ class Rows:
     def where(self, keep: np.ndarray) -> Rows:
         return Rows(*(getattr(self, column)[keep] for column in Rows.__dataclass_fields__))
 
+    def joined(self, other: Rows) -> Rows:
+        pairs = (
+            (getattr(r, column) for r in (self, other)) for column in Rows.__dataclass_fields__
+        )
+        return Rows(*(np.concatenate(list(pair)) for pair in pairs))
+
     def of(self, rule: int) -> Rows:
         """The rows of one rule."""
         return self.where(self.rule == rule)
@@ -186,8 +192,14 @@ def compare(left: Output, right: Output) -> Comparison:
         before = tally.unlike.total()
         tally.rows(kind, left.rows(kind), right.rows(kind), left.names)
         if tally.unlike.total() == before:  # the same values in another order or type
-            tally.report(f"order or types of {kind}.parquet", str(one.schema), str(two.schema) + "!")
+            tally.report(f"order or types in {kind}.parquet", *_told(one, two))
     return tally.done()
+
+
+def _told(one: pa.Table, two: pa.Table) -> tuple[str, str]:
+    """Two tables of equal values, in words that differ."""
+    left, right = (" ".join(f"{f.name}: {f.type}" for f in t.schema) for t in (one, two))
+    return (left, right) if left != right else ("in order", "in another order")
 
 
 def _keyed(rows: Rows) -> tuple[np.ndarray, np.ndarray]:

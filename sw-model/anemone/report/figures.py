@@ -31,7 +31,7 @@ STRIPS = 12  # huge pages whose base pages are drawn
 
 @dataclass(frozen=True)
 class Picture:
-    """One figure of the page. caption is HTML; cells is what the page's script tells on hovering."""
+    """One figure. caption is HTML; cells is what the page's script tells on hovering."""
 
     key: str
     title: str
@@ -101,7 +101,8 @@ def _moves(canvas: Canvas, frame: Frame, story: Story, clock: Clock, words: bool
         canvas.line(edges[poll], frame.top, edges[poll], frame.bottom, "move")
         if words:  # beside the dip, which is a poll wide on either side of the line
             late = edges[poll] > (frame.left + frame.right) * 0.6
-            beside = edges[max(poll - 1, 0)] - 8 if late else edges[min(poll + 2, len(edges) - 1)] + 8
+            near = max(poll - 1, 0) if late else min(poll + 2, len(edges) - 1)
+            beside = edges[near] + (-8 if late else 8)
             said = f"hot set moved at {clock.say(poll)}"
             low = frame.bottom - (frame.bottom - frame.top) * 0.22
             canvas.text(beside, low, said, "callout", "end" if late else "start")
@@ -213,7 +214,9 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
 
 def _bandwidth_words(told: Bandwidth) -> str:
     fired = [f"tenant {told.names[i]} in {n}" for i, n in enumerate(told.fired.sum(axis=0)) if n]
-    polls = f"It held for {' and '.join(fired)} of {len(told.fired)} polls" if fired else "It held in no poll"
+    polls = "It held in no poll"
+    if fired:
+        polls = f"It held for {' and '.join(fired)} of {len(told.fired)} polls"
     return (
         "Every huge page of a tenant maps to one counter (Listing 3); 64 B an access. The dashed "
         f"line is the cap of {told.cap:,} accesses a poll; ▾ marks a poll in which the notify "
@@ -264,7 +267,7 @@ def _overlap_words(story: Story, clock: Clock) -> str:
     hot = story.hotset
     how = (
         f"The hot set is the {hot.size:,} most accessed huge pages of a poll ({HOT_SHARE:.0%} of "
-        "those touched); its overlap (Jaccard) is with the hot set of all polls since the last move. "
+        "those touched); its overlap (Jaccard) is with that of all polls since the last move. "
     )
     if not hot.stable:
         return how + "It agrees with itself too seldom here to be called a hot set: none to move."
@@ -291,10 +294,10 @@ def skew_scores(skew: Skewness) -> Picture:
             canvas.text(x + w / 2, up(n) - 5, f"{n}", "tick", "middle")
     frame.x_axis(canvas, across, plain, "skewness score", min(bins, 12))
     caption = (
-        "Score of a huge page = log<sub>2</sub>(1 + S), S = Σ h<sub>j</sub>² / U² over its 512 base "
-        "pages: h<sub>j</sub> is base page j's accesses over the mean of all touched ones, U counts "
-        f"the hot ones (here ≥ {skew.threshold:,} accesses: the hottest {FAST_SHARE:.0%}, a 1:2 fast "
-        "tier); 0 if U = 0. After MEMTIS; a high score is a page worth splitting."
+        "Score of a huge page = log<sub>2</sub>(1 + S), S = Σ h<sub>j</sub>² / U² over its 512 "
+        "base pages: h<sub>j</sub> is base page j's accesses over the mean of all touched ones, U "
+        f"counts the hot ones (here ≥ {skew.threshold:,} accesses: the hottest {FAST_SHARE:.0%}, a "
+        "1:2 fast tier); 0 if U = 0. After MEMTIS; a high score is a page worth splitting."
     )
     return Picture("skewness", "Skewness within huge pages", canvas.svg(), caption, False)
 
@@ -322,8 +325,8 @@ def skew_strips(skew: Skewness) -> Picture:
     frame.x_axis(canvas, Scale(0, 512, frame.left, frame.right), plain, "4 KiB base page", 4)
     canvas.text(HALF - 10, frame.bottom + 18, "score", "tick", "end")
     caption = (
-        f"The {len(order)} most skewed of {len(skew.pages):,} tracked huge pages; darker means more "
-        "accesses (log scale), the number at the right is the score."
+        f"The {len(order)} most skewed of {len(skew.pages):,} tracked huge pages; stronger colours "
+        "are more accesses (log scale), the number at the right is the score."
     )
     return Picture("basepages", "Inside the most skewed pages", canvas.svg(), caption, False)
 
@@ -352,7 +355,7 @@ def similarity(story: Story, clock: Clock) -> Picture:
     frame.y_title(canvas, "poll")
     _legend_levels(canvas, 434, frame.top, np.arange(LEVELS + 1) / LEVELS, ("cosine",), 26)
     caption = (
-        "Cosine similarity of two polls' accesses by huge page. A dark square on the diagonal is a "
-        "time in which the same pages were hot."
+        "Cosine similarity of two polls' accesses by huge page. A strong square on the diagonal "
+        "is a time in which the same pages were hot."
     )
     return Picture("similarity", "Polls that look alike", canvas.svg(), caption, False)

@@ -76,9 +76,7 @@ class Canvas:
         at = f'x="{x:.1f}" y="{y:.1f}"'
         turned = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
         kind = f' class="{css}"' if css else ""
-        self.parts.append(
-            f'<text {at} text-anchor="{anchor}"{kind}{turned}>{escape(words)}</text>'
-        )
+        self.parts.append(f'<text {at} text-anchor="{anchor}"{kind}{turned}>{escape(words)}</text>')
 
     def svg(self) -> str:
         return (
@@ -128,7 +126,7 @@ def plain(value: float) -> str:
 
 
 def pick_unit(largest: float, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
-    """The largest unit (size, name), ascending in `units`, of which `largest` holds at least one."""
+    """The last of `units` (size, name; ascending) of which `largest` holds at least one."""
     fitting = [unit for unit in units if largest >= unit[0]]
     return fitting[-1] if fitting else units[0]
 

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report says of a trace is what was put into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anemone.geometry import Geometry
+from anemone.report.analysis import Story, analyse, hot_set, jaccard
+from anemone.simrun import run_trace
+from anemone.traces import Trace
+from tests.sim import synthetic
+
+GEOMETRY = Geometry()
+
+
+def story(trace: Trace, folder: Path) -> Story:
+    run = run_trace("made", trace, folder, ["model"], GEOMETRY, lambda *_: None)
+    assert run.good
+    return analyse(run.outputs["model"], run.rules, trace, GEOMETRY)
+
+
+def test_the_hot_set_is_seen_to_move_in_the_very_poll(tmp_path: Path) -> None:
+    trace = synthetic.moving()
+    told = story(trace, tmp_path)
+    (poll,) = told.hotset.moves
+    first, last = told.polls.edges[poll], told.polls.edges[poll + 1]
+    assert first <= len(trace) // 2 < last
+    assert told.polls.times[poll] == pytest.approx(first * 40e-9)
+    assert told.hotset.stable
+
+
+def test_hotness_is_every_access_where_it_went(tmp_path: Path) -> None:
+    trace = synthetic.moving()
+    told = story(trace, tmp_path)
+    assert told.heat.counts.sum() == len(trace)
+    pages = trace.addr >> np.uint64(21)
+    assert told.heat.pages.tolist() == np.unique(pages).tolist()
+    poll, column = 3, 7
+    part = pages[told.polls.edges[poll] : told.polls.edges[poll + 1]]
+    assert told.heat.counts[poll, column] == np.sum(part == told.heat.pages[column])
+
+
+def test_even_use_and_a_scan_have_no_hot_set_that_moves() -> None:
+    rng = np.random.default_rng(5)
+    assert hot_set(rng.poisson(100, (30, 60))).moves == []
+    scan = np.zeros((30, 60), np.int64)
+    for poll in range(30):
+        scan[poll, 2 * poll : 2 * poll + 2] = 100
+    told = hot_set(scan)
+    assert told.moves == []
+    assert not told.stable
+
+
+def test_a_hot_set_that_comes_back_moves_twice() -> None:
+    counts = np.full((30, 50), 10)
+    counts[:, :10] = 500
+    counts[10:20] = np.roll(counts[10:20], 25, axis=1)
+    assert hot_set(counts).moves == [10, 20]
+
+
+def test_one_odd_poll_is_no_move() -> None:
+    counts = np.full((30, 50), 10)
+    counts[:, :10] = 500
+    counts[12] = np.roll(counts[12], 25)
+    assert hot_set(counts).moves == []
+
+
+def test_jaccard() -> None:
+    assert jaccard({1, 2, 3}, {2, 3, 4}) == 0.5
+    assert jaccard(set(), set()) == 1.0
+
+
+def test_the_skewed_page_has_the_score_of_its_formula(tmp_path: Path) -> None:
+    trace = synthetic.skewed()
+    told = story(trace, tmp_path).skewness
+    assert len(told.pages) == 10
+    assert told.base.sum() == len(trace)
+    top = int(np.argmax(told.score))
+    assert told.pages[top] == 100
+    assert told.base[top, 7] == told.base[top].sum()
+    mean = told.base[told.base > 0].mean()
+    assert told.score[top] == pytest.approx(np.log2(1 + (told.base[top, 7] / mean) ** 2))
+    assert told.score[np.arange(10) != top].max() < 1
+
+
+def test_bandwidth_of_the_tenants_and_when_the_cap_was_passed(tmp_path: Path) -> None:
+    trace = synthetic.neighbours()
+    told = story(trace, tmp_path)
+    assert trace.tenant is not None
+    assert told.bandwidth.counts.sum(axis=0).tolist() == np.bincount(trace.tenant).tolist()
+    rate = told.bandwidth.rate(told.polls)
+    assert (rate * told.polls.spans[:, None]).sum() == pytest.approx(64 * len(trace))
+    over = told.bandwidth.counts > told.bandwidth.cap
+    assert np.all(told.bandwidth.fired[over]), "past the cap on all channels is past it on one"
+    assert told.bandwidth.fired[:, 2].any()
+    assert not told.bandwidth.fired[:, :2].any()
+    assert told.bandwidth.notifications > 0
+
+
+def test_a_trace_without_clock_and_tenants_is_told_in_events(tmp_path: Path) -> None:
+    trace = Trace(np.arange(5000, dtype=np.uint64) * 4096, np.zeros(5000, bool))
+    told = story(trace, tmp_path)
+    assert not told.polls.timed
+    assert told.polls.times[-1] == 5000
+    assert told.bandwidth.names.tolist() == [0]
