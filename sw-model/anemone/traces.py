@@ -161,7 +161,7 @@ def _batches(path: str | os.PathLike) -> Iterator[Any]:
         raise
     # What a decoder raises on a corrupt file is anybody's guess; it is a bad file all the same.
     except Exception as e:
-        why = Bare((str(e).splitlines() or [type(e).__name__])[0])
+        why = Bare("damaged: " + (str(e).splitlines() or [type(e).__name__])[0])
         raise InputError(path, "file", "Parquet", why, "a complete Parquet file") from e
 
 
