@@ -23,6 +23,7 @@ sed -i \
     -e 's|^CXX = .*|CXX = g++|' \
     -e 's|^LINK = .*|LINK = g++|' \
     -e 's|^PERL = .*|PERL = perl|' \
+    -e 's|^CFG_CXXFLAGS_PCH_I = .*|CFG_CXXFLAGS_PCH_I = -include|' \
     -e "s|^PYTHON3 = .*|PYTHON3 = $venv/bin/python|" \
     -e "s|^CFG_CXXFLAGS_NO_UNUSED = .*|CFG_CXXFLAGS_NO_UNUSED = -fcf-protection=none $quiet|" \
     -e 's|^CFG_CXXFLAGS_COROUTINES = .*|CFG_CXXFLAGS_COROUTINES = -fcoroutines|' \
