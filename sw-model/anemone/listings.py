@@ -28,8 +28,10 @@ BASE_PAGES = 1 << (HUGE_SHIFT - BASE_SHIFT)
 ALL_MEMORY = (1 << 64) - 1
 BASE_PAGE_MASK = (BASE_PAGES - 1) << BASE_SHIFT
 INTERVALS = 32
-# A tenant with more than this many times its fair share of a poll is a noisy neighbour.
-CAP_OVER_FAIR = 1.25
+# A tenant with more than this many times its fair share of a poll is a noisy neighbour; of two
+# tenants, one with more than this share of the poll.
+CAP_OVER_FAIR = 2.0
+CAP_OF_TWO = 0.75
 
 HOTNESS = "hotness"
 BANDWIDTH = "bandwidth"
@@ -127,13 +129,16 @@ def bandwidth(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> l
     """Listing 3: one counter a tenant, every huge page of the tenant maps to it; notify at a cap.
 
     The predicate sees one channel's share of a tenant's accesses (NEMO §3.1), so its operand is the
-    cap divided by the channels. The cap is `CAP_OVER_FAIR` times the tenant's fair share of a poll.
+    cap divided by the channels. Polls are taken every so many accesses, so the cap is a share of
+    them: `CAP_OVER_FAIR` times a tenant's fair share. One tenant alone cannot pass it.
     """
     period = poll_period(len(trace.addr), intervals)
     pages, owners = page_owners(trace)
     inside = pages < geometry.table
     table = np.column_stack([pages[inside], owners[inside].astype(np.uint64)]).astype(np.uint64)
-    cap = max(1, round(CAP_OVER_FAIR * period / (len(tenants(trace)) * geometry.channels)))
+    count = len(tenants(trace))
+    share = CAP_OF_TWO if count == 2 else CAP_OVER_FAIR / count
+    cap = max(1, round(share * period / geometry.channels))
     return [
         _rule(
             geometry,
