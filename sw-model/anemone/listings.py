@@ -46,10 +46,19 @@ def poll_period(events: int, intervals: int = INTERVALS) -> int:
     return max(1, 2 * events // (2 * intervals + 1))
 
 
+def touched_pages(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """(numbers of the touched huge pages, ascending; position of each access's page among them)."""
+    page = (trace.addr >> np.uint64(HUGE_SHIFT)).astype(np.int64)
+    if page.max() >> 24:  # past 32 TiB a table of all pages is larger than it is worth
+        return np.unique(page, return_inverse=True)
+    touched = np.bincount(page) > 0
+    return np.flatnonzero(touched), (np.cumsum(touched) - 1)[page]
+
+
 def huge_pages_by_heat(trace: Trace) -> np.ndarray:
     """Numbers of the touched huge pages, hottest first; of equal ones the lower address first."""
-    pages, counts = np.unique(trace.addr >> np.uint64(HUGE_SHIFT), return_counts=True)
-    return pages[np.argsort(-counts, kind="stable")]
+    pages, page_of = touched_pages(trace)
+    return pages[np.argsort(-np.bincount(page_of), kind="stable")]
 
 
 def skew_width(period: int) -> int:
@@ -105,8 +114,8 @@ def hotness(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> lis
 def tenants(trace: Trace) -> np.ndarray:
     """Tenant numbers in the trace, ascending; counter i of Listing 3 is for the i-th of them."""
     if trace.tenant is None:
-        return np.zeros(1, dtype=np.uint16)
-    return np.unique(trace.tenant)
+        return np.zeros(1, dtype=np.int64)
+    return np.flatnonzero(np.bincount(trace.tenant))
 
 
 def page_owners(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
@@ -115,10 +124,11 @@ def page_owners(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     An OS gives a page to one tenant. Where a trace has several on one page, the owner is the one
     that accesses it most.
     """
-    pages, page_of = np.unique(trace.addr >> np.uint64(HUGE_SHIFT), return_inverse=True)
+    pages, page_of = touched_pages(trace)
     if trace.tenant is None:
         return pages, np.zeros(len(pages), dtype=np.int64)
-    names, tenant_of = np.unique(trace.tenant, return_inverse=True)
+    names = tenants(trace)
+    tenant_of = np.searchsorted(names, trace.tenant)
     joint = np.bincount(
         page_of * len(names) + tenant_of, minlength=len(pages) * len(names)
     ).reshape(len(pages), len(names))

@@ -33,7 +33,7 @@ from rich.table import Table
 
 from anemone.errors import Bare, InputError
 from anemone.geometry import Geometry
-from anemone.listings import HUGE_SHIFT, paper_rules, tenants, write_rules
+from anemone.listings import paper_rules, tenants, touched_pages, write_rules
 from anemone.replay import replay
 from anemone.report.analysis import analyse
 from anemone.report.compare import Comparison, Output, compare, recount
@@ -76,7 +76,7 @@ def run_trace(
         name=name,
         events=len(trace),
         seconds=None if trace.time_ns is None else float(np.ptp(trace.time_ns)) / 1e9,
-        pages=len(np.unique(trace.addr >> np.uint64(HUGE_SHIFT))),
+        pages=len(touched_pages(trace)[0]),
         tenants=len(tenants(trace)),
         rules=rules,
     )

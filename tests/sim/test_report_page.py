@@ -108,7 +108,8 @@ def test_the_check_sees_an_empty_picture_and_a_noisy_console(page: Path, tab: Br
     text = page.read_text(encoding="utf-8")
     spoilt = (
         "<script>document.querySelectorAll('.mark').forEach((m) => m.remove());"
-        "document.querySelector('svg .tick').textContent = 'x'.repeat(400);"
+        "const [one, two, three] = document.querySelectorAll('svg .tick');"
+        "one.textContent = 'x'.repeat(400); three.setAttribute('y', two.getAttribute('y'));"
         "console.warn('heard'); throw new Error('thrown');</script></body>"
     )
     broken.write_text(text.replace("</body>", spoilt), encoding="utf-8")
@@ -138,7 +139,7 @@ def test_hovering_tells_and_the_theme_switches(page: Path, tab: Browser) -> None
         "return [b.left + b.width / 3, b.top + b.height / 3]; })()"
     )
     tab.move_to(*place)
-    tip = "(() => { const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent; })()"
+    tip = "((t) => t.hidden ? '' : t.textContent)(document.getElementById('tip'))"
     assert "accesses in the poll" in tab.run(tip)
     tab.move_to(2, 2)
     assert tab.run(tip) == ""

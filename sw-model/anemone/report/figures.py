@@ -337,7 +337,11 @@ def similarity(story: Story, clock: Clock) -> Picture:
     canvas = Canvas(HALF, 400, "Similarity of each poll to each other poll")
     matrix = story.hotset.similarity
     count = len(matrix)
-    level = np.clip(np.ceil(matrix * LEVELS - 1e-9), 1, LEVELS).astype(int)
+    # A program that hardly changes uses a part of the scale, but never less than its upper fifth:
+    # what differs by less is noise.
+    low = min(0.8, float(np.floor(matrix.min() * 10) / 10))
+    edges = np.linspace(low, 1, LEVELS + 1)
+    level = np.digitize(matrix, edges[1:-1]) + 1
     across, up = (
         Scale(0, count, frame.left, frame.right),
         Scale(0, count, frame.bottom, frame.top),
@@ -353,7 +357,7 @@ def similarity(story: Story, clock: Clock) -> Picture:
     for value in up.ticks(6):
         canvas.text(frame.left - 8, up(value) + 4, plain(value), "tick", "end")
     frame.y_title(canvas, "poll")
-    _legend_levels(canvas, 434, frame.top, np.arange(LEVELS + 1) / LEVELS, ("cosine",), 26)
+    _legend_levels(canvas, 434, frame.top, edges, ("cosine",), 26)
     caption = (
         "Cosine similarity of two polls' accesses by huge page. A strong square on the diagonal "
         "is a time in which the same pages were hot."
