@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import chisel3._
 import chisel3.util._
 
 /** Sizes of a telemetry engine. What a rule does is chosen at run time; only sizes are fixed at elaboration.
@@ -47,4 +48,11 @@ case class NemoParams(
 
   /** Address of a 64 B line, the request field `line`. */
   val lineAddressBits: Int = addressBits - 6
+}
+
+object NemoParams {
+
+  /** The element that a pipeline's number names; a vector of one has no index. */
+  def pick[T <: Data](byPipeline: Vec[T], pipeline: UInt): T =
+    if (byPipeline.length == 1) byPipeline.head else byPipeline(pipeline)
 }

@@ -2,6 +2,7 @@
 package anemone.nemo
 
 import chisel3._
+import chisel3.util._
 
 /** An accepted memory request as telemetry sees it: a device byte address, read or write. */
 class MemoryEvent(p: NemoParams) extends Bundle {
@@ -34,4 +35,15 @@ class Slot(p: NemoParams) extends Bundle {
   val target = new LineRead(p)
   val walk = Bool()
   val word = UInt(p.wordIndexBits.W)
+}
+
+object Slot {
+
+  /** The slot `cycles` later; what it asks for is reset, so nothing is asked for that never was. */
+  def delayed(slot: Slot, cycles: Int): Slot = {
+    val later = WireDefault(ShiftRegister(slot, cycles))
+    later.event := ShiftRegister(slot.event, cycles, false.B, true.B)
+    later.read := ShiftRegister(slot.read, cycles, false.B, true.B)
+    later
+  }
 }

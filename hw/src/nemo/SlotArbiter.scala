@@ -35,7 +35,7 @@ class SlotArbiter(p: NemoParams) extends Module {
   private val backlog = waiting.io.deq.valid
 
   io.read.ready := !walk && !backlog && !io.event.valid && !io.hold
-  private val startsWalk = io.read.fire && io.read.bits.effect && io.walks(io.read.bits.pipeline)
+  private val startsWalk = io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
   io.walking := walk
 
   when(startsWalk) {
@@ -60,7 +60,5 @@ class SlotArbiter(p: NemoParams) extends Module {
   next.walk := walk || startsWalk
   next.word := Mux(walk, word, 0.U)
 
-  io.slot := RegNext(next)
-  io.slot.event := RegNext(next.event, false.B)
-  io.slot.read := RegNext(next.read, false.B)
+  io.slot := Slot.delayed(next, 1)
 }

@@ -39,12 +39,12 @@ class TelemetryEngine(p: NemoParams) extends Module {
   // A rule goes down the pipeline like a slot, and is taken from the port in each stage as it passes.
   private val loading = RegInit(false.B)
   private val load = io.rule.valid && !loading && !arbiters.map(_.io.walking).reduce(_ || _)
-  private val loaded = ShiftRegister(load, TelemetryPipeline.ruleStages + 1, false.B, true.B)
+  private val loaded = ShiftRegister(load, TelemetryLane.latency + 1, false.B, true.B)
   loading := (loading || load) && !loaded
   io.rule.ready := loaded
 
   private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
-  when(load) { walks(io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
+  when(load) { NemoParams.pick(walks, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
 
   for (c <- 0 until p.channels) {
     arbiters(c).io.event := io.events(c)
@@ -54,7 +54,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   }
 
   private val clearing = VecInit(pipelines.map(_.io.status.clearing))
-  io.table.ready := !clearing(io.table.bits.pipeline)
+  io.table.ready := !NemoParams.pick(clearing, io.table.bits.pipeline)
   private val table = Wire(Valid(new TableWrite(p)))
   table.bits := RegNext(io.table.bits)
   table.valid := RegNext(io.table.fire, false.B)
@@ -74,8 +74,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     io.status(i) := pipeline.io.status
   }
   for ((stage, c) <- readStages.zipWithIndex) {
-    stage.io.slot := ShiftRegister(arbiters(c).io.slot, TelemetryPipeline.partLatency)
-    stage.io.slot.read := ShiftRegister(arbiters(c).io.slot.read, TelemetryPipeline.partLatency, false.B, true.B)
+    stage.io.slot := Slot.delayed(arbiters(c).io.slot, TelemetryLane.partLatency)
     stage.io.parts := VecInit(pipelines.map(_.io.parts(c)))
     io.lines(c) := stage.io.line
   }
@@ -84,8 +83,8 @@ class TelemetryEngine(p: NemoParams) extends Module {
 object TelemetryEngine {
 
   /** Cycles from an event's to the cycle in which its state is written: a read right behind it sees the value. */
-  val eventLatency: Int = 1 + MatchStage.latency + UpdateStage.window
+  val eventLatency: Int = 1 + TelemetryLane.writeLatency
 
   /** Cycles from a read's acceptance to its line. */
-  val readLatency: Int = 1 + TelemetryPipeline.partLatency + ReadStage.latency
+  val readLatency: Int = 1 + TelemetryLane.partLatency + ReadStage.latency
 }

@@ -16,7 +16,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     val slots = Input(Vec(p.channels, new Slot(p)))
     val rule = Input(new Rule(p))
 
-    /** `rule` applies from the slots of the next cycle on; it stays until [[TelemetryPipeline.ruleStages]] later. */
+    /** `rule` applies from the slots of the next cycle on; it stays for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
 
@@ -53,37 +53,20 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     table.bits.mapped := false.B
   }
 
-  private def after[T <: Data](x: T, cycles: Int): T = ShiftRegister(x, cycles)
-  private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)
-  private val notifyLoad = ShiftRegister(updateLoad, UpdateStage.latency, false.B, true.B)
-
   private val lanes = io.slots.zip(io.parts).map { case (slot, part) =>
-    val matching = Module(new MatchStage(p))
-    matching.io.slot := slot
-    matching.io.rule := io.rule
-    matching.io.load := io.load
-    matching.io.off := clearing
-    matching.io.table := table
-
-    val update = Module(new UpdateStage(p))
-    update.io.pipeline := io.index
-    update.io.slot := after(slot, MatchStage.latency)
-    update.io.slot.read := ShiftRegister(slot.read, MatchStage.latency, false.B, true.B)
-    update.io.matched := matching.io.result
-    update.io.rule := io.rule
-    update.io.load := updateLoad
-    update.io.clear.valid := clearing
-    update.io.clear.bits := step
-    part := update.io.part
-
-    val notification = Module(new NotifyStage(p))
-    notification.io.updated := update.io.updated
-    notification.io.rule := io.rule
-    notification.io.load := notifyLoad
-    (matching.io.result, notification.io.holds)
+    val lane = Module(new TelemetryLane(p))
+    lane.io.pipeline := io.index
+    lane.io.slot := slot
+    lane.io.rule := io.rule
+    lane.io.load := io.load
+    lane.io.table := table
+    lane.io.clear.valid := clearing
+    lane.io.clear.bits := step
+    part := lane.io.part
+    lane.io
   }
-  private val results = lanes.map(_._1)
-  private val holds = lanes.map(_._2)
+  private val results = lanes.map(_.matched)
+  private val holds = lanes.map(_.holds)
 
   private def count(flags: Seq[Bool]): UInt = {
     val total = RegInit(0.U(64.W))
@@ -109,13 +92,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
 
 object TelemetryPipeline {
 
-  /** Cycles for which a rule is read while it takes effect, stage after stage. */
-  val ruleStages: Int = MatchStage.latency + UpdateStage.latency + NotifyStage.latency
-
   /** Cycles after which nothing of an earlier slot is left in a pipeline. */
   val drain: Int = 16
-  require(drain > ruleStages)
-
-  /** Cycles from slot to its part of a telemetry line. */
-  val partLatency: Int = MatchStage.latency + 2
+  require(drain > TelemetryLane.latency)
 }

@@ -172,6 +172,9 @@ object UpdateStage {
   /** Slots before a slot whose writes it can't find in the state array yet. */
   val window: Int = 4
 
+  /** Cycles from slot to `part`, and to the words that are not in flight. */
+  val partLatency: Int = 2
+
   /** Cycles from slot to the value `updated`. */
   val latency: Int = window + 1
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+
+/** One rule on one channel: match, update and notify in a row (NEMO §3.1, Figure 2). A slot a cycle, never a stall.
+  *
+  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `part` [[TelemetryLane.partLatency]], the write of the
+  * state [[TelemetryLane.writeLatency]], `holds` [[TelemetryLane.latency]].
+  */
+class TelemetryLane(p: NemoParams) extends Module {
+  val io = IO(new Bundle {
+
+    /** Which pipeline this is. */
+    val pipeline = Input(UInt(p.pipelineBits.W))
+    val slot = Input(new Slot(p))
+    val rule = Input(new Rule(p))
+
+    /** `rule` applies from the slot of the next cycle on; it must stay for [[TelemetryLane.latency]] cycles. */
+    val load = Input(Bool())
+
+    /** Applies to the event in `slot` and later ones. */
+    val table = Flipped(Valid(new TableWrite(p)))
+
+    /** A line is being cleared: meanwhile events match nothing and reads have no effect. */
+    val clear = Flipped(Valid(UInt(p.lineBits.W)))
+    val matched = Output(new MatchResult(p))
+    val part = Output(new LinePart(p))
+    val holds = Valid(UInt(p.indexBits.W))
+  })
+
+  private val matching = Module(new MatchStage(p))
+  matching.io.slot := io.slot
+  matching.io.rule := io.rule
+  matching.io.load := io.load
+  matching.io.off := io.clear.valid
+  matching.io.table := io.table
+  io.matched := matching.io.result
+
+  private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)
+  private val update = Module(new UpdateStage(p))
+  update.io.pipeline := io.pipeline
+  update.io.slot := Slot.delayed(io.slot, MatchStage.latency)
+  update.io.matched := matching.io.result
+  update.io.rule := io.rule
+  update.io.load := updateLoad
+  update.io.clear := io.clear
+  io.part := update.io.part
+
+  private val notification = Module(new NotifyStage(p))
+  notification.io.updated := update.io.updated
+  notification.io.rule := io.rule
+  notification.io.load := ShiftRegister(updateLoad, UpdateStage.latency, false.B, true.B)
+  io.holds := notification.io.holds
+}
+
+object TelemetryLane {
+  val partLatency: Int = MatchStage.latency + UpdateStage.partLatency
+  val writeLatency: Int = MatchStage.latency + UpdateStage.window
+  val latency: Int = MatchStage.latency + UpdateStage.latency + NotifyStage.latency
+}
