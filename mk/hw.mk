@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: verilog
-
-HW_SOURCES := $(shell find hw/src -name '*.scala') build.sc .mill-version
+.PHONY: verilog FORCE
 
 verilog: build/rtl/filelist.f ## emit the engine's SystemVerilog to build/rtl (ENGINE="--pipelines 4 --channels 1")
 
 # mk/setup.sh and not the target setup: a phony prerequisite would emit every time.
-build/rtl/filelist.f: $(HW_SOURCES) mk/hw.mk
+build/rtl/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version build/rtl.options
 	@mk/setup.sh
 	rm -rf $(@D)
 	./mill hw.run $(ENGINE) --out $(@D)
+
+# Changes only when ENGINE does.
+build/rtl.options: FORCE
+	@mkdir -p $(@D) && { echo '$(ENGINE)' | cmp -s - $@ || echo '$(ENGINE)' >$@; }

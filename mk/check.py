@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what `make test` is made of, stage by stage, and ends with one summary.
+
+    check.py          every stage
+    check.py lint     only the linters
+    check.py NAME...  the stages of these names
+
+A stage that writes JUnit XML counts by its test cases, any other one as a single check. The output
+of a stage goes to the terminal and to build/test/NAME.log. Exit: 0 when nothing failed, else 1.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "test"
+RTL = ROOT / "build" / "rtl"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One command; `junit`: the report it writes; `limit`: killed after so many seconds."""
+
+    name: str
+    command: list[str]
+    lint: bool = False
+    junit: Path | None = None
+    limit: int = 600
+
+
+@dataclass
+class Outcome:
+    """Counts of a stage and its wall time in seconds."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+
+
+def tracked(*suffixes: str) -> list[str]:
+    """The files git knows of, or would add, with one of these suffixes."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    names = listed.stdout.splitlines()
+    return [name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
+
+
+def stages() -> list[Stage]:
+    """All stages, cheap ones first."""
+    python = sys.executable
+    rtl = "exec {} build/rtl/*.sv"
+    verilator = "verilator --lint-only -Wall --top-module TelemetryEngine mk/verilator.vlt"
+    junit = LOGS / "pytest.xml"
+    listed = [
+        Stage("ruff", ["ruff", "check", "."], lint=True),
+        Stage("ruff-format", ["ruff", "format", "--check", "."], lint=True),
+        Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
+        Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
+        Stage("verilator-lint", ["sh", "-c", rtl.format(verilator)], lint=True),
+        Stage(
+            "slang", ["sh", "-c", rtl.format(f"{python} mk/slang.py TelemetryEngine")], lint=True
+        ),
+        Stage(
+            "chiseltest",
+            ["./mill", "hw.test"],
+            junit=ROOT / "out/hw/test/test.dest/test-report.xml",
+            limit=2400,
+        ),
+        Stage(
+            "pytest",
+            [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={junit}"],
+            junit=junit,
+            limit=2400,
+        ),
+    ]
+    sources = tracked(".c", ".cpp", ".h")
+    if sources:
+        check = ["clang-format", "--dry-run", "-Werror", *sources]
+        listed.insert(2, Stage("clang-format", check, lint=True))
+    return listed
+
+
+def execute(stage: Stage) -> int | None:
+    """Runs the command, shows its output as it comes and keeps it; None: it ran into its limit."""
+    with (LOGS / f"{stage.name}.log").open("wb") as log:
+        process = subprocess.Popen(
+            stage.command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+        signal.alarm(stage.limit)
+        started = time.monotonic()
+        try:
+            assert process.stdout is not None
+            while chunk := os.read(process.stdout.fileno(), 1 << 16):
+                log.write(chunk)
+                sys.stdout.buffer.write(chunk)
+                sys.stdout.flush()
+            code = process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        finally:
+            signal.alarm(0)
+    return code if time.monotonic() - started < stage.limit else None
+
+
+def count(report: Path) -> Outcome:
+    """The test cases of a JUnit report; one that is not there, or not whole, has none."""
+    outcome = Outcome()
+    try:
+        cases = list(ET.parse(report).iter("testcase"))
+    except (OSError, ET.ParseError):
+        return outcome
+    for case in cases:
+        if case.find("failure") is not None or case.find("error") is not None:
+            outcome.failed += 1
+        elif case.find("skipped") is not None:
+            outcome.skipped += 1
+        else:
+            outcome.passed += 1
+    return outcome
+
+
+def run(stage: Stage) -> Outcome:
+    """Runs a stage; to fail without a failed case, or pass without any, is one failure."""
+    print(f"\n=== {stage.name}: {' '.join(stage.command)[:100]}", flush=True)
+    if stage.junit:
+        stage.junit.unlink(missing_ok=True)
+    started = time.monotonic()
+    code = execute(stage)
+    outcome = count(stage.junit) if stage.junit else Outcome(passed=int(code == 0))
+    outcome.seconds = time.monotonic() - started
+    if outcome.failed == 0 and (code != 0 or outcome.passed == 0):
+        outcome.failed = 1
+    if code is None:
+        print(f"{stage.name}: killed after {stage.limit} s", flush=True)
+    verdict = "FAILED" if outcome.failed else "ok"
+    print(f"=== {stage.name}: {verdict}, {outcome.seconds:.1f} s", flush=True)
+    return outcome
+
+
+def main(names: list[str]) -> int:
+    LOGS.mkdir(parents=True, exist_ok=True)
+    known = stages()
+    chosen = [s for s in known if not names or s.name in names or (s.lint and "lint" in names)]
+    if not chosen:
+        print("no such stage; there are: lint", *(s.name for s in known), file=sys.stderr)
+        return 2
+    outcomes = [(stage, run(stage)) for stage in chosen]
+    print(f"\n{'stage':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
+    for stage, o in outcomes:
+        print(f"{stage.name:16}{o.passed:8}{o.failed:8}{o.skipped:8}{o.seconds:9.1f}")
+    passed, failed, skipped = (
+        sum(getattr(o, field) for _, o in outcomes) for field in ("passed", "failed", "skipped")
+    )
+    for stage, o in outcomes:
+        if o.failed:
+            print(f"failed: {stage.name}, see build/test/{stage.name}.log")
+    tail = f", {skipped} skipped" if skipped else ""
+    print(f"\n{passed} passed, {failed} failed{tail}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
