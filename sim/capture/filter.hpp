@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Program accesses in, memory traffic out: pages, then cache and prefetcher, then the clock's
+// stamp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cache.hpp"
+#include "combine.hpp"
+#include "config.hpp"
+#include "pages.hpp"
+#include "prefetch.hpp"
+
+namespace capture {
+
+// One line that left or entered the cache. 16 bytes, written to disk as it is (little-endian).
+struct Event {
+    static constexpr std::uint64_t kWrite = 1ull << 63;
+    static constexpr std::uint64_t kPrefetch = 1ull << 62;
+    static constexpr std::uint64_t kNonTemporal = 1ull << 61;
+    std::uint64_t address_and_flags; // physical byte address, 64 B aligned
+    std::uint64_t time_ns;
+};
+
+enum class Phase {
+    load,   // pages are touched, nothing else: a program's set-up, at full speed
+    warm,   // the cache runs too
+    record, // and its traffic is written down; the clock starts at 0
+    done,   // enough events, or the program has ended
+};
+
+struct Totals {
+    std::uint64_t loads = 0, stores = 0, calls = 0; // what the program did while recorded
+    std::uint64_t fills = 0, writebacks = 0, prefetches = 0, streamed = 0; // events, by cause
+    std::uint64_t streamed_partial = 0; // of `streamed`, lines that left a buffer incomplete
+    std::uint64_t prefetches_used = 0, prefetches_unused = 0;
+};
+
+class Filter {
+public:
+    using Sink = void (*)(void* context, const Event* events, std::size_t n);
+
+    Filter(const Config& config, Sink sink, void* context);
+
+    // `size` bytes at a virtual address by the instruction at `pc`. Every line of it is touched, in
+    // order. Throws std::length_error when the device has no page left.
+    void access(std::uint64_t pc, std::uint64_t address, std::uint64_t size, bool write);
+    void stream(std::uint64_t address, std::uint64_t size); // a non-temporal store
+    void fence();                                           // empties the write-combining buffers
+    void call() {
+        if (phase_ != Phase::record)
+            return;
+        totals_.calls++;
+        now_ps_ += config_.call_ps * config_.slow_down;
+    }
+    void idle(std::uint64_t ns) { // of the trace's time, not slowed down
+        if (phase_ == Phase::record)
+            now_ps_ += ns * 1000;
+    }
+
+    void enter(Phase phase); // phases only go forward
+    void flush();            // writes back all that is dirty, as events
+    void deliver();          // hands what is buffered to the sink
+
+    Phase phase() const { return phase_; }
+    std::uint64_t events() const { return events_; }
+    std::uint64_t now_ns() const { return now_ps_ / 1000; }
+    double progress() const {
+        return phase_ == Phase::done ? 1.0 : double(events_) / double(config_.events);
+    }
+    std::uint64_t translate(std::uint64_t address) { return pages_.translate(address); }
+    const Config& config() const { return config_; }
+    std::string json() const; // totals and derived figures, one object
+
+private:
+    void touch(std::uint64_t pc, std::uint64_t line, bool write);
+    void bring_in(std::uint64_t line, bool dirty, bool prefetched);
+    void streamed(WriteCombiner::Drained line);
+    bool emit(std::uint64_t line, std::uint64_t flags); // whether it was recorded
+
+    Config config_;
+    PageMap pages_;
+    Cache cache_;
+    StridePrefetcher prefetcher_;
+    WriteCombiner combiner_;
+    Totals totals_;
+    Phase phase_ = Phase::load;
+    std::uint64_t now_ps_ = 0, events_ = 0;
+    std::vector<Event> buffer_;
+    Sink sink_;
+    void* context_;
+};
+
+} // namespace capture

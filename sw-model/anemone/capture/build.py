@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the captured programs: instrumented, then linked with our runtime in place of libtsan.
+
+Each is a static executable at a fixed address, its heap and stack where the runtime puts them, so
+that the addresses a program sees are the same in every run. Built once for each state of the
+sources and of the compiler, under build/capture.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from anemone.capture.debian import fetch_sqlite
+from anemone.errors import Bare, InputError
+
+ROOT = Path(__file__).resolve().parents[3]
+RUNTIME = ROOT / "sim" / "capture"
+WORKLOADS = ROOT / "sim" / "workloads"
+BUILT = ROOT / "build" / "capture"
+
+FILTER = ("config", "pages", "cache", "prefetch", "filter")
+ENTRY = ("runtime", "allocator", "tsan_entry", "libc_calls")
+
+_COMMON = ["-O2", "-g0", "-fno-pie"]
+_CXX = ["-std=c++17", "-Wall", "-Wextra"]
+# No stack protector: it reads thread-local storage, which is not there when libc first calls us.
+_RUNTIME = [*_CXX, *_COMMON, "-fno-builtin", "-fno-stack-protector"]
+# Library calls stay calls, so that they can be seen; see redirect.syms.
+_SEEN = [*_COMMON, "-fsanitize=thread", "-fno-builtin"]
+# One thread, and nothing taken from outside.
+_SQLITE = ["-w", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"]
+
+
+def compiler() -> list[str]:
+    """The C++ compiler's command: CXX, or g++. Raises InputError if there is none."""
+    command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    for tool in (command[0], "objcopy"):
+        if shutil.which(tool) is None:
+            allowed = "g++ 11 or newer, with binutils (apt-get install g++)"
+            raise InputError("capture", "building", tool, Bare("missing"), allowed)
+    return command
+
+
+@functools.cache
+def compiler_version() -> str:
+    out = subprocess.run([*compiler(), "--version"], capture_output=True, text=True, check=False)
+    return (out.stdout.splitlines() or ["?"])[0]
+
+
+def build_program(name: str) -> Path:
+    """The captured program `name` (a source in sim/workloads), built if need be.
+
+    SQLite's source is fetched first. Raises InputError, one line, if that or the build fails.
+    """
+    extra: list[Path] = []
+    if name == "sqlite":
+        fetch_sqlite(BUILT / "sqlite-source")
+        extra = [BUILT / "sqlite-source" / "sqlite3.c"]
+    return build(WORKLOADS / f"{name}.cpp", extra)
+
+
+def build(source: Path, extra: list[Path]) -> Path:
+    """An executable of one C++ source and further C sources, all instrumented."""
+    include = [f"-I{folder}" for folder in dict.fromkeys([RUNTIME, *(e.parent for e in extra)])]
+    seen = [(source, [*_CXX, *include, *_SEEN])]
+    seen += [(file, ["-x", "c", *_SQLITE, *_SEEN]) for file in extra]
+    runtime = [(RUNTIME / f"{name}.cpp", _RUNTIME) for name in (*FILTER, *ENTRY)]
+    with ThreadPoolExecutor(2) as pool:
+        objects = list(pool.map(lambda job: _object(*job), [*reversed(seen), *runtime]))
+    made = BUILT / "programs" / f"{source.stem}-{_digest(o.name for o in objects)}"
+    link = [*compiler(), "-static", "-no-pie", *map(str, objects)]
+    return _make(made, lambda part: _run([*link, "-o", str(part)]))
+
+
+def build_library() -> Path:
+    """The filter as a shared library, for the tests."""
+    sources = [RUNTIME / f"{name}.cpp" for name in (*FILTER, "capi")]
+    command = [*compiler(), *_CXX, "-O2", "-fPIC", "-shared", *map(str, sources)]
+    made = BUILT / "programs" / f"libfilter-{_digest([*_contents(sources), *command])}.so"
+    return _make(made, lambda part: _run([*command, "-o", str(part)]))
+
+
+def _object(source: Path, flags: list[str]) -> Path:
+    """One source compiled; if instrumented, its library calls made visible."""
+    command = [*compiler(), *flags, "-c", str(source)]
+    renames = RUNTIME / "redirect.syms"
+    key = _digest([*command, compiler_version(), *_contents([source, renames])])
+
+    def compile_to(part: Path) -> None:
+        _run([*command, "-o", str(part)])
+        if "-fsanitize=thread" in flags:
+            _run(["objcopy", f"--redefine-syms={renames}", str(part)])
+
+    return _make(BUILT / "objects" / f"{source.stem}-{key}.o", compile_to)
+
+
+def _make(target: Path, step: Callable[[Path], None]) -> Path:
+    """`target`, made by `step` beside its place unless it is there. Safe against a second maker."""
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.part")
+        try:
+            step(part)
+            part.rename(target)
+        finally:
+            part.unlink(missing_ok=True)
+    return target
+
+
+def _contents(sources: list[Path]) -> Iterator[str]:
+    """The sources, and every header one of ours may include, as text that changes when they do."""
+    ours = any(ROOT in s.parents and BUILT not in s.parents for s in sources)
+    headers = [*RUNTIME.glob("*.h*"), *WORKLOADS.glob("*.h*")] if ours else []
+    for path in sorted([*sources, *headers]):
+        yield hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.splitlines() or ["failed"]
+        said = next((x for x in lines if "error" in x), lines[0])
+        raise InputError("capture", "building", Path(command[-1]).name, Bare(said), "a clean build")

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a captured program and takes in what left its cache; merges the tenants of a sample."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anemone.capture.samples import Part
+from anemone.capture.settings import BASE_PAGE, HUGE_PAGE, LINE, Settings
+from anemone.errors import Bare, InputError
+
+# Flags beside the address of an event (sim/capture/filter.hpp).
+WRITE, PREFETCH, NON_TEMPORAL = 1 << 63, 1 << 62, 1 << 61
+_ADDRESS = NON_TEMPORAL - 1
+_EVENT_BYTES = 16
+
+Step = Callable[[int], None]  # called with the number of events so far
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """Lines that left or entered a cache, in order.
+
+    addr uint64[n], physical byte addresses; write, prefetch, non_temporal bool[n]; time_ns
+    uint64[n], never falling; tenant uint16[n]. `programs` has each program's own totals.
+    """
+
+    addr: np.ndarray
+    write: np.ndarray
+    prefetch: np.ndarray
+    non_temporal: np.ndarray
+    time_ns: np.ndarray
+    tenant: np.ndarray
+    programs: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.addr)
+
+    def rows(self, which: np.ndarray) -> dict[str, np.ndarray]:
+        """The columns at the given rows."""
+        return {name: getattr(self, name)[which] for name in COLUMNS}
+
+
+COLUMNS = ("addr", "write", "prefetch", "non_temporal", "time_ns", "tenant")
+
+
+def run(program: Path, part: Part, settings: Settings, step: Step | None = None) -> Capture:
+    """Run one captured program to the end. Raises InputError if it fails."""
+    arguments = [f"{name}={value}" for name, value in part.arguments.items()]
+    with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
+        events, totals = Path(folder, "events"), Path(folder, "totals")
+        # The program's name without its folder: where the checkout lies must not reach its stack.
+        process = subprocess.Popen(
+            [part.program, *arguments, f"seed={settings.seed}"],
+            executable=program,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={
+                "ANEMONE_CAPTURE": settings.text(),
+                "ANEMONE_CAPTURE_OUT": str(events),
+                "ANEMONE_CAPTURE_TOTALS": str(totals),
+            },
+        )
+        try:
+            said = _watch(process, events, step)
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode or not totals.exists():
+            lines = said.strip().splitlines() or [f"ended with status {process.returncode}"]
+            allowed = "a run that ends well"
+            raise InputError("capture", part.program, "the program", Bare(lines[-1]), allowed)
+        raw = np.fromfile(events, dtype="<u8").reshape(-1, 2)
+        own = {"said": said.strip(), **json.loads(totals.read_text())}
+    word = raw[:, 0]
+    return Capture(
+        addr=word & np.uint64(_ADDRESS),
+        write=(word & np.uint64(WRITE)) != 0,
+        prefetch=(word & np.uint64(PREFETCH)) != 0,
+        non_temporal=(word & np.uint64(NON_TEMPORAL)) != 0,
+        time_ns=raw[:, 1].copy(),
+        tenant=np.full(len(raw), part.tenant, np.uint16),
+        programs={part.program: own},
+    )
+
+
+def _watch(process: subprocess.Popen[str], events: Path, step: Step | None) -> str:
+    """Wait for the end, telling how far it is by the size of the file; what the program said."""
+    while True:
+        try:
+            said, _ = process.communicate(timeout=0.2)
+            return said
+        except subprocess.TimeoutExpired:
+            if step is not None and events.exists():
+                step(events.stat().st_size // _EVENT_BYTES)
+
+
+def merge(captures: list[Capture], events: int) -> Capture:
+    """Programs beside each other on one device: by time, up to where the first of them ends.
+
+    At most `events` rows; of equal times the earlier program's first. Each program keeps a cache of
+    its own, as with a cache that is partitioned between tenants.
+    """
+    order = np.argsort(np.concatenate([c.time_ns for c in captures]), kind="stable")
+    joined = {n: np.concatenate([getattr(c, n) for c in captures])[order] for n in COLUMNS}
+    end = min(c.time_ns[-1] for c in captures if len(c))
+    keep = min(int(np.searchsorted(joined["time_ns"], end, side="right")), events)
+    programs = {name: own for c in captures for name, own in c.programs.items()}
+    return Capture(**{n: column[:keep] for n, column in joined.items()}, programs=programs)
+
+
+def summary(capture: Capture) -> dict[str, Any]:
+    """What a trace holds; counts of lines, bytes and seconds of the trace's clock."""
+
+    def distinct(unit: int) -> int:
+        return len(np.unique(capture.addr // np.uint64(unit)))
+
+    tenants, counts = np.unique(capture.tenant, return_counts=True)
+    return {
+        "events": len(capture),
+        "reads": int((~capture.write).sum()),
+        "writes": int(capture.write.sum()),
+        "prefetches": int(capture.prefetch.sum()),
+        "non_temporal": int(capture.non_temporal.sum()),
+        "footprint_bytes": distinct(LINE) * LINE,
+        "base_pages": distinct(BASE_PAGE),
+        "huge_pages": distinct(HUGE_PAGE),
+        "seconds": float(capture.time_ns[-1]) / 1e9 if len(capture) else 0.0,
+        "tenants": {str(t): int(n) for t, n in zip(tenants, counts, strict=True)},
+        "programs": capture.programs,
+    }

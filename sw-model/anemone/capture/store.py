@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a capture as Parquet: the columns of a trace, and where it came from in the metadata."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anemone.capture.run import Capture
+from anemone.errors import InputError
+from anemone.result import unwritable
+
+METADATA = b"anemone.capture"
+# By measurement on the four samples, in bits an event after zstd: addresses split into byte streams
+# take 0.3 to 16 where plain ones take 7 to 18; times as differences take 0.1 to 7 where plain ones
+# take 15 to 21.
+_ENCODING = {"addr": "BYTE_STREAM_SPLIT", "write": "RLE", "time_ns": "DELTA_BINARY_PACKED"}
+_ROWS = 1 << 20  # a row group
+_LEVEL = 19
+
+
+def write(capture: Capture, path: Path, origin: dict[str, Any]) -> int:
+    """Write `path`, aside and then renamed; its size in bytes. Raises InputError.
+
+    `origin` goes into the file's metadata as JSON.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(
+        {
+            "addr": pa.array(capture.addr, pa.uint64()),
+            "write": pa.array(capture.write, pa.bool_()),
+            "time_ns": pa.array(capture.time_ns, pa.uint64()),
+            "tenant": pa.array(capture.tenant, pa.uint16()),
+        }
+    ).replace_schema_metadata({METADATA: json.dumps(origin, sort_keys=True).encode()})
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            pq.write_table(
+                table,
+                part,
+                compression="zstd",
+                compression_level=_LEVEL,
+                use_dictionary=["tenant"],
+                column_encoding=_ENCODING,
+                row_group_size=_ROWS,
+                store_schema=False,
+            )
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as e:
+        raise unwritable(path, e) from e
+    return path.stat().st_size
+
+
+def origin_of(path: Path) -> dict[str, Any]:
+    """What `write` was given as a file's origin. Raises InputError if it has none."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_schema(path).metadata or {}
+    if METADATA not in metadata:
+        raise InputError(path, "metadata", METADATA.decode(), "missing", "a captured trace")
+    return json.loads(metadata[METADATA])
+
+
+def columns_equal(a: Path, b: Path) -> bool:
+    """Whether two files hold the same rows, however they are encoded."""
+    import pyarrow.parquet as pq
+
+    left, right = pq.read_table(a), pq.read_table(b)
+    return left.column_names == right.column_names and all(
+        np.array_equal(left[n].to_numpy(), right[n].to_numpy()) for n in left.column_names
+    )
