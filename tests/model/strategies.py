@@ -37,20 +37,20 @@ def table_entries(geometry: Geometry, width: int) -> st.SearchStrategy[tuple[int
 
 @st.composite
 def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
+    """Rules of which most match most events; the rest have any mask, shift and range."""
     width = draw(st.sampled_from(WIDTHS))
-    ends = draw(st.just((0, SPACE)) | st.tuples(st.integers(0, SPACE), st.integers(0, SPACE)))
-    entries = draw(
-        st.lists(table_entries(geometry, width), max_size=20, unique_by=lambda entry: entry[0])
-    )
-    masks = st.sampled_from([0, U64, 0xFFC0, 0xF000]) | st.integers(0, U64)
+    whole = st.just((0, SPACE))
+    ends = draw(whole | whole | st.tuples(st.integers(0, SPACE), st.integers(0, SPACE)))
+    any_mask = st.integers(0, U64)
+    fits = 17 - geometry.table.bit_length()  # the shift that spreads SPACE over the whole table
     return Rule(
         name=name,
         type=draw(st.sampled_from(TYPES)),
         start=min(ends),
         end=max(*ends, min(ends) + 1),
-        primary_mask=draw(masks),
-        primary_shift=draw(st.integers(8, 16) | st.integers(0, 63)),
-        sub_mask=draw(masks),
+        primary_mask=draw(st.sampled_from([U64, U64, 0xFFC0, 0xF000]) | any_mask),
+        primary_shift=draw(st.integers(fits, 16) | st.integers(fits - 1, 16) | st.integers(0, 63)),
+        sub_mask=draw(st.sampled_from([0, 0, 0x1C0, 0xFC0, U64]) | any_mask),
         sub_shift=draw(st.integers(6, 16) | st.integers(0, 63)),
         op=draw(st.sampled_from(OPS)),
         operand=draw(operands(width)),
@@ -60,17 +60,30 @@ def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
         notify_operand=draw(operands(width)),
         effect_op=draw(st.sampled_from(EFFECTS)),
         effect_operand=draw(operands(width)),
-        map=entries,
+        map=draw(tables(geometry, width)),
         read_every=draw(st.sampled_from([0, 1, 2, 7, 50])),
     )
 
 
 @st.composite
+def tables(draw: st.DrawFn, geometry: Geometry, width: int) -> list[tuple[int, int]]:
+    """Translation tables: nearly full, with a few bases that repeat, or a few entries."""
+    counters = geometry.counters(width)
+    if draw(st.integers(0, 3)) == 0:
+        entries = table_entries(geometry, width)
+        return draw(st.lists(entries, max_size=4, unique_by=lambda entry: entry[0]))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    span = draw(st.sampled_from([1, 4, counters]))
+    first = draw(st.integers(0, counters - span))
+    keys = np.flatnonzero(rng.random(geometry.table) < 0.9)
+    return [(int(key), int(first + rng.integers(span))) for key in keys]
+
+
+@st.composite
 def events(draw: st.DrawFn, most: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    """addr and write columns; half the time a handful of addresses again and again."""
-    address = st.integers(0, SPACE - 1)
-    if draw(st.booleans()):
-        address = st.sampled_from(draw(st.lists(address, min_size=1, max_size=4)))
-    rows = draw(st.lists(st.tuples(address, st.booleans()), max_size=most))
-    addr = np.array([row[0] for row in rows], np.uint64)
-    return addr, np.array([row[1] for row in rows], np.bool_)
+    """addr and write columns; mostly a handful of addresses again and again."""
+    n = draw(st.integers(most // 2, most) | st.integers(0, most))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    addr = rng.integers(0, SPACE, n, np.uint64)
+    few = draw(st.sampled_from([1, 2, 5, most]))
+    return rng.choice(addr[:few], n) if n else addr, rng.random(n) < 0.5

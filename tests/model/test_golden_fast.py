@@ -96,11 +96,12 @@ def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
         edges = [0, 1, 2, width - 1, width, 64, 65, full, full >> 1, U64, other]
         operand, limit, reset = (edges[i] for i in rng.integers(len(edges), size=3))
         rule = Rule(
-            name="r", end=1 << 30, primary_shift=12, op=op, operand=operand, operand_kind=kind,
-            width=width, notify_op=predicate, notify_operand=limit, effect_op=effect,
-            effect_operand=reset, map=[[0, 0], [1, 7]], read_every=9,
+            name="r", end=1 << 30, primary_mask=0x3000, primary_shift=12, op=op, operand=operand,
+            operand_kind=kind, width=width, notify_op=predicate, notify_operand=limit,
+            effect_op=effect, effect_operand=reset, map=[[0, 0], [1, 7]], read_every=9,
         )  # fmt: skip
-        addr = rng.integers(0, 0x2800, 24).astype(np.uint64)
+        # Any line, so wider than a narrow counter; pages 0 to 2, of which 2 has no entry.
+        addr = (rng.integers(0, 1 << 16, 24) << 14 | rng.integers(0, 0x2800, 24)).astype(np.uint64)
         write = rng.random(24) < 0.5
         f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
         for t in (f, p):  # something for shr to shift
