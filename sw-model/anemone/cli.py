@@ -157,7 +157,7 @@ def _add_later(argv: list[str]) -> None:
         if find_spec(module) is None:
             continue
         if name == called:
-            app.add_typer(import_module(module).app, name=name, help=text)
+            app.add_typer(import_module(module).app, name=name)
         else:
             app.command(name, help=text)(lambda: None)
 
