@@ -283,3 +283,15 @@ LEAVES = st.sampled_from(
 def test_right_keys_with_wrong_values(values: dict[str, str]) -> None:
     lines = dict(line.split(" = ", 1) for line in GOOD.replace(",\n", ",").splitlines()[2:])
     value_or_error("[[rule]]\n" + "".join(f"{k} = {v}\n" for k, v in (lines | values).items()))
+
+
+def test_the_example_in_the_documentation() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    (example_file,) = re.findall(r"```toml\n(.*?)```", text, re.S)
+    parsed = parse_rules(example_file, "rules.md", Geometry())
+    assert [rule.name for rule in parsed] == ["hotness", "skew", "bandwidth"]
+    assert truncated_operands(parsed) == []
+    bad = example_file.replace("shift = 21 }\nsub", "shift = 99 }\nsub")
+    with pytest.raises(InputError) as caught:
+        parse_rules(bad, "rules.toml", Geometry())
+    assert f"anemone: {caught.value}" in text
