@@ -126,7 +126,7 @@ wanted_packages() { # tried once: what a system does not have is not asked for a
 $(list "$want")"
 }
 
-# --- Python, Verilator, Mill ----------------------------------------------------------------------------
+# --- Python and Verilator -------------------------------------------------------------------------------
 
 environment() {
     if fresh; then return 0; fi
@@ -137,7 +137,7 @@ environment() {
         rm -rf "$VENV"
         "$python" -m venv "$VENV"
     fi
-    say "installing $(grep -c '==' requirements.lock) Python packages into .venv (300 MB to fetch, a minute or so)"
+    say "installing $(grep -c '==' requirements.lock) Python packages into .venv (a minute or so)"
     quiet=-q
     if [ -t 1 ]; then quiet=; fi
     pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install $quiet --no-deps "$@"; }
@@ -145,14 +145,6 @@ environment() {
     pip --no-build-isolation --no-index --editable .
     sh mk/verilator.sh "$VENV"
     stamp >"$STAMP"
-}
-
-mill() {
-    if [ -s "${MILL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mill-boot}/mill-dist-$(cat .mill-version).jar" ]; then
-        return 0
-    fi
-    say "fetching Mill $(cat .mill-version)"
-    ./mill --no-server version >/dev/null 9>&-
 }
 
 if [ "${1:-}" = check ]; then
@@ -168,4 +160,4 @@ exec 9>build/.setup.lock
 flock 9 # two makes at once in one checkout
 system_packages
 environment
-mill
+./mill --fetch
