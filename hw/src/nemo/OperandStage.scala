@@ -79,7 +79,7 @@ class OperandStage(p: NemoParams) extends Module {
 
   // Third: the kept bits.
   io.result := RegNext(result)
-  private val placed = CounterWidth.select(io.result.counterWidth, p) { w =>
+  private val placed = CounterWidth.select(result.counterWidth, p) { w =>
     Cat((0 until p.wordBits).reverse.map(i => reaches(i % (8 << w))))
   }
   private val kept = Mux(fromBelow, placed, ~placed) & CounterWidth.everyBit(shifts, p)

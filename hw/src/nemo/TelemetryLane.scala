@@ -23,7 +23,7 @@ class TelemetryLane(p: NemoParams) extends Module {
     /** Applies to the event in `slot` and later ones. */
     val table = Flipped(Valid(new TableWrite(p)))
 
-    /** A line is being cleared: meanwhile events match nothing and reads have no effect. */
+    /** A line is being cleared: slots accepted meanwhile, so those a cycle behind as well, do nothing. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val matched = Output(new MatchResult(p))
     val part = Output(new LinePart(p))
@@ -34,7 +34,8 @@ class TelemetryLane(p: NemoParams) extends Module {
   matching.io.slot := io.slot
   matching.io.rule := io.rule
   matching.io.load := io.load
-  matching.io.off := io.clear.valid
+  private val off = io.clear.valid || RegNext(io.clear.valid, true.B)
+  matching.io.off := off
   matching.io.table := io.table
   io.matched := matching.io.result
 
@@ -45,6 +46,7 @@ class TelemetryLane(p: NemoParams) extends Module {
   update.io.matched := matching.io.result
   update.io.rule := io.rule
   update.io.load := updateLoad
+  update.io.off := io.clear.valid || ShiftRegister(off, MatchStage.latency, true.B, true.B)
   update.io.clear := io.clear
   io.part := update.io.part
 

@@ -55,7 +55,10 @@ class UpdateStage(p: NemoParams) extends Module {
     /** Load the rule, a cycle before the first slot it applies to. */
     val load = Input(Bool())
 
-    /** The states are being cleared, a line a cycle: nothing else writes, nothing is read. */
+    /** The slot neither updates nor reads. */
+    val off = Input(Bool())
+
+    /** This line is cleared, in the place of stage 4's write; `off` as well. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val part = Output(new LinePart(p))
     val updated = Valid(new Updated(p))
@@ -66,9 +69,9 @@ class UpdateStage(p: NemoParams) extends Module {
 
   // Stage 0: one access from the slot, an event's counter or a read's words.
   private val width = loaded(io.rule.counterWidth)
-  private val effect = loaded(io.rule.effectKind)
-  private val read = io.slot.read && io.slot.target.pipeline === io.pipeline && !io.clear.valid
-  private val event = io.matched.matched && !io.clear.valid
+  private val effect = RegEnable(io.rule.effectKind, ReadEffect.None.U, io.load)
+  private val read = io.slot.read && io.slot.target.pipeline === io.pipeline && !io.off
+  private val event = io.matched.matched && !io.off
   private val access = Wire(new LineSelect(p))
   access.line := Mux(io.slot.read, io.slot.target.line, io.matched.line)
   access.words := Mux(
@@ -161,7 +164,8 @@ class UpdateStage(p: NemoParams) extends Module {
   private def fit(x: UInt): UInt = x.pad(p.wordBits)(p.wordBits - 1, 0)
 
   private def quiet(select: LineSelect): LineSelect = {
-    val next = RegNext(select)
+    val next = Wire(new LineSelect(p))
+    next.line := RegNext(select.line)
     next.words := RegNext(select.words, 0.U)
     next
   }
