@@ -17,7 +17,8 @@ class Geometry:
 
     channels: memory channels, 1, 2 or 4; the address bits just above the 64 B line choose one.
     pipelines: rules that run at once.
-    states: 64-bit state words a channel of a pipeline; a power of two, at least one line of 8.
+    states: 64-bit state words a channel of a pipeline; a power of two, at least two lines
+    of eight, so that a line has a number.
     table: entries of a pipeline's translation table; a power of two.
     device_gib: the device's memory in GiB. Every address is below it.
 
@@ -34,7 +35,7 @@ class Geometry:
         self._check("channels", (1, 2, 4), "1, 2 or 4")
         self._check("pipelines", range(1, 65), "1 to 64")
         powers = [1 << i for i in range(1, 21)]
-        self._check("states", powers[2:], "a power of two from 8 to 1048576")
+        self._check("states", powers[3:], "a power of two from 16 to 1048576")
         self._check("table", powers, "a power of two from 2 to 1048576")
         # The AFU's AXI address has 52 bits.
         self._check("device_gib", range(1, (1 << 22) + 1), "1 to 4194304 GiB")

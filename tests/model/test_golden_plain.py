@@ -9,7 +9,7 @@ from anemone.geometry import Geometry
 from anemone.golden import nemo
 from anemone.rules import U64, Rule
 
-SMALL = Geometry(channels=2, pipelines=1, states=8, table=4, device_gib=1)
+SMALL = Geometry(channels=2, pipelines=1, states=16, table=4, device_gib=1)
 
 
 def telemetry(geometry: Geometry = SMALL, **fields: object) -> nemo.Telemetry:
@@ -93,14 +93,14 @@ def test_filter() -> None:
 
 
 def test_unmapped_and_out_of_range() -> None:
-    t = telemetry(map=[[0, 0], [3, 7]], sub_mask=0xF00, sub_shift=8)
-    t.event(0x0F00, False)  # index 15 of 8
+    t = telemetry(map=[[0, 1], [3, 15]], sub_mask=0xF00, sub_shift=8)
+    t.event(0x0F00, False)  # index 16 of 16
     t.event(0x1000, False)  # key 1 has no entry
     t.event(0x4000, False)  # key 4 is past the table
-    t.event(0x3000, False)  # index 7: the last
-    t.event(0x3100, False)  # index 8: one past, and never wrapped to 0
+    t.event(0x3000, False)  # index 15: the last
+    t.event(0x3100, False)  # one past, and never wrapped to 0
     assert (t.matched, t.unmapped, t.out_of_range) == (1, 2, 2)
-    assert list(t.nonzero()) == [(7, 0, 1)]
+    assert list(t.nonzero()) == [(15, 0, 1)]
 
 
 def test_a_huge_offset_does_not_wrap() -> None:
@@ -110,7 +110,7 @@ def test_a_huge_offset_does_not_wrap() -> None:
 
 
 def test_channels_have_their_own_state() -> None:
-    g = Geometry(channels=4, states=8, table=4)
+    g = Geometry(channels=4, states=16, table=4)
     t = telemetry(g)
     for line in (0, 1, 1, 2, 3, 5):
         t.event(line << 6, False)
@@ -129,7 +129,7 @@ def test_counters_are_packed_from_the_low_bits() -> None:
 def test_every_counter_index_of_every_width() -> None:
     for width in (8, 16, 32, 64):
         counters = SMALL.counters(width)
-        assert counters == 8 * 64 // width
+        assert counters == 16 * 64 // width
         t = telemetry(width=width, map=[[0, 0]], primary_mask=0, sub_mask=U64, sub_shift=7)
         for index in range(counters + 1):
             t.event(index << 7, False)

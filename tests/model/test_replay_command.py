@@ -68,7 +68,7 @@ def test_a_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_json_and_sizes(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sizes = ["--channels", "1", "--states", "8", "--table", "2", "--pipelines", "1"]
+    sizes = ["--channels", "1", "--states", "16", "--table", "2", "--pipelines", "1"]
     status, out, err = run(arguments(files, *sizes, "--device-gib", "16", "--json"), capsys)
     assert (status, err) == (0, "")
     assert json.loads(out) == json.loads((files / "out" / "report.json").read_text())

@@ -77,8 +77,8 @@ def test_optional_fields_and_two_rules() -> None:
 
 
 def test_identity_stops_at_the_counters_too() -> None:
-    (rule,) = parse_rules(LEAST, "r", Geometry(states=8, table=64))
-    assert len(rule.map) == 8
+    (rule,) = parse_rules(LEAST, "r", Geometry(states=16, table=64))
+    assert len(rule.map) == 16
 
 
 def test_read_effect_ops_and_tables_by_header() -> None:
@@ -210,7 +210,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_geometry() -> None:
-    for name, value in [("channels", 3), ("pipelines", 0), ("states", 12), ("states", 4),
+    for name, value in [("channels", 3), ("pipelines", 0), ("states", 12), ("states", 8),
                         ("table", 1), ("device_gib", 0), ("channels", True)]:  # fmt: skip
         with pytest.raises(InputError, match=f"command line: --{name.replace('_', '-')}: {name}"):
             Geometry(**{name: value})

@@ -268,6 +268,6 @@ class Telemetry:
 def warm_up() -> None:
     """Compile every kernel, or load it compiled, so that a measured run does not pay for it."""
     one = np.zeros(1, np.uint64), np.zeros(1, np.bool_)
-    geometry = Geometry(channels=1, pipelines=1, states=8, table=2)
+    geometry = Geometry(channels=1, pipelines=1, states=16, table=2)
     for every in (0, 1):
         Telemetry(Rule(name="", end=1, read_every=every), geometry).events(*one)
