@@ -27,7 +27,7 @@ BASE_SHIFT = 12
 BASE_PAGES = 1 << (HUGE_SHIFT - BASE_SHIFT)
 ALL_MEMORY = (1 << 64) - 1
 BASE_PAGE_MASK = (BASE_PAGES - 1) << BASE_SHIFT
-INTERVALS = 32
+INTERVALS = 48
 # A tenant with more than this many times its fair share of a poll is a noisy neighbour; of two
 # tenants, one with more than this share of the poll.
 CAP_OVER_FAIR = 2.0

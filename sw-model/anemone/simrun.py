@@ -248,7 +248,7 @@ def _find(given: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in given:
         if path.is_dir():
-            inside = sorted(p for p in path.iterdir() if p.suffix in ENDINGS)
+            inside = sorted(p for p in path.iterdir() if p.suffix in ENDINGS and p.name[0] != ".")
             if not inside:
                 allowed = "a folder with .parquet or .csv traces"
                 raise InputError(path, "command line", "--traces", Bare("no trace in it"), allowed)

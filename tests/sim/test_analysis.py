@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anemone.geometry import Geometry
-from anemone.report.analysis import Story, analyse, hot_set, jaccard
+from anemone.report.analysis import Story, analyse, hot_set, hot_traffic
 from anemone.simrun import run_trace
 from anemone.traces import Trace
 from tests.sim import synthetic
@@ -46,7 +46,9 @@ def test_hotness_is_every_access_where_it_went(tmp_path: Path) -> None:
 
 def test_even_use_and_a_scan_have_no_hot_set_that_moves() -> None:
     rng = np.random.default_rng(5)
-    assert hot_set(rng.poisson(100, (30, 60))).moves == []
+    even = hot_set(rng.poisson(100, (30, 60)))
+    assert even.moves == []
+    assert np.nanmin(even.kept) > 0.7
     scan = np.zeros((30, 60), np.int64)
     for poll in range(30):
         scan[poll, 2 * poll : 2 * poll + 2] = 100
@@ -56,22 +58,24 @@ def test_even_use_and_a_scan_have_no_hot_set_that_moves() -> None:
 
 
 def test_a_hot_set_that_comes_back_moves_twice() -> None:
-    counts = np.full((30, 50), 10)
+    counts = np.full((48, 50), 10)
     counts[:, :10] = 500
-    counts[10:20] = np.roll(counts[10:20], 25, axis=1)
-    assert hot_set(counts).moves == [10, 20]
+    counts[15:31] = np.roll(counts[15:31], 25, axis=1)
+    assert hot_set(counts).moves == [15, 31]
 
 
 def test_one_odd_poll_is_no_move() -> None:
-    counts = np.full((30, 50), 10)
+    counts = np.full((48, 50), 10)
     counts[:, :10] = 500
-    counts[12] = np.roll(counts[12], 25)
+    counts[20] = np.roll(counts[12], 25)
     assert hot_set(counts).moves == []
 
 
-def test_jaccard() -> None:
-    assert jaccard({1, 2, 3}, {2, 3, 4}) == 0.5
-    assert jaccard(set(), set()) == 1.0
+def test_traffic_kept_is_that_of_the_old_pages_over_that_of_the_best() -> None:
+    known, now = np.array([9, 8, 1, 0]), np.array([5, 0, 7, 3])
+    assert hot_traffic(known, now, 2) == 5 / 12
+    assert hot_traffic(now, now, 2) == 1.0
+    assert hot_traffic(known, np.zeros(4, int), 2) == 1.0
 
 
 def test_the_skewed_page_has_the_score_of_its_formula(tmp_path: Path) -> None:

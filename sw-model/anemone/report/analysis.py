@@ -19,7 +19,8 @@ from anemone.traces import Trace
 
 HOT_SHARE = 0.2  # the hot set: this share of the touched huge pages (§5.1's 20 %)
 FAST_SHARE = 1 / 3  # base pages that fit the fast tier at §5.1's 1:2 fast to slow
-MOVED = 0.5  # overlap of two hot sets below which they are not the same set
+MOVED = 0.6  # a hot set that keeps less than this of the traffic it could have is not one any more
+SETTLED = 12  # polls in a row that agree make a hot set; a quarter of a trace
 
 
 @dataclass(frozen=True)
@@ -103,15 +104,15 @@ class Skewness:
 
 @dataclass(frozen=True)
 class HotSet:
-    """Overlap of each poll's hot set with the one before it moved, and where it moved.
+    """Whether the hot set of the polls before is still the hot set, and where it moved.
 
-    overlap: float64[polls], Jaccard index with the reference set (nan for a first poll).
-    similarity: float64[polls, polls], cosine of the polls' access counts.
-    moves: polls in which the hot set was first seen elsewhere. stable: whether there is one at all.
+    kept: float64[polls], the traffic it takes over what the best set of its size takes (nan for
+    the first poll). similarity: float64[polls, polls], cosine of the polls' access counts.
+    moves: polls in which it was first seen elsewhere. stable: whether it ever settled.
     size: pages in the hot set.
     """
 
-    overlap: np.ndarray
+    kept: np.ndarray
     similarity: np.ndarray
     moves: list[int]
     stable: bool
@@ -199,43 +200,41 @@ def skewness(parts: list[tuple[Rule, Rows]]) -> Skewness:
 
 
 def hot_set(counts: np.ndarray) -> HotSet:
-    """When did the hottest fifth of the huge pages change? counts: int64[polls, pages].
+    """When did the hottest fifth of the huge pages move? counts: int64[polls, pages].
 
-    What a tiering daemon could do after each poll, with no look ahead but for one poll of
-    confirmation: keep the sum of the polls since the last move as the reference, and call it a move
-    when a poll's hot set overlaps the reference's by less than half, the polls before agreed with
-    each other (a scan that visits all pages in turn has no hot set to move), and the next poll
-    agrees with the new set.
+    What a tiering daemon could do after each poll. It keeps the hot set of all polls since the last
+    move, and asks how much of a poll's traffic that set takes, of what the poll's own hottest fifth
+    takes: near 1, nothing is to be gained by another choice, be it because the hot set stays or
+    because all pages are alike. The hot set has moved when a set that `SETTLED` polls had agreed
+    with keeps less than `MOVED` for two polls together; one odd poll is none, and a program that
+    scans its memory never settles.
     """
     polls, pages = counts.shape
     size = max(1, round(pages * HOT_SHARE))
     norm = np.sqrt((counts.astype(float) ** 2).sum(axis=1))
     unit = counts / np.maximum(norm, 1e-12)[:, None]
-    overlap = np.full(polls, np.nan)
+    kept = np.full(polls, np.nan)
     moves: list[int] = []
-    start, agreed, steady = 0, 0, 0
+    agreed = longest = 0
+    known = counts[0].copy()
     for poll in range(1, polls):
-        now = _hottest(counts[poll], size)
-        overlap[poll] = jaccard(now, _hottest(counts[start:poll].sum(axis=0), size))
-        if overlap[poll] >= MOVED:
+        kept[poll] = hot_traffic(known, counts[poll], size)
+        if kept[poll] >= MOVED:
+            known += counts[poll]
             agreed += 1
-            steady += 1
+            longest = max(longest, agreed)
             continue
-        lasting = poll + 1 < polls and jaccard(now, _hottest(counts[poll + 1], size)) >= MOVED
-        if agreed >= 2 and lasting:
+        if agreed >= SETTLED:
+            if poll + 1 == polls or hot_traffic(known, counts[poll + 1], size) >= MOVED:
+                continue  # an odd poll, or too late to tell
             moves.append(poll)
-        if agreed < 2 or lasting:
-            start, agreed = poll, 0
-    stable = steady >= (polls - 1) / 2
-    return HotSet(overlap, unit @ unit.T, moves if stable else [], stable, size)
+        agreed, known = 0, counts[poll].copy()
+    return HotSet(kept, unit @ unit.T, moves, longest >= SETTLED, size)
 
 
-def _hottest(counts: np.ndarray, size: int) -> set[int]:
-    """The `size` pages with the most accesses, untouched ones never among them."""
-    order = np.argsort(-counts, kind="stable")[:size]
-    return set(order[counts[order] > 0].tolist())
-
-
-def jaccard(one: set[int], two: set[int]) -> float:
-    """Members in both over members in either; 1 for two empty sets."""
-    return len(one & two) / len(one | two) if one | two else 1.0
+def hot_traffic(known: np.ndarray, now: np.ndarray, size: int) -> float:
+    """Accesses of `now` to the `size` hottest pages of `known`, over those to its own hottest."""
+    old = np.argsort(-known, kind="stable")[:size]
+    old = old[known[old] > 0]  # what was never touched is in nobody's hot set
+    best = np.partition(now, len(now) - size)[-size:].sum()
+    return float(now[old].sum() / best) if best else 1.0

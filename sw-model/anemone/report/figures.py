@@ -77,7 +77,7 @@ def pictures(story: Story) -> list[Picture]:
     return [
         hotness(story, clock),
         bandwidth(story, clock),
-        overlap(story, clock),
+        hotset(story, clock),
         skew_scores(story.skewness),
         skew_strips(story.skewness),
         similarity(story, clock),
@@ -85,9 +85,8 @@ def pictures(story: Story) -> list[Picture]:
 
 
 def address(page: int) -> str:
-    """A huge page's device address, as short as it can be said exactly enough: 1.25 GiB, 38 MiB."""
-    mebibytes = page << (HUGE_SHIFT - 20)
-    return f"{mebibytes / 1024:.2f} GiB" if mebibytes >= 1024 else f"{mebibytes} MiB"
+    """Where a huge page begins in the device, exactly."""
+    return f"{page << (HUGE_SHIFT - 20):,} MiB"
 
 
 def _time_frame(bottom: int, top: int = 14) -> Frame:
@@ -95,17 +94,23 @@ def _time_frame(bottom: int, top: int = 14) -> Frame:
 
 
 def _moves(canvas: Canvas, frame: Frame, story: Story, clock: Clock, words: bool) -> None:
+    """A line at each move; `words` beside it, where the words before leave room."""
     edges = clock.edges(frame)
+    taken = frame.left
     for poll in story.hotset.moves:
         canvas.line(edges[poll], frame.top, edges[poll], frame.bottom, "move-under")
         canvas.line(edges[poll], frame.top, edges[poll], frame.bottom, "move")
-        if words:  # beside the dip, which is a poll wide on either side of the line
-            late = edges[poll] > (frame.left + frame.right) * 0.6
-            near = max(poll - 1, 0) if late else min(poll + 2, len(edges) - 1)
-            beside = edges[near] + (-8 if late else 8)
-            said = f"hot set moved at {clock.say(poll)}"
+        # The dip is a poll wide on either side of the line.
+        said = f"hot set moved at {clock.say(poll)}"
+        wide = 7.5 * len(said)
+        late = edges[poll] > (frame.left + frame.right) * 0.6
+        near = max(poll - 1, 0) if late else min(poll + 2, len(edges) - 1)
+        first = edges[near] - 8 - wide if late else edges[near] + 8
+        if words and first > taken:
             low = frame.bottom - (frame.bottom - frame.top) * 0.22
-            canvas.text(beside, low, said, "callout", "end" if late else "start")
+            at, anchor = (first + wide, "end") if late else (first, "start")
+            canvas.text(at, low, said, "callout", anchor)
+            taken = first + wide
 
 
 def _legend_levels(
@@ -118,7 +123,12 @@ def _legend_levels(
     for i in range(LEVELS):
         level = LEVELS - i
         canvas.rect(x, top + i * step, 16, step - 2, f"heat h{level}")
-        canvas.text(x + 24, top + i * step + step / 2 + 3, f"≥ {_brief(edges[level - 1])}", "tick")
+        canvas.text(x + 24, top + i * step + step / 2 + 3, _from(edges, level), "tick")
+
+
+def _from(edges: np.ndarray, level: int) -> str:
+    """The words of a level: from its lower edge up, the lowest below its upper edge."""
+    return f"≥ {_brief(edges[level - 1])}" if level > 1 else f"< {_brief(edges[1])}"
 
 
 def _brief(value: float) -> str:
@@ -182,12 +192,12 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
     rates = told.rate(polls)
     cap = told.cap * 64 / polls.spans
     cap[-1] = cap[-2] if len(cap) > 1 else cap[-1]  # a cap is of a whole poll; the last is shorter
-    top = max(float(rates.max()), float(np.median(cap))) * 1.12
+    top = max(float(rates.max()), float(cap.max())) * 1.08
     unit, name = pick_unit(top, RATE_UNITS) if polls.timed else (1.0, "bytes an event")
     up = Scale(0, top / unit, frame.bottom, frame.top)
     frame.y_axis(canvas, up, plain, f"bandwidth ({name})")
     xs = clock.edges(frame)
-    limit = [up(min(v, top) / unit) for v in cap]
+    limit = [up(v / unit) for v in cap]
     canvas.path(_steps(xs, limit), "cap")
     for i in range(len(told.names)):
         line = [up(v / unit) for v in rates[:, i]]
@@ -214,7 +224,8 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
 
 def _bandwidth_words(told: Bandwidth) -> str:
     fired = [f"tenant {told.names[i]} in {n}" for i, n in enumerate(told.fired.sum(axis=0)) if n]
-    polls = "It held in no poll"
+    alone = ", since one tenant alone cannot have twice its share" if len(told.names) == 1 else ""
+    polls = f"It held in no poll{alone}"
     if fired:
         polls = f"It held for {' and '.join(fired)} of {len(told.fired)} polls"
     return (
@@ -243,34 +254,35 @@ def _apart(
     return [(y, words, css) for y, (_, words, css) in zip(ys, ends, strict=True)]
 
 
-def overlap(story: Story, clock: Clock) -> Picture:
-    """The hot set of each poll against the one of the polls before."""
+def hotset(story: Story, clock: Clock) -> Picture:
+    """How much of its traffic the hot set keeps."""
     hot = story.hotset
     frame = _time_frame(156)
-    canvas = Canvas(WIDE, 202, "Overlap of the hot set with the polls before")
+    canvas = Canvas(WIDE, 202, "Traffic that the hot set of the polls before still takes")
     up = Scale(0, 1, frame.bottom, frame.top)
-    frame.y_axis(canvas, up, lambda v: f"{v * 100:.0f} %", "overlap", 3)
+    frame.y_axis(canvas, up, lambda v: f"{v * 100:.0f} %", "traffic kept", 3)
     canvas.line(frame.left, up(MOVED), frame.right, up(MOVED), "cap")
     canvas.text(frame.right + 12, up(MOVED) + 4, "moved below", "tag t-cap")
     xs = clock.edges(frame)
-    dots = [((xs[i] + xs[i + 1]) / 2, up(v)) for i, v in enumerate(hot.overlap) if not np.isnan(v)]
+    dots = [((xs[i] + xs[i + 1]) / 2, up(v)) for i, v in enumerate(hot.kept) if not np.isnan(v)]
     canvas.path("M" + "L".join(f"{x:g} {y:g}" for x, y in dots) if dots else "", "line t0")
-    for (x, y), poll in zip(dots, np.flatnonzero(~np.isnan(hot.overlap)), strict=True):
-        tip = f"poll from {clock.say(int(poll))}: {hot.overlap[poll] * 100:.0f} % overlap"
+    for (x, y), poll in zip(dots, np.flatnonzero(~np.isnan(hot.kept)), strict=True):
+        tip = f"poll from {clock.say(int(poll))}: {hot.kept[poll] * 100:.0f} % of the traffic kept"
         canvas.add("circle", "dot mark t0", tip, cx=f"{x:g}", cy=f"{y:g}", r=3.2)
     _moves(canvas, frame, story, clock, words=True)
     clock.axis(canvas, frame)
-    return Picture("hotset", "Where the hot set is", canvas.svg(), _overlap_words(story, clock))
+    return Picture("hotset", "Where the hot set is", canvas.svg(), _hotset_words(story, clock))
 
 
-def _overlap_words(story: Story, clock: Clock) -> str:
+def _hotset_words(story: Story, clock: Clock) -> str:
     hot = story.hotset
+    pages = "the most accessed huge page" if hot.size == 1 else f"the {hot.size:,} hottest pages"
     how = (
-        f"The hot set is the {hot.size:,} most accessed huge pages of a poll ({HOT_SHARE:.0%} of "
-        "those touched); its overlap (Jaccard) is with that of all polls since the last move. "
+        f"The accesses of each poll to the hot set of all polls since it last moved ({pages}, "
+        f"{HOT_SHARE:.0%} of those touched), over the accesses to the poll's own hot set. "
     )
     if not hot.stable:
-        return how + "It agrees with itself too seldom here to be called a hot set: none to move."
+        return how + "It never settles here: the program moves through its memory."
     if not hot.moves:
         return how + "It stays where it is."
     when = ", ".join(clock.say(poll) for poll in hot.moves)

@@ -146,7 +146,7 @@ def _mark(comparison: Comparison) -> str:
 def _section(run: Run) -> str:
     facts = [f"{run.events:,} accesses"]
     if run.seconds is not None:
-        facts.append(f"{_duration(run.seconds)} of the program's time")
+        facts.append(f"{_duration(run.seconds)} on the trace's clock")
     facts.append(f"{run.pages:,} huge pages ({run.pages * 2:,} MiB) touched")
     facts.append(f"{run.tenants} tenant" + ("" if run.tenants == 1 else "s"))
     if run.story:

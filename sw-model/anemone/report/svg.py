@@ -138,13 +138,15 @@ RATE_UNITS = ((1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s"))
 def levels(values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Sort values into `count` levels of equal width in log scale; 0 stays out of them.
 
+    The scale leaves out the lowest and the highest hundredth, which go to the outer levels, and
+    spans a factor of `count` at least, so that noise does not look like structure.
     Returns (level of each value: 0 for zero, else 1 to count; the count + 1 edges).
     """
     positive = values[values > 0]
     if len(positive) == 0:
         return np.zeros(values.shape, int), np.ones(count + 1)
-    low, high = float(positive.min()), float(positive.max())
-    edges = np.geomspace(low, max(high, low * 2), count + 1)
+    low, high = np.percentile(positive, [1, 99])
+    edges = np.geomspace(min(low, high / count), high, count + 1)
     level = np.digitize(values, edges[1:-1]) + 1
     return np.where(values > 0, level, 0), edges
 
