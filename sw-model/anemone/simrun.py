@@ -13,12 +13,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
+from pyarrow import ArrowException
 from rich import box
 from rich.console import Console
 from rich.progress import (
@@ -31,6 +33,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from anemone.capture.store import origin_of
 from anemone.errors import Bare, InputError
 from anemone.geometry import Geometry
 from anemone.listings import paper_rules, tenants, touched_pages, write_rules
@@ -59,14 +62,34 @@ class Engines(StrEnum):
         return ["rtl", "model"] if self is Engines.both else [self.value]
 
 
+@dataclass(frozen=True)
+class Input:
+    """A trace and what its capture said of it: what it is, and the program of each tenant."""
+
+    trace: Trace
+    about: str = ""
+    programs: dict[int, str] = field(default_factory=dict)
+
+    @staticmethod
+    def read(path: Path, geometry: Geometry) -> Input:
+        """Raises InputError if the trace cannot be read; what a capture would say may be absent."""
+        trace = read_trace(path, geometry)
+        try:
+            said = origin_of(path)
+            tenants = {int(p["tenant"]): name for name, p in said["programs"].items()}
+            return Input(trace, str(said["about"]), tenants)
+        except (ValueError, KeyError, TypeError, AttributeError, ArrowException):
+            return Input(trace)
+
+
 Step = Callable[[str, int, int], None]  # what is being done, work done, work there is
 
 
 def run_trace(
-    name: str, trace: Trace, out: Path, engines: Sequence[str], geometry: Geometry, step: Step
+    name: str, given: Input, out: Path, engines: Sequence[str], geometry: Geometry, step: Step
 ) -> Run:
     """One trace with the paper's rules on each engine: replayed, compared and analysed."""
-    folder = out / name
+    trace, folder = given.trace, out / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "rules.toml"
     title = f"NEMO Listings 2, 3 and 1 for the trace {name}; made by anemone sim"
@@ -74,6 +97,7 @@ def run_trace(
     rules = load_rules(path, geometry)  # the way in is a user's
     run = Run(
         name=name,
+        about=given.about,
         events=len(trace),
         seconds=None if trace.time_ns is None else float(np.ptp(trace.time_ns)) / 1e9,
         pages=len(touched_pages(trace)[0]),
@@ -93,23 +117,23 @@ def run_trace(
     if len(engines) == 2:
         run.agreed = compare(first, run.outputs[engines[1]])
     run.counted = recount(rules, trace, geometry, first)
-    run.story = analyse(first, rules, trace, geometry)
+    run.story = analyse(first, rules, trace, geometry, given.programs)
     return run
 
 
-def load(paths: Sequence[Path], geometry: Geometry) -> dict[str, Trace]:
+def load(paths: Sequence[Path], geometry: Geometry) -> dict[str, Input]:
     """The traces by name, which is the file's up to its first dot. Raises InputError."""
-    loaded: dict[str, Trace] = {}
+    loaded: dict[str, Input] = {}
     for path in paths:
         name = path.name.split(".")[0]
         if name in loaded:
             raise InputError(path, "command line", "--traces", name, "traces of different names")
-        loaded[name] = read_trace(path, geometry)
+        loaded[name] = Input.read(path, geometry)
     return loaded
 
 
 def simulate(
-    traces: dict[str, Trace], out: Path, engines: Sequence[str], geometry: Geometry, step: Step
+    traces: dict[str, Input], out: Path, engines: Sequence[str], geometry: Geometry, step: Step
 ) -> list[Run]:
     """Run every trace and write report.html. Raises InputError if `out` cannot be written."""
     try:

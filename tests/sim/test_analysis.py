@@ -10,7 +10,7 @@ import pytest
 
 from anemone.geometry import Geometry
 from anemone.report.analysis import Story, analyse, hot_set, hot_traffic
-from anemone.simrun import run_trace
+from anemone.simrun import Input, run_trace
 from anemone.traces import Trace
 from tests.sim import synthetic
 
@@ -18,7 +18,7 @@ GEOMETRY = Geometry()
 
 
 def story(trace: Trace, folder: Path) -> Story:
-    run = run_trace("made", trace, folder, ["model"], GEOMETRY, lambda *_: None)
+    run = run_trace("made", Input(trace), folder, ["model"], GEOMETRY, lambda *_: None)
     assert run.good
     return analyse(run.outputs["model"], run.rules, trace, GEOMETRY)
 
@@ -110,4 +110,4 @@ def test_a_trace_without_clock_and_tenants_is_told_in_events(tmp_path: Path) -> 
     told = story(trace, tmp_path)
     assert not told.polls.timed
     assert told.polls.times[-1] == 5000
-    assert told.bandwidth.names.tolist() == [0]
+    assert told.bandwidth.names == ["tenant 0"]

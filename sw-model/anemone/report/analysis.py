@@ -7,6 +7,7 @@ itself gives only the clock (when poll i was taken) and the tenants' names.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +80,7 @@ class Bandwidth:
     cap: accesses a poll of one tenant, all channels. notifications: as the engine counted them.
     """
 
-    names: np.ndarray
+    names: list[str]
     counts: np.ndarray
     fired: np.ndarray
     cap: int
@@ -130,8 +131,17 @@ class Story:
     hotset: HotSet
 
 
-def analyse(output: Output, rules: list[Rule], trace: Trace, geometry: Geometry) -> Story:
-    """The story of one trace, from one engine's output of the paper's listings."""
+def analyse(
+    output: Output,
+    rules: list[Rule],
+    trace: Trace,
+    geometry: Geometry,
+    programs: Mapping[int, str] | None = None,
+) -> Story:
+    """The story of one trace, from one engine's output of the paper's listings.
+
+    programs: what the tenants are called, by number, where that is known.
+    """
     number = {rule.name: i for i, rule in enumerate(rules)}
     rows = output.rows("reads").joined(output.rows("states"))
     polls = Polls.of(rules[number[HOTNESS]], trace)
@@ -139,11 +149,13 @@ def analyse(output: Output, rules: list[Rule], trace: Trace, geometry: Geometry)
     heat = _heat(rows.of(number[HOTNESS]), polls, pages, owners)
     rule = rules[number[BANDWIDTH]]
     told = output.report["rules"][number[BANDWIDTH]]["notifications"]
+    known = programs or {}
+    names = [f"tenant {t}" + (f" ({known[t]})" if t in known else "") for t in tenants(trace)]
     skews = [i for i, r in enumerate(rules) if r.name.startswith(SKEW)]
     return Story(
         polls,
         heat,
-        _bandwidth(rows.of(number[BANDWIDTH]), polls, rule, tenants(trace), geometry, told),
+        _bandwidth(rows.of(number[BANDWIDTH]), polls, rule, names, geometry, told),
         skewness([(rules[i], rows.of(i)) for i in skews]),
         hot_set(heat.counts),
     )
@@ -159,7 +171,7 @@ def _heat(rows: Rows, polls: Polls, pages: np.ndarray, owners: np.ndarray) -> He
 
 
 def _bandwidth(
-    rows: Rows, polls: Polls, rule: Rule, names: np.ndarray, geometry: Geometry, told: int
+    rows: Rows, polls: Polls, rule: Rule, names: list[str], geometry: Geometry, told: int
 ) -> Bandwidth:
     counts = np.zeros((len(polls), len(names)), np.int64)
     fired = np.zeros(counts.shape, bool)

@@ -208,11 +208,11 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
     for poll, i in np.argwhere(told.fired):
         x, y = (xs[poll] + xs[poll + 1]) / 2, up(rates[poll, i] / unit)
         tip = (
-            f"notify: tenant {told.names[i]}, {told.counts[poll, i]:,} accesses in the poll from "
+            f"notify: {told.names[i]}, {told.counts[poll, i]:,} accesses in the poll from "
             f"{clock.say(int(poll))}"
         )
         canvas.path(f"M{x:g} {y - 4:g}l4.5 -8h-9z", f"fired t{i % 6}", tip)
-    ends = [(up(rates[-3:, i].mean() / unit), f"tenant {n}", f"t{i % 6}")
+    ends = [(up(rates[-3:, i].mean() / unit), n, f"t{i % 6}")
             for i, n in enumerate(told.names)]  # fmt: skip
     ends.append((limit[-1], "cap", "t-cap"))
     for y, words, css in _apart(ends, 17, frame.top + 4, frame.bottom):
@@ -223,7 +223,7 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
 
 
 def _bandwidth_words(told: Bandwidth) -> str:
-    fired = [f"tenant {told.names[i]} in {n}" for i, n in enumerate(told.fired.sum(axis=0)) if n]
+    fired = [f"{told.names[i]} in {n}" for i, n in enumerate(told.fired.sum(axis=0)) if n]
     alone = ", since one tenant alone cannot have twice its share" if len(told.names) == 1 else ""
     polls = f"It held in no poll{alone}"
     if fired:

@@ -27,6 +27,7 @@ class Run:
     """
 
     name: str
+    about: str
     events: int
     seconds: float | None
     pages: int
@@ -144,6 +145,7 @@ def _mark(comparison: Comparison) -> str:
 
 
 def _section(run: Run) -> str:
+    about = f"<p>{escape(run.about)}</p>" if run.about else ""
     facts = [f"{run.events:,} accesses"]
     if run.seconds is not None:
         facts.append(f"{_duration(run.seconds)} on the trace's clock")
@@ -157,7 +159,7 @@ def _section(run: Run) -> str:
     return (
         f'<section id="{escape(run.name)}"><div class="head"><h2>{escape(run.name)}</h2>'
         f'<span class="verdict {"good" if run.good else "bad"}">{said}</span></div>\n'
-        f'<p class="facts">{" · ".join(facts)}</p>\n{_differences(run)}'
+        f'{about}<p class="facts">{" · ".join(facts)}</p>\n{_differences(run)}'
         f'<div class="pics">{figures}{_rules(run)}</div></section>\n'
     )
 
