@@ -40,12 +40,14 @@ from anemone.listings import paper_rules, tenants, touched_pages, write_rules
 from anemone.replay import replay
 from anemone.report.analysis import analyse
 from anemone.report.compare import Comparison, Output, compare, recount
-from anemone.report.page import Run, page, verdict
+from anemone.report.page import Run, page, short, verdict
 from anemone.result import unwritable, write
 from anemone.rules import load_rules
 from anemone.traces import Trace, read_trace
 
 NAMES = {"rtl": "RTL", "model": "model"}
+COLUMNS = ("events", "matched", "unmapped", "out of range")
+WIDE = 112  # columns that the closing table takes in one piece
 ENDINGS = (".parquet", ".csv")
 SAMPLES, BUILT = Path("sim/traces"), Path("build/sim")
 
@@ -171,27 +173,35 @@ def _progress(replays: int) -> Iterator[Step]:
         yield step
 
 
-def table(runs: Sequence[Run]) -> Table:
-    """The closing table: a row a rule, the engines' speeds with the first rule of a trace."""
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    shown.add_column("trace")
-    shown.add_column("rule")
-    for name in ("events", "matched", "unmapped", "out of range"):
-        shown.add_column(name, justify="right")
+def table(runs: Sequence[Run], width: int) -> Table:
+    """The closing table, a row a rule; what belongs to the trace stands with its first rules.
+
+    width: columns of the terminal. In a narrow one events and speeds go under the trace's name.
+    """
+    narrow = width < WIDE
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown.add_column("trace", no_wrap=True)
+    shown.add_column("rule", no_wrap=True)
+    for name in ("matched", "unmapped", "out of range") if narrow else COLUMNS:
+        shown.add_column(name, justify="right", no_wrap=name != "out of range")
     engines = list(runs[0].outputs) if runs else []
     if len(engines) == 2:
         shown.add_column("RTL = model", justify="center")
     shown.add_column("= trace", justify="center")
-    for engine in engines:
+    for engine in [] if narrow else engines:
         shown.add_column(f"{NAMES[engine]} events/s", justify="right")
     for run in runs:
+        speeds = [short(run.speed(e) or 0) for e in engines]
+        below = [f"{run.events:,} events"]
+        below += [f"{NAMES[e]} {s}/s" for e, s in zip(engines, speeds, strict=True)]
         rules = next(iter(run.outputs.values())).report["rules"]
         for i, rule in enumerate(rules):
-            first = i == 0
-            cells = [run.name if first else "", rule["name"], f"{run.events:,}"]
+            first = [run.name, *(below if narrow else [])][i : i + 1] or [""]
+            cells = [*first, rule["name"]]
+            cells += [] if narrow else [f"{run.events:,}"]
             cells += [f"{rule[field]:,}" for field in ("matched", "unmapped", "out_of_range")]
             cells += [_tick(c, rule["name"]) for c in (run.agreed, run.counted) if c is not None]
-            cells += [f"{run.speed(e):,.0f}" if first else "" for e in engines]
+            cells += [] if narrow else [s if i == 0 else "" for s in speeds]
             shown.add_row(*cells, end_section=i == len(rules) - 1)
     return shown
 
@@ -250,7 +260,7 @@ def sim(
         print(json.dumps(as_json(runs, report), indent=2))
     else:
         console = Console() if sys.stdout.isatty() else Console(width=140)
-        console.print(table(runs))
+        console.print(table(runs, console.width))
         for run in runs:
             _show_differences(console, run)
         console.print(f"[bold {'green' if good else 'red'}]{verdict(runs)}[/]")
@@ -262,7 +272,7 @@ def _show_differences(console: Console, run: Run) -> None:
     for words, comparison in (("RTL and model", run.agreed), ("output and trace", run.counted)):
         if comparison is None or comparison.equal:
             continue
-        console.print(f"[bold red]{run.name}: {words}: {comparison.total:,} values differ[/]")
+        console.print(f"[bold red]{run.name}: {words}: {comparison.words}[/]")
         for difference in comparison.differences:
             console.print(f"  {difference}", highlight=False, soft_wrap=True, markup=False)
 

@@ -142,6 +142,10 @@ class Comparison:
     def equal(self) -> bool:
         return self.total == 0
 
+    @property
+    def words(self) -> str:
+        return "1 value differs" if self.total == 1 else f"{self.total:,} values differ"
+
 
 class _Tally:
     """A comparison being made."""

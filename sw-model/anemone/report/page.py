@@ -92,7 +92,7 @@ def _head(runs: list[Run], geometry: Geometry) -> str:
     for engine, words in (("rtl", "RTL events/s"), ("model", "model events/s")):
         seconds = sum(run.events / (run.speed(engine) or 1e9) for run in runs)
         if any(run.speed(engine) for run in runs):
-            tiles.append(("", _short(sum(run.events for run in runs) / seconds), words))
+            tiles.append(("", short(sum(run.events for run in runs) / seconds), words))
     shown = "".join(
         f'<div class="tile {css}"><b>{value}</b><span>{words}</span></div>'
         for css, value, words in tiles
@@ -129,7 +129,7 @@ def _table(runs: list[Run]) -> str:
             f"{run.values:,}",
         ]
         cells += [_mark(c) for c in (run.agreed, run.counted) if c is not None]
-        cells += [_short(run.speed(e) or 0) for e in engines]
+        cells += [short(run.speed(e) or 0) for e in engines]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{h}</th>" for h in heads)
     return (
@@ -168,7 +168,7 @@ def _differences(run: Run) -> str:
     lines = []
     for words, comparison in (("RTL and model", run.agreed), ("output and trace", run.counted)):
         if comparison is not None and not comparison.equal:
-            lines.append(f"{words}: {comparison.total:,} values differ, among them")
+            lines.append(f"{words}: {comparison.words}")
             lines += [f"  {difference}" for difference in comparison.differences]
     return f'<pre class="card diff">{escape(chr(10).join(lines))}</pre>\n' if lines else ""
 
@@ -215,7 +215,7 @@ def _foot(geometry: Geometry) -> str:
     )
 
 
-def _short(rate: float) -> str:
+def short(rate: float) -> str:
     """A rate with three digits: 612 k, 4.31 M."""
     for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if rate >= size:
