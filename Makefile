@@ -17,6 +17,4 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' mk/sim.mk mk/check.mk mk/hw.mk mk/setup.mk Makefile
 
 clean: ## remove what was built (.venv and the user's caches stay)
-	# Mill's server must not outlive the folder it keeps its locks in: the next call would wait for it.
-	if ls out/mill-worker* >/dev/null 2>&1; then ./mill shutdown; fi
 	rm -rf build out test_run_dir
