@@ -49,8 +49,10 @@ def read_trace(path: str | os.PathLike, geometry: Geometry) -> Trace:
             if head[:4] == b"PAR1":
                 columns = _read_parquet(path, geometry)
             else:
-                rest = file.read() if head else b""
-                columns = _read_csv(path, head + rest, geometry)
+                if file.seekable():  # only a pipe's text need be in memory twice
+                    file.seek(0)
+                    head = b""
+                columns = _read_csv(path, head + file.read(), geometry)
     except (OSError, ValueError) as e:
         if isinstance(e, InputError):
             raise
