@@ -99,6 +99,7 @@ void Config::check() const {
     require(power_of_two(prefetch_table) && prefetch_table <= 4096, "prefetch_table",
             prefetch_table, "a power of two up to 4096");
     require(between(combine_buffers, 1, 64), "combine_buffers", combine_buffers, "1 to 64");
+    require(seed <= 1000000000000000000, "seed", seed, "at most 10^18");
     require(between(device_gib, 1, 1024), "device_gib", device_gib, "1 to 1024");
     require(base_gib < device_gib, "base_gib", base_gib, "less than device_gib");
     require(between(tenants, 1, 64), "tenants", tenants, "1 to 64");

@@ -93,10 +93,13 @@ void finish() {
 void* run_program(void*) {
     program_thread = __builtin_thread_pointer();
     program_runs = true;
-    // Argument strings where the program can be seen to read them.
+    // Argument strings where the program can be seen to read them; its name without its folder, so
+    // that it does not matter where the checkout lies.
     std::vector<char*> own;
-    for (int i = 0; i < argument_count; i++)
-        own.push_back(strdup(arguments[i]));
+    for (int i = 0; i < argument_count; i++) {
+        const char* slash = i == 0 ? strrchr(arguments[i], '/') : nullptr;
+        own.push_back(strdup(slash ? slash + 1 : arguments[i]));
+    }
     own.push_back(nullptr);
     exit(anemone_program_main(argument_count, own.data(), environment));
 }

@@ -124,10 +124,12 @@ void validate(const Graph& g, Vertex root, const std::vector<Vertex>& parent) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const workload::Arguments args(argc, argv);
-    const unsigned scale = static_cast<unsigned>(args.get("scale", 17));
-    const std::uint64_t seed = args.get("seed", 1);
-    const Graph g = kronecker(scale, args.get("edgefactor", 10) << scale, seed);
+    workload::Arguments args(argc, argv);
+    const unsigned scale = static_cast<unsigned>(args.get("scale", 17, 4, 28));
+    const std::uint64_t edges = args.get("edgefactor", 10, 1, 256) << scale;
+    const std::uint64_t seed = args.get("seed", 1, 0, UINT64_MAX);
+    args.end();
+    const Graph g = kronecker(scale, edges, seed);
     const Vertex n = g.size();
 
     std::vector<Vertex> parent(n, kNone), queue;

@@ -32,7 +32,8 @@ struct Item {
 };
 static_assert(sizeof(Item) == 1088, "17 lines");
 
-// FNV-1a over the key's words.
+// FNV-1a over the key's words, then a mix: keys that differ in their last digits alone must not
+// share chains.
 std::uint64_t hash_of(const Key& key) {
     std::uint64_t h = 0xcbf29ce484222325;
     for (std::size_t i = 0; i < kKeyBytes; i += 8) {
@@ -41,7 +42,8 @@ std::uint64_t hash_of(const Key& key) {
         h = (h ^ word) * 0x100000001b3;
         h ^= h >> 29;
     }
-    return h;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
+    return h ^ h >> 32;
 }
 
 // A chained hash table whose items lie in log segments in the order they came, as FlexKVS keeps
@@ -137,13 +139,16 @@ struct Client {
 } // namespace
 
 int main(int argc, char** argv) {
-    const workload::Arguments args(argc, argv);
-    const std::uint64_t keys = args.get("keys", 150000);
-    const std::uint64_t think_ns = args.get("think_ns", 0);
-    const bool shift = args.get("shift", 1) != 0;
-    Client client{workload::Random(args.get("seed", 1)), keys, keys * args.get("hot", 20) / 100,
-                  static_cast<unsigned>(args.get("share", 90)),
-                  static_cast<unsigned>(args.get("sets", 10))};
+    workload::Arguments args(argc, argv);
+    const std::uint64_t keys = args.get("keys", 150000, 100, 10000000);
+    const std::uint64_t hot_keys = keys * args.get("hot", 20, 1, 50) / 100;
+    const auto share = static_cast<unsigned>(args.get("share", 90, 0, 100));
+    const auto sets_percent = static_cast<unsigned>(args.get("sets", 10, 0, 100));
+    const std::uint64_t think_ns = args.get("think_ns", 0, 0, 1000000000000);
+    const bool shift = args.get("shift", 1, 0, 1) != 0;
+    const workload::Random random(args.get("seed", 1, 0, UINT64_MAX));
+    args.end();
+    Client client{random, keys, hot_keys, share, sets_percent};
 
     unsigned bits = 1;
     while ((1ull << bits) < keys)

@@ -101,11 +101,12 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
-    const workload::Arguments args(argc, argv);
-    const std::uint64_t rows = args.get("rows", 900000);
-    const auto updates = static_cast<unsigned>(args.get("updates", 5));
-    const auto scans = static_cast<unsigned>(args.get("scans", 5));
-    workload::Random random(args.get("seed", 1));
+    workload::Arguments args(argc, argv);
+    const std::uint64_t rows = args.get("rows", 900000, 100, 100000000);
+    const auto updates = static_cast<unsigned>(args.get("updates", 5, 0, 100));
+    const auto scans = static_cast<unsigned>(args.get("scans", 5, 0, 100));
+    workload::Random random(args.get("seed", 1, 0, UINT64_MAX));
+    args.end();
     const workload::Zipf zipf(rows);
     unsigned bits = 2;
     while ((1ull << bits) < rows)

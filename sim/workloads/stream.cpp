@@ -55,10 +55,12 @@ void step(int kernel, double* a, double* b, double* c, std::size_t at) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const workload::Arguments args(argc, argv);
-    const std::uint64_t on = args.get("on_ms", 500) * 1000000;
-    const std::uint64_t off = args.get("off_ms", 500) * 1000000;
-    const std::size_t n = (args.get("mib", 16) << 20) / sizeof(double);
+    workload::Arguments args(argc, argv);
+    const std::uint64_t on = args.get("on_ms", 500, 1, 1000000) * 1000000;
+    const std::uint64_t off = args.get("off_ms", 500, 0, 1000000) * 1000000;
+    const std::size_t n = (args.get("mib", 16, 1, 4096) << 20) / sizeof(double);
+    args.get("seed", 1, 0, UINT64_MAX); // every workload has one; this one draws nothing
+    args.end();
     double *a = array(n, 1.0), *b = array(n, 2.0), *c = array(n, 0.0);
     double want_a = 1.0, want_b = 2.0, want_c = 0.0;
 
@@ -72,8 +74,11 @@ int main(int argc, char** argv) {
             step(kernel, a, b, c, at);
             if (anemone_capture_now_ns() >= burst_end) {
                 anemone_stream_fence();
-                anemone_capture_idle_ns(off);
-                burst_end = anemone_capture_now_ns() + on;
+                // To the next multiple of the period: bursts do not drift.
+                const std::uint64_t next = burst_end + off, now = anemone_capture_now_ns();
+                if (now < next)
+                    anemone_capture_idle_ns(next - now);
+                burst_end = next + on;
             }
         }
         if (kernel == 0)

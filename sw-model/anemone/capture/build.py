@@ -30,12 +30,15 @@ BUILT = ROOT / "build" / "capture"
 FILTER = ("config", "pages", "cache", "prefetch", "filter")
 ENTRY = ("runtime", "allocator", "tsan_entry", "libc_calls")
 
-_COMMON = ["-O2", "-g0", "-fno-pie"]
+# What some compilers switch on by themselves is off: checked copies (__memcpy_chk) would hide
+# from redirect.syms, and a stack protector reads thread-local storage, which is not there when libc
+# first calls the runtime.
+_PLAIN = ["-U_FORTIFY_SOURCE", "-fno-stack-protector", "-fcf-protection=none"]
+_COMMON = ["-O2", "-g0", "-fno-pie", "-fno-builtin", *_PLAIN]
 _CXX = ["-std=c++17", "-Wall", "-Wextra"]
-# No stack protector: it reads thread-local storage, which is not there when libc first calls us.
-_RUNTIME = [*_CXX, *_COMMON, "-fno-builtin", "-fno-stack-protector"]
-# Library calls stay calls, so that they can be seen; see redirect.syms.
-_SEEN = [*_COMMON, "-fsanitize=thread", "-fno-builtin"]
+_RUNTIME = [*_CXX, *_COMMON]
+# -fno-builtin: library calls stay calls, so that they can be seen; see redirect.syms.
+_SEEN = [*_COMMON, "-fsanitize=thread"]
 # One thread, and nothing taken from outside.
 _SQLITE = ["-w", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"]
 
@@ -78,7 +81,7 @@ def build(source: Path, extra: list[Path]) -> Path:
         objects = list(pool.map(lambda job: _object(*job), [*reversed(seen), *runtime]))
     made = BUILT / "programs" / f"{source.stem}-{_digest(o.name for o in objects)}"
     link = [*compiler(), "-static", "-no-pie", *map(str, objects)]
-    return _make(made, lambda part: _run([*link, "-o", str(part)]))
+    return _make(made, lambda part: _run([*link, "-o", str(part)], source.stem))
 
 
 def build_library() -> Path:
@@ -86,7 +89,7 @@ def build_library() -> Path:
     sources = [RUNTIME / f"{name}.cpp" for name in (*FILTER, "capi")]
     command = [*compiler(), *_CXX, "-O2", "-fPIC", "-shared", *map(str, sources)]
     made = BUILT / "programs" / f"libfilter-{_digest([*_contents(sources), *command])}.so"
-    return _make(made, lambda part: _run([*command, "-o", str(part)]))
+    return _make(made, lambda part: _run([*command, "-o", str(part)], "libfilter"))
 
 
 def _object(source: Path, flags: list[str]) -> Path:
@@ -96,9 +99,9 @@ def _object(source: Path, flags: list[str]) -> Path:
     key = _digest([*command, compiler_version(), *_contents([source, renames])])
 
     def compile_to(part: Path) -> None:
-        _run([*command, "-o", str(part)])
+        _run([*command, "-o", str(part)], source.name)
         if "-fsanitize=thread" in flags:
-            _run(["objcopy", f"--redefine-syms={renames}", str(part)])
+            _run(["objcopy", f"--redefine-syms={renames}", str(part)], source.name)
 
     return _make(BUILT / "objects" / f"{source.stem}-{key}.o", compile_to)
 
@@ -128,9 +131,9 @@ def _digest(parts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], what: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.splitlines() or ["failed"]
         said = next((x for x in lines if "error" in x), lines[0])
-        raise InputError("capture", "building", Path(command[-1]).name, Bare(said), "a clean build")
+        raise InputError("capture", "building", what, Bare(said), "a clean build")

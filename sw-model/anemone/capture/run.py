@@ -57,7 +57,6 @@ def run(program: Path, part: Part, settings: Settings, step: Step | None = None)
     arguments = [f"{name}={value}" for name, value in part.arguments.items()]
     with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
         events, totals = Path(folder, "events"), Path(folder, "totals")
-        # The program's name without its folder: where the checkout lies must not reach its stack.
         process = subprocess.Popen(
             [part.program, *arguments, f"seed={settings.seed}"],
             executable=program,

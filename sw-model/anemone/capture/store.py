@@ -50,7 +50,6 @@ def write(capture: Capture, path: Path, origin: dict[str, Any]) -> int:
                 use_dictionary=["tenant"],
                 column_encoding=_ENCODING,
                 row_group_size=_ROWS,
-                store_schema=False,
             )
             part.replace(path)
         finally:
