@@ -39,7 +39,7 @@ class Ram1R1W(val depth: Int, val width: Int) extends Module {
   private val word = memory.read(io.read.bits, io.read.valid)
   when(io.write.valid) { memory.write(io.write.bits.address, io.write.bits.data) }
 
-  io.data := RegNext(Mux(RegNext(io.read.valid, false.B), word, 0.U), 0.U)
+  io.data := RegNext(Mux(RegNext(io.read.valid, false.B), word, 0.U))
 
   assert(!(io.read.valid && io.write.valid && io.read.bits === io.write.bits.address), "read of a word being written")
 }

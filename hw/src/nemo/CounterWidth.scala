@@ -10,26 +10,25 @@ object CounterWidth {
   /** A value of the lowest counter, repeated in every counter of the word. */
   def repeat(value: UInt, width: UInt, p: NemoParams): UInt = {
     val padded = value.pad(p.wordBits)
-    def byte(k: Int): UInt = padded(8 * k + 7, 8 * k)
-    Cat((0 until p.wordBytes).reverse.map { k =>
-      select(width, p)(w => byte(k % (1 << w)))
-    })
+    select(width, p)(w => Fill(p.wordBytes >> w, padded((8 << w) - 1, 0)))
   }
 
-  /** Which bytes of the word belong to counter `sub`. */
-  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt =
-    Cat((0 until p.wordBytes).reverse.map(k => select(width, p)(w => (k >> w).U === sub)))
+  /** A mask of counter `sub`. Shifted down from the top, so that a shift of ones by a variable stays a word wide. */
+  def mask(sub: UInt, width: UInt, p: NemoParams): UInt = {
+    val highest = select(width, p)(w => (((BigInt(1) << (8 << w)) - 1) << (p.wordBits - (8 << w))).U(p.wordBits.W))
+    val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
+    highest >> Cat(below(p.subBits - 1, 0), 0.U(3.W))
+  }
 
-  /** A mask of bits from a mask of bytes. */
-  def everyBit(bytes: UInt, p: NemoParams): UInt = Cat((0 until p.wordBytes).reverse.map(k => Fill(8, bytes(k))))
-
-  /** For every byte, whether it is the top one of its counter. */
+  /** The highest bit of every counter. */
   def tops(width: UInt, p: NemoParams): UInt =
-    Cat((0 until p.wordBytes).reverse.map(k => select(width, p)(w => ((k + 1) % (1 << w) == 0).B)))
+    select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => BigInt(1) << ((k + 1) * (8 << w) - 1)).sum.U(p.wordBits.W))
 
-  /** For every byte, the flag given at the top byte of its counter. */
+  /** For every bit, the flag at the highest bit of its counter. */
   def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =
-    Cat((0 until p.wordBytes).reverse.map(k => select(width, p)(w => flags(k | ((1 << w) - 1)))))
+    select(width, p) { w =>
+      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(8 << w, flags((k + 1) * (8 << w) - 1))))
+    }
 
   /** One of several values by width; a width wider than the word counts as the word's. */
   def select[T <: Data](width: UInt, p: NemoParams)(f: Int => T): T =

@@ -22,7 +22,7 @@ class NotifyStage(p: NemoParams) extends Module {
     val holds = Valid(UInt(p.indexBits.W))
   })
 
-  private val mask = CounterWidth.everyBit(io.updated.bits.bytes, p)
+  private val mask = io.updated.bits.mask
   private val threshold = RegEnable(CounterWidth.repeat(io.rule.notifyOperand, io.rule.counterWidth, p), io.load)
   private val value = RegNext(io.updated.bits.data & mask)
   private val operand = RegNext(threshold & mask)

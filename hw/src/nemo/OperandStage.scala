@@ -4,21 +4,18 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** An operand laid out for [[UpdateAlu]]: aligned with the counters it meets, zero elsewhere. */
+/** An operand laid out for [[UpdateAlu]]: aligned with the counters it meets, neutral in the others. */
 class AluOperand(p: NemoParams) extends Bundle {
   val b = UInt(p.wordBits.W)
 
-  /** A guard bit above each byte of the sum: (0,0) ends a counter, (1,1) also starts the next with a carry, (1,0)
-    * hands the carry on within a counter. At the end of a counter the guard's sum bit is the counter's carry out.
-    */
-  val guardA = UInt(p.wordBytes.W)
-  val guardB = UInt(p.wordBytes.W)
+  /** Bits of A that do not join `alt`. */
+  val drop = UInt(p.wordBits.W)
+
+  /** B as it is added: the top bits of counters make no carry, or each one carry when `subtract`. */
+  val addend = UInt(p.wordBits.W)
   val subtract = Bool()
   val counterWidth = UInt(2.W)
-
-  /** By byte: what of A joins `alt`, and which result stands ([[UpdateOp]]). */
-  val pass = Vec(p.wordBytes, UInt(2.W))
-  val settle = Vec(p.wordBytes, UInt(2.W))
+  val settle = UInt(2.W)
 
   /** Right rotation of the word, and which bits of it a shift keeps. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
@@ -41,49 +38,48 @@ class OperandStage(p: NemoParams) extends Module {
     val amount = Input(UInt(6.W))
     val counterWidth = Input(UInt(2.W))
 
-    /** Bytes of the word that are updated: one counter's, or all. */
-    val bytes = Input(UInt(p.wordBytes.W))
+    /** Bits of the word that are updated: one counter's, or all. */
+    val inside = Input(UInt(p.wordBits.W))
     val result = Output(new AluOperand(p))
   })
+
+  private val ones = Fill(p.wordBits, 1.U(1.W))
 
   // First cycle: decode.
   private val control = RegNext(OpControl(io.op))
   private val operand = RegNext(io.operand)
   private val amount = RegNext(io.amount)
   private val width = RegNext(io.counterWidth)
-  private val bytes = RegNext(io.bytes)
+  private val inside = RegNext(io.inside)
 
   // Second: B, and the threshold of a shift. Of a counter of W bits a shift by n to the left fills bits n and up, one
   // to the right the bits below W - n, so both compare a bit's place in its counter with one number.
   private val left = control.shift === UpdateOp.Left.code.U
+  private val shifts = RegNext(control.shift =/= UpdateOp.NoShift.code.U)
+  private val fromBelow = RegNext(left)
   private val counterBits = CounterWidth.select(width, p)(w => (8 << w).U(7.W))
   private val threshold = Mux(left, amount.pad(7), Mux(amount < counterBits, counterBits - amount, 0.U))
-  private val reaches = RegNext(Cat((0 until p.wordBits).reverse.map(n => n.U >= threshold)))
-  private val shifts = RegNext(Mux(control.shift === UpdateOp.NoShift.code.U, 0.U, bytes))
-  private val fromBelow = RegNext(left)
+  private val below = RegNext(Mux(threshold > p.wordBits.U, ones, ones >> (p.wordBits.U - threshold)))
+  private val inLater = RegNext(inside)
 
   private val result = Reg(new AluOperand(p))
-  private val inverted = Mux(control.subtract, ~operand, operand)
+  private val b = (operand & Mux(control.operand, inside, 0.U)) ^ Fill(p.wordBits, control.subtract)
   private val tops = CounterWidth.tops(width, p)
-  result.b := Mux(control.operand, inverted & CounterWidth.everyBit(bytes, p), 0.U)
-  result.guardA := ~tops | Fill(p.wordBytes, control.subtract)
-  result.guardB := tops & Fill(p.wordBytes, control.subtract)
+  result.b := b
+  result.drop := MuxLookup(control.pass, inside)(
+    Seq(UpdateOp.PassOnes.code.U -> 0.U, UpdateOp.PassNotB.code.U -> b)
+  )
+  result.addend := Mux(control.subtract, b | tops, b & ~tops)
   result.subtract := control.subtract
   result.counterWidth := width
-  for (k <- 0 until p.wordBytes) {
-    // A byte outside the counter stays as it is: it passes A, and nothing else of the result stands.
-    result.pass(k) := Mux(bytes(k), control.pass, UpdateOp.PassOnes.code.U)
-    result.settle(k) := Mux(bytes(k), control.settle, UpdateOp.SettleAlt.code.U)
-  }
+  result.settle := control.settle
   result.rotate := Mux(left, 0.U - amount, amount)
 
   // Third: the kept bits.
   io.result := RegNext(result)
-  private val placed = CounterWidth.select(result.counterWidth, p) { w =>
-    Cat((0 until p.wordBits).reverse.map(i => reaches(i % (8 << w))))
-  }
-  private val kept = Mux(fromBelow, placed, ~placed) & CounterWidth.everyBit(shifts, p)
-  io.result.keep := RegNext(kept)
+  private val placed = CounterWidth.repeat(below, result.counterWidth, p)
+  private val kept = Mux(fromBelow, ~placed, placed) & inLater
+  io.result.keep := RegNext(Mux(shifts, kept, 0.U))
 }
 
 object OperandStage {

@@ -23,30 +23,34 @@ class ReadStage(p: NemoParams) extends Module {
     val pipeline = Output(UInt(p.pipelineBits.W))
   })
 
-  private def joined[T <: Data](part: LinePart => T): T =
-    io.parts.map(part(_).asUInt).reduce(_ | _).asTypeOf(part(io.parts.head))
+  private def joined(of: LinePart => UInt): UInt = io.parts.map(of).reduce(_ | _)
+  private def kept(of: LinePart => UInt): UInt = RegEnable(joined(of), io.slot.read)
 
-  // The slot right before the read is one stage behind the others, so its value arrives when theirs were registered.
-  private def arrived[T <: Data](part: LinePart => Vec[T]): Seq[T] =
-    joined(l => part(l).head) +: (1 until UpdateStage.window).map(d => RegNext(joined(l => part(l)(d))))
+  private val stored = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).data))
+  private val parities = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).parity))
 
-  private val stored = RegNext(joined(_.stored))
-  private val hits = arrived(_.hits)
-  private val inFlight = arrived(_.inFlight)
+  // The slot right before the read is one stage behind the others, so its value arrives when theirs were kept.
+  private def arrived(of: LinePart => Int => UInt): Seq[UInt] =
+    joined(of(_)(0)) +: (1 until UpdateStage.window).map(d => kept(of(_)(d)))
+  private val hits = arrived(part => d => part.hits(d))
+  private val values = arrived(part => d => part.inFlight(d).data)
+  private val bads = arrived(part => d => part.inFlight(d).bad)
   private val words = stored.zipWithIndex.map { case (word, k) =>
-    hits.zip(inFlight).map { case (h, v) => Mux(h(k), v.data, 0.U) }.foldLeft(word.data)(_ | _)
+    hits.zip(values).map { case (hit, value) => Mux(hit(k), value, 0.U) }.foldLeft(word)(_ | _)
   }
-  private val badStored = stored.map(word => word.data.xorR ^ word.parity).reduce(_ || _)
-  private val bad = hits.zip(inFlight).map { case (h, v) => h.orR && v.bad }.foldLeft(badStored)(_ || _)
+  private val badStored = stored.zip(parities).map { case (word, parity) => word.xorR ^ parity }.reduce(_ | _)
+  private val badInFlight = hits.zip(bads).map { case (hit, bad) => hit.orR & bad }.reduce(_ | _)
 
   private val reading = RegNext(io.slot.read, false.B)
   private val gather = RegNext(io.slot.walk && io.slot.word =/= 0.U)
   private val last = RegNext(!io.slot.walk || io.slot.word === (p.lineWords - 1).U)
   private val line = Reg(new Line(p))
-  for (k <- 0 until p.lineWords) {
-    line.words(k) := words(k) | Mux(gather, line.words(k), 0.U)
+  when(reading) {
+    for (k <- 0 until p.lineWords) {
+      line.words(k) := words(k) | Mux(gather, line.words(k), 0.U)
+    }
+    line.poison := badStored.asBool || badInFlight.asBool || (gather && line.poison)
   }
-  line.poison := bad || (gather && line.poison)
 
   io.line.valid := RegNext(reading && last, false.B)
   io.line.bits := line

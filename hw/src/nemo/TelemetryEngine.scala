@@ -59,10 +59,12 @@ class TelemetryEngine(p: NemoParams) extends Module {
   table.bits := RegNext(io.table.bits)
   table.valid := RegNext(io.table.fire, false.B)
 
+  private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
   private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
+    pipeline.io.later := VecInit(laterSlots)
     pipeline.io.rule := io.rule.bits.rule
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table

@@ -15,6 +15,9 @@ class TelemetryLane(p: NemoParams) extends Module {
     /** Which pipeline this is. */
     val pipeline = Input(UInt(p.pipelineBits.W))
     val slot = Input(new Slot(p))
+
+    /** The slot once more, [[MatchStage.latency]] cycles later; a channel delays it once for all its lanes. */
+    val later = Input(new Slot(p))
     val rule = Input(new Rule(p))
 
     /** `rule` applies from the slot of the next cycle on; it must stay for [[TelemetryLane.latency]] cycles. */
@@ -42,7 +45,7 @@ class TelemetryLane(p: NemoParams) extends Module {
   private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)
   private val update = Module(new UpdateStage(p))
   update.io.pipeline := io.pipeline
-  update.io.slot := Slot.delayed(io.slot, MatchStage.latency)
+  update.io.slot := io.later
   update.io.matched := matching.io.result
   update.io.rule := io.rule
   update.io.load := updateLoad

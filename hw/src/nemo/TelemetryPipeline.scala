@@ -14,6 +14,9 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     /** Which pipeline this is. */
     val index = Input(UInt(p.pipelineBits.W))
     val slots = Input(Vec(p.channels, new Slot(p)))
+
+    /** The slots [[MatchStage.latency]] cycles later. */
+    val later = Input(Vec(p.channels, new Slot(p)))
     val rule = Input(new Rule(p))
 
     /** `rule` applies from the slots of the next cycle on; it stays for [[TelemetryLane.latency]] cycles. */
@@ -53,10 +56,11 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     table.bits.mapped := false.B
   }
 
-  private val lanes = io.slots.zip(io.parts).map { case (slot, part) =>
+  private val lanes = io.slots.zip(io.later).zip(io.parts).map { case ((slot, later), part) =>
     val lane = Module(new TelemetryLane(p))
     lane.io.pipeline := io.index
     lane.io.slot := slot
+    lane.io.later := later
     lane.io.rule := io.rule
     lane.io.load := io.load
     lane.io.table := table

@@ -6,9 +6,10 @@ import chisel3.util._
 
 /** The one-cycle loop of an update: state and operand in, new state out, and straight in again.
   *
-  * All counters of the word are updated at once where the operand says so; each sees only its own bits. The choice
-  * between sum and the other results is made after the register, together with the choice of the next state, so the
-  * longest path is a forwarding multiplexer and one addition of a word with its guard bits.
+  * All counters of the word are updated at once where the operand says so; where it is neutral they keep their value.
+  * The top bit of a counter is added outside the carry chain, so that no carry leaves a counter; what would have left
+  * it is known in the next cycle. The choice between sum and the other results is made then, together with the choice
+  * of the next state, so the longest path is a forwarding multiplexer and one addition of a word.
   *
   * Latency: one cycle from `operand` and `state` to `result`, which is not registered again.
   */
@@ -22,38 +23,30 @@ class UpdateAlu(p: NemoParams) extends Module {
     val result = Output(UInt(p.wordBits.W))
   })
 
-  private def byte(word: UInt, k: Int): UInt = word(8 * k + 7, 8 * k)
-  private def bytewise(f: Int => UInt): UInt = Cat((0 until p.wordBytes).reverse.map(f))
-
   private val in = io.operand
   private val a = Mux(io.chain, io.result, io.state)
 
-  // One addition: bytes with a guard bit above each, and below all a position that makes the first carry.
-  private val guardedA = Cat(bytewise(k => Cat(in.guardA(k), byte(a, k))), 1.U(1.W))
-  private val guardedB = Cat(bytewise(k => Cat(in.guardB(k), byte(in.b, k))), in.subtract)
-  private val guarded = RegNext((guardedA + guardedB) >> 1)
-  private val sum = bytewise(k => guarded(9 * k + 7, 9 * k))
-  private val carry = CounterWidth.fromTop(bytewise(k => guarded(9 * k + 8)), RegNext(in.counterWidth), p)
+  // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
+  private val tops = CounterWidth.tops(in.counterWidth, p)
+  private val partial = RegNext(Mux(in.subtract, a | tops, a & ~tops) + in.addend + in.subtract)
 
   private val rotated = (0 until log2Ceil(p.wordBits)).foldLeft(a) { (word, stage) =>
     val n = 1 << stage
     Mux(in.rotate(stage), Cat(word(n - 1, 0), word(p.wordBits - 1, n)), word)
   }
-  private val passed = bytewise { k =>
-    Mux(in.pass(k)(0), byte(a, k), Mux(in.pass(k)(1), byte(a, k) & ~byte(in.b, k), 0.U))
-  }
-  private val alt = RegNext((passed ^ in.b) | (rotated & in.keep))
+  private val alt = RegNext(((a & ~in.drop) ^ in.b) | (rotated & in.keep))
 
+  // At a top bit `partial` is the carry that came in, and for a sum `alt` is A ^ B.
   private val b = RegNext(in.b)
+  private val width = RegNext(in.counterWidth)
   private val settle = RegNext(in.settle)
-  io.result := bytewise { k =>
-    val larger = Mux(carry(k), byte(alt, k) ^ byte(b, k), ~byte(b, k))
-    MuxLookup(settle(k), byte(alt, k))(
-      Seq(
-        UpdateOp.SettleSum.code.U -> byte(sum, k),
-        UpdateOp.SettleSaturated.code.U -> (byte(sum, k) | Fill(8, carry(k))),
-        UpdateOp.SettleLarger.code.U -> larger
-      )
+  private val sum = partial ^ (alt & RegNext(tops))
+  private def carry = CounterWidth.fromTop((alt & partial) | (~alt & b), width, p)
+  io.result := MuxLookup(settle, alt)(
+    Seq(
+      UpdateOp.SettleSum.code.U -> sum,
+      UpdateOp.SettleSaturated.code.U -> (sum | carry),
+      UpdateOp.SettleLarger.code.U -> ((carry & (alt ^ b)) | ~(carry | b))
     )
-  }
+  )
 }

@@ -7,9 +7,9 @@ import chisel3.util._
 /** What the update datapath does for one op, a row a op. An op that the datapath can express is added here and
   * nowhere else in the hardware (docs/adding-an-op.md).
   *
-  * The datapath of a byte, A the old state and B the operand:
-  *   - `sum` = A + B, or A + ~B + 1 when `subtract`; the carry out of a counter is kept;
-  *   - `alt` = (A & P) ^ B | shifted A, with P zeros, ones or ~B (`pass`);
+  * The datapath of a counter, A the old state and B the operand, inverted when `subtract`:
+  *   - `sum` = A + B, or A + B + 1 when `subtract`, and its carry out;
+  *   - `alt` = (A & P) ^ B | shifted A, with P zeros, ones or ~B (`pass`); a sum needs P = ones;
   *   - `settle` chooses between them once the carry is known.
   *
   * @param code     as rules and registers encode it
@@ -50,14 +50,14 @@ object UpdateOp {
   /** A where A - B did not borrow, else B. */
   case object SettleLarger extends Settle(3)
 
-  val Add: UpdateOp = UpdateOp("add", 0, settle = SettleSum)
-  val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, settle = SettleSum)
+  val Add: UpdateOp = UpdateOp("add", 0, pass = PassOnes, settle = SettleSum)
+  val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, pass = PassOnes, settle = SettleSum)
   val Shr: UpdateOp = UpdateOp("shr", 2, operand = false, shift = Right)
   val Shl: UpdateOp = UpdateOp("shl", 3, operand = false, shift = Left)
   val Xor: UpdateOp = UpdateOp("xor", 4, pass = PassOnes)
   val Or: UpdateOp = UpdateOp("or", 5, pass = PassNotB)
   val Max: UpdateOp = UpdateOp("max", 6, subtract = true, pass = PassOnes, settle = SettleLarger)
-  val AddSat: UpdateOp = UpdateOp("addsat", 7, settle = SettleSaturated)
+  val AddSat: UpdateOp = UpdateOp("addsat", 7, pass = PassOnes, settle = SettleSaturated)
 
   /** The reset of a read effect: the operand replaces the state. Not an update op of a rule. */
   val Set: UpdateOp = UpdateOp("set", 8)

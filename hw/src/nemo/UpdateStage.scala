@@ -25,7 +25,9 @@ class LinePart(p: NemoParams) extends Bundle {
 /** A counter that an event updated, on its way to the notify stage. */
 class Updated(p: NemoParams) extends Bundle {
   val data = UInt(p.wordBits.W)
-  val bytes = UInt(p.wordBytes.W)
+
+  /** The counter's bits of the word. */
+  val mask = UInt(p.wordBits.W)
   val index = UInt(p.indexBits.W)
 }
 
@@ -100,7 +102,7 @@ class UpdateStage(p: NemoParams) extends Module {
   )
   operands.io.amount := operands.io.operand
   operands.io.counterWidth := width
-  operands.io.bytes := Mux(io.slot.read, Fill(p.wordBytes, 1.U), CounterWidth.bytes(io.matched.sub, width, p))
+  operands.io.inside := Mux(io.slot.read, Fill(p.wordBits, 1.U), CounterWidth.mask(io.matched.sub, width, p))
 
   // Hazards: which of the accessed words the slots before have in flight, the youngest first.
   private val inFlight = Seq.iterate(modified, window + 1)(later => quiet(later)).tail
@@ -155,10 +157,12 @@ class UpdateStage(p: NemoParams) extends Module {
 
   // To the notify stage: what an event wrote.
   private val word = Cat(io.matched.line, io.matched.word)
-  private val index = CounterWidth.select(width, p)(w => Cat(word, io.matched.sub)(p.indexBits - 1, w))
+  private val index = CounterWidth.select(width, p) { w =>
+    (if (w < p.subBits) Cat(word, io.matched.sub(p.subBits - 1 - w, 0)) else word).pad(p.indexBits)
+  }
   io.updated.valid := RegNext(ShiftRegister(event, window, false.B, true.B), false.B)
   io.updated.bits.data := RegNext(result.data)
-  io.updated.bits.bytes := delayed(Mux(event, operands.io.bytes, 0.U), window + 1)
+  io.updated.bits.mask := delayed(operands.io.inside, window + 1)
   io.updated.bits.index := delayed(index, window + 1)
 
   private def fit(x: UInt): UInt = x.pad(p.wordBits)(p.wordBits - 1, 0)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+
+class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private val p = NemoParams(pipelines = 1, channels = 1, states = 64, table = 16, addressBits = 20)
+
+  private sealed trait Outcome
+  private case object Ignored extends Outcome
+  private case object Unmapped extends Outcome
+  private case object OutOfRange extends Outcome
+  private case class Counter(index: Int) extends Outcome
+
+  private def outcome(dut: MatchStage, w: Int): Outcome = {
+    val result = dut.io.result
+    val flags = Seq(result.matched, result.unmapped, result.outOfRange).map(_.peekBoolean())
+    assert(flags.count(identity) <= 1)
+    if (flags(0)) {
+      val word = (result.line.peekInt() * p.lineWords + result.word.peekInt()).toInt
+      Counter(word * (8 >> w) + result.sub.peekInt().toInt)
+    } else if (flags(1)) Unmapped
+    else if (flags(2)) OutOfRange
+    else Ignored
+  }
+
+  behavior of "MatchStage"
+  for (seed <- 1 to 24) {
+    it should s"find the counter of every event while its table changes, seed $seed" in {
+      test(new MatchStage(p)) { dut =>
+        val random = new Random(seed)
+        def mask() = random.nextInt(3) match {
+          case 0 => (1 << 20) - 1
+          case 1 => random.nextInt(1 << 20)
+          case _ => 0xf << random.nextInt(17)
+        }
+        val (reads, writes, w) = (random.nextInt(4) > 0, random.nextInt(4) > 0, seed % 4)
+        val (start, end) = if (seed % 3 == 0) (random.nextInt(1 << 19), (1 << 19) + random.nextInt(1 << 19)) else (0, 1 << 20)
+        val (primary, primaryShift) = (mask(), Seq(16, 14, 17, 0, 63)(random.nextInt(5)))
+        val (sub, subShift) = (mask(), Seq(12, 14, 16, 63)(random.nextInt(4)))
+        val rule = dut.io.rule
+        rule.enable.poke(true)
+        rule.reads.poke(reads)
+        rule.writes.poke(writes)
+        rule.start.poke(start)
+        rule.end.poke(end)
+        rule.primaryMask.poke(primary)
+        rule.primaryShift.poke(primaryShift)
+        rule.subMask.poke(sub)
+        rule.subShift.poke(subShift)
+        rule.counterWidth.poke(w)
+        dut.io.off.poke(false)
+        dut.io.load.poke(true)
+        dut.clock.step()
+        dut.io.load.poke(false)
+
+        val counters = p.states * (8 >> w)
+        val table = Array.fill[Option[Int]](p.table)(None)
+        val expected = mutable.Queue.fill[Outcome](MatchStage.latency)(Ignored)
+        for (key <- 0 until p.table) {
+          dut.io.table.valid.poke(true)
+          dut.io.table.bits.key.poke(key)
+          dut.io.table.bits.mapped.poke(false)
+          dut.clock.step()
+        }
+        for (cycle <- 0 until 600) {
+          val (event, write) = (random.nextInt(8) > 0, random.nextBoolean())
+          // Often the key that is being written, so that the write meets its event in the table.
+          val key = random.nextInt(p.table)
+          val address = if (random.nextBoolean()) (key << primaryShift.min(16)) & 0xfffff else random.nextInt(1 << 20)
+          val change = random.nextInt(3) == 0
+          dut.io.table.valid.poke(change)
+          if (change) {
+            val base = random.nextInt(counters + counters / 8) & ((1 << p.indexBits) - 1)
+            val mapped = random.nextInt(4) > 0
+            table(key) = if (mapped) Some(base) else None
+            dut.io.table.bits.key.poke(key)
+            dut.io.table.bits.base.poke(base)
+            dut.io.table.bits.mapped.poke(mapped)
+          }
+          dut.io.slot.event.poke(event)
+          dut.io.slot.request.address.poke(address)
+          dut.io.slot.request.write.poke(write)
+          val field = (BigInt(address & primary) >> primaryShift).toInt
+          val offset = (BigInt(address & sub) >> subShift).toInt
+          expected.enqueue(
+            if (!event || !(if (write) writes else reads) || address < start || address >= end) Ignored
+            else if (field >= p.table || table(field).isEmpty) Unmapped
+            else if (table(field).get + offset >= counters) OutOfRange
+            else Counter(table(field).get + offset)
+          )
+          assert(outcome(dut, w) == expected.dequeue(), s"seed $seed, cycle $cycle")
+          dut.clock.step()
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.util.Random
+
+/** OperandStage and UpdateAlu as an update uses them. */
+class AluBench(val p: NemoParams) extends Module {
+  private val operands = Module(new OperandStage(p))
+  private val alu = Module(new UpdateAlu(p))
+  val io = IO(new Bundle {
+    val operand = chiselTypeOf(operands.io)
+    val state = Input(UInt(p.wordBits.W))
+    val chain = Input(Bool())
+    val result = Output(UInt(p.wordBits.W))
+  })
+  operands.io <> io.operand
+  alu.io.operand := operands.io.result
+  alu.io.state := io.state
+  alu.io.chain := io.chain
+  io.result := alu.io.result
+}
+
+class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private val p = NemoParams()
+  private val word = (BigInt(1) << 64) - 1
+
+  /** The op's definition on one counter of `bits` bits. */
+  private def folded(op: UpdateOp, value: BigInt, operand: BigInt, bits: Int): BigInt = {
+    val mask = (BigInt(1) << bits) - 1
+    val b = operand & mask
+    val amount = (operand & 63).toInt
+    val result = op match {
+      case UpdateOp.Add    => value + b
+      case UpdateOp.Sub    => value - b
+      case UpdateOp.Shr    => value >> amount
+      case UpdateOp.Shl    => value << amount
+      case UpdateOp.Xor    => value ^ b
+      case UpdateOp.Or     => value | b
+      case UpdateOp.Max    => value.max(b)
+      case UpdateOp.AddSat => mask.min(value + b)
+      case _               => b
+    }
+    result & mask
+  }
+
+  /** The word, with the op applied to the counters that `bytes` covers. */
+  private def expected(op: UpdateOp, state: BigInt, operand: BigInt, w: Int, bytes: Int): BigInt = {
+    val bits = 8 << w
+    val mask = (BigInt(1) << bits) - 1
+    (0 until 64 / bits).map { i =>
+      val value = (state >> (i * bits)) & mask
+      val covered = ((bytes >> (i << w)) & 1) == 1
+      (if (covered) folded(op, value, operand, bits) else value) << (i * bits)
+    }.sum
+  }
+
+  private def repeated(operand: BigInt, w: Int): BigInt = {
+    val bits = 8 << w
+    (0 until 64 / bits).map(i => (operand & ((BigInt(1) << bits) - 1)) << (i * bits)).sum
+  }
+
+  private def interesting(random: Random): BigInt = random.nextInt(6) match {
+    case 0 => BigInt(0)
+    case 1 => word
+    case 2 => BigInt(random.nextInt(80))
+    case 3 => BigInt("8000800080808080", 16) ^ BigInt(random.nextInt(3))
+    case _ => BigInt(64, random)
+  }
+
+  behavior of "UpdateAlu"
+  for (op <- UpdateOp.all; w <- 0 to 3) {
+    it should s"${op.name} counters of ${8 << w} bits, one or all of a word, alone and chained" in {
+      test(new AluBench(p)) { dut =>
+        val seed = 1000 * op.code + w
+        info(s"seed $seed")
+        val random = new Random(seed)
+        val pending = scala.collection.mutable.Queue[(BigInt, Int, BigInt, Boolean)]()
+        var last = BigInt(0)
+        for (cycle <- 0 until 150) {
+          val operand = interesting(random)
+          val counters = 64 / (8 << w)
+          val one = ((1 << (1 << w)) - 1) << (random.nextInt(counters) << w)
+          val bytes = if (random.nextInt(4) == 0) 0xff else one
+          dut.io.operand.op.poke(op.code)
+          dut.io.operand.operand.poke(repeated(operand, w))
+          dut.io.operand.amount.poke(operand & 63)
+          dut.io.operand.counterWidth.poke(w)
+          dut.io.operand.inside.poke((0 until 8).filter(k => ((bytes >> k) & 1) == 1).map(k => BigInt(255) << (8 * k)).sum)
+          pending.enqueue((operand, bytes, interesting(random), random.nextBoolean() && cycle > 0))
+          // The state meets the operand as that leaves its stage, and the result is there a cycle later.
+          if (pending.size > OperandStage.latency) {
+            val (b, covered, state, chain) = pending.dequeue()
+            dut.io.state.poke(state)
+            dut.io.chain.poke(chain)
+            last = expected(op, if (chain) last else state, b, w, covered)
+            dut.clock.step()
+            dut.io.result.expect(last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain")
+          } else dut.clock.step()
+        }
+      }
+    }
+  }
+}
