@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run has to do: rules and tables from one file, the trace from another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine.h"
+
+namespace anemone {
+
+struct JobRule {
+    Rule rule;
+    uint64_t readEvery; // events between telemetry reads of all lines; 0: none
+    std::vector<std::pair<uint64_t, uint64_t>> map; // key, base index
+};
+
+// Reads a job file (anemone.rtl.job writes it), little-endian 64-bit words. Throws
+// std::runtime_error if it is not one, or one for another configuration of the engine.
+std::vector<JobRule> readJob(const std::string& path);
+
+// One row of a trace, a 64-bit word:
+//   event  bit 63 write; bits 51..0 the byte address
+//   read   bit 62 set; bits 35..34 channel, 32 with effect, 29..24 pipeline, 20..0 line
+struct Row {
+    uint64_t bits;
+
+    bool isRead() const { return bits >> 62 & 1; }
+    bool write() const { return bits >> 63; }
+    uint64_t address() const { return bits & 0xF'FFFF'FFFF'FFFF; }
+    unsigned channel() const { return (isRead() ? bits >> 34 : bits >> 6) & (kChannels - 1); }
+    bool effect() const { return bits >> 32 & 1; }
+    unsigned pipeline() const { return bits >> 24 & 63; }
+    unsigned line() const { return bits & 0x1F'FFFF; }
+};
+
+// A trace, mapped from its file: pages come and go as it is read, so it needs no memory.
+class Trace {
+public:
+    explicit Trace(const std::string& path);
+    ~Trace();
+    Trace(const Trace&) = delete;
+    Trace& operator=(const Trace&) = delete;
+
+    std::size_t size() const { return size_; }
+    Row operator[](std::size_t i) const { return rows_[i]; }
+
+private:
+    const Row* rows_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+} // namespace anemone

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <stdexcept>
+#include <vector>
+
+#include <sys/resource.h>
+
+#include "engine.h"
+#include "feeder.h"
+#include "job.h"
+#include "readout.h"
+
+namespace anemone {
+
+namespace {
+
+// A channel may read out so many times more than the slowest one: it bounds the snapshots held.
+constexpr unsigned kAhead = 2;
+// Cycles without a slot taken after which something is stuck: a walk and its backlog take 15.
+constexpr unsigned kStuck = 1000;
+// Cycles after which nothing is left on its way through the engine, counters included.
+constexpr unsigned kDrain = 64;
+
+struct Clock {
+    std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
+    double user = cpu();
+
+    static double cpu() {
+        rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        return double(usage.ru_utime.tv_sec) + 1e-6 * double(usage.ru_utime.tv_usec);
+    }
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+    }
+};
+
+class Replay {
+public:
+    Replay(const std::string& job, const std::string& trace, const std::string& out)
+        : rules_(readJob(job)), trace_(trace), lines_(out + "/lines") {
+        for (unsigned r = 0; r < rules_.size(); ++r) {
+            const auto name = "." + std::to_string(r);
+            const auto width = unsigned(rules_[r].rule.counterWidth);
+            reads_.emplace_back(out + "/reads" + name, width);
+            states_.emplace_back(out + "/states" + name, width);
+        }
+        for (unsigned c = 0; c < kChannels; ++c) {
+            feeders_.emplace_back(trace_, rules_, c);
+            answers_.emplace_back(c, lines_);
+        }
+        for (const JobRule& r : rules_)
+            if (r.readEvery)
+                work_ += trace_.size() / r.readEvery * kLines * kChannels *
+                         (r.rule.walks() ? kLineWords : 1);
+        work_ += trace_.size() + rules_.size() * kLines * kChannels;
+    }
+
+    void run() {
+        setUp();
+        const Clock clock;
+        const uint64_t first = engine_.cycle();
+        feed();
+        seconds_ = clock.seconds();
+        user_ = Clock::cpu() - clock.user;
+        cycles_ = last_ + 1 - first;
+        rest(); // events behind a walk have their slots only now
+        snapshot();
+        rest();
+        check();
+        for (auto* files : {&reads_, &states_})
+            for (Snapshots& file : *files)
+                file.finish();
+        lines_.finish();
+        report();
+    }
+
+private:
+    void setUp() {
+        engine_.reset();
+        for (unsigned r = 0; r < rules_.size(); ++r) {
+            engine_.program(r, rules_[r].rule);
+            for (const auto& [key, base] : rules_[r].map)
+                engine_.map(r, key, base);
+        }
+        engine_.idle(1);
+        for (unsigned p = 0; p < kPipelines; ++p)
+            if (engine_.status(p).matched)
+                throw std::runtime_error("a pipeline counts events before there are any");
+    }
+
+    // The trace, every channel at its own full rate, until all has been accepted and answered.
+    void feed() {
+        bool busy = true;
+        last_ = engine_.cycle();
+        while (busy) {
+            uint64_t slowest = UINT64_MAX;
+            for (unsigned c = 0; c < kChannels; ++c)
+                slowest = std::min(slowest, feeders_[c].readouts());
+            std::array<Item::Kind, kChannels> offered;
+            for (unsigned c = 0; c < kChannels; ++c)
+                offered[c] = offer(c, slowest);
+            engine_.settle();
+            busy = false;
+            for (unsigned c = 0; c < kChannels; ++c) {
+                answers_[c].take(engine_);
+                accept(c, offered[c]);
+                busy |= feeders_[c].item().kind != Item::kDone || answers_[c].pending();
+            }
+            engine_.tick();
+            if ((engine_.cycle() & 0xFFF) == 0)
+                progress();
+            if (engine_.cycle() - last_ > kStuck)
+                throw std::runtime_error("stuck: no slot taken for " + std::to_string(kStuck) +
+                                         " cycles");
+        }
+    }
+
+    Item::Kind offer(unsigned c, uint64_t slowest) {
+        const Item& item = feeders_[c].item();
+        if (item.kind == Item::kEvent) {
+            engine_.offerEvent(c, item.row.address(), item.row.write());
+        } else if (item.kind == Item::kRead &&
+                   !(item.periodic && feeders_[c].readouts() >= slowest + kAhead)) {
+            engine_.offerRead(c, item.pipeline, item.line, item.effect);
+        } else {
+            engine_.offerNothing(c);
+            return Item::kDone;
+        }
+        return item.kind;
+    }
+
+    void accept(unsigned c, Item::Kind offered) {
+        const Item& item = feeders_[c].item();
+        if (offered == Item::kDone)
+            return;
+        if (offered == Item::kRead) {
+            if (!engine_.readReady(c))
+                return;
+            const bool walks =
+                item.effect && item.pipeline < rules_.size() && rules_[item.pipeline].rule.walks();
+            const unsigned words = walks ? kLineWords : 1;
+            Ask ask{engine_.cycle() + kReadLatency + words - 1, item.line, nullptr, nullptr,
+                    item.at};
+            if (item.periodic) {
+                ask.snapshots = &reads_[item.pipeline];
+                ask.snapshot = ask.snapshots->at(item.at);
+            }
+            answers_[c].expect(ask);
+            slots_ += words;
+            ++asked_;
+        } else {
+            for (unsigned r = 0; r < rules_.size(); ++r) {
+                const Rule& rule = rules_[r].rule;
+                const uint64_t address = item.row.address();
+                considered_[r] += (item.row.write() ? rule.writes : rule.reads) &&
+                                  address >= rule.start && address < rule.end;
+            }
+            ++slots_;
+            ++events_;
+        }
+        last_ = engine_.cycle();
+        feeders_[c].advance();
+    }
+
+    void rest() {
+        for (unsigned c = 0; c < kChannels; ++c)
+            engine_.offerNothing(c);
+        for (unsigned i = 0; i < kDrain; ++i) {
+            engine_.settle();
+            for (Answers& answers : answers_)
+                answers.take(engine_);
+            engine_.tick();
+        }
+    }
+
+    // Every line of every rule, without effect.
+    void snapshot() {
+        for (unsigned r = 0; r < rules_.size(); ++r) {
+            for (unsigned line = 0; line < kLines; ++line) {
+                for (unsigned c = 0; c < kChannels; ++c)
+                    engine_.offerRead(c, r, line, false);
+                engine_.settle();
+                for (unsigned c = 0; c < kChannels; ++c) {
+                    answers_[c].take(engine_);
+                    if (!engine_.readReady(c))
+                        throw std::runtime_error("a snapshot does not run at a line a cycle");
+                    answers_[c].expect({engine_.cycle() + kReadLatency, line, &states_[r],
+                                        states_[r].at(events_), 0});
+                    ++asked_;
+                    ++slots_;
+                }
+                engine_.tick();
+            }
+        }
+    }
+
+    // What must hold whatever the rules are.
+    void check() {
+        engine_.settle();
+        uint64_t answered = 0;
+        for (const Answers& answers : answers_)
+            answered += answers.lines();
+        expect(answered, asked_, "lines answered, lines asked for", 0);
+        for (unsigned p = 0; p < kPipelines; ++p) {
+            const Status s = engine_.status(p);
+            expect(s.parityErrors, 0, "parity errors, expected", p);
+            const uint64_t counted = s.matched + s.unmapped + s.outOfRange;
+            expect(counted, p < rules_.size() ? considered_[p] : 0,
+                   "events counted, events that pass the filter", p);
+            expect(s.notifications <= s.matched, true, "notifications are matches", p);
+            expect(s.notified, s.notifications != 0, "latch set, notifications counted", p);
+        }
+    }
+
+    static void expect(uint64_t a, uint64_t b, const char* what, unsigned pipeline) {
+        if (a != b)
+            throw std::runtime_error("pipeline " + std::to_string(pipeline) + ": " + what + ": " +
+                                     std::to_string(a) + ", " + std::to_string(b));
+    }
+
+    void progress() {
+        if (shown_.seconds() < 0.1)
+            return;
+        shown_ = Clock();
+        std::printf("progress %llu %llu\n", (unsigned long long)slots_,
+                    (unsigned long long)std::max(work_, slots_));
+        std::fflush(stdout);
+    }
+
+    void report() const {
+        std::printf("result {\"events\": %llu, \"cycles\": %llu, \"slots\": %llu, "
+                    "\"seconds\": %.6f, \"user_seconds\": %.6f, \"rules\": [",
+                    (unsigned long long)events_, (unsigned long long)cycles_,
+                    (unsigned long long)(slots_ - rules_.size() * kLines * kChannels), seconds_,
+                    user_);
+        for (unsigned r = 0; r < rules_.size(); ++r) {
+            const Status s = engine_.status(r);
+            std::printf("%s{\"matched\": %llu, \"unmapped\": %llu, \"out_of_range\": %llu, "
+                        "\"notifications\": %llu}",
+                        r ? ", " : "", (unsigned long long)s.matched,
+                        (unsigned long long)s.unmapped, (unsigned long long)s.outOfRange,
+                        (unsigned long long)s.notifications);
+        }
+        std::printf("]}\n");
+    }
+
+    const std::vector<JobRule> rules_;
+    const Trace trace_;
+    Engine engine_;
+    Records lines_;
+    std::deque<Snapshots> reads_, states_;
+    std::deque<Feeder> feeders_;
+    std::deque<Answers> answers_;
+    std::array<uint64_t, kPipelines> considered_{};
+    uint64_t events_ = 0, asked_ = 0, slots_ = 0, work_ = 0;
+    uint64_t last_ = 0, cycles_ = 0; // cycle of the last slot taken; cycles of the replay
+    double seconds_ = 0, user_ = 0;
+    Clock shown_;
+};
+
+} // namespace
+
+void replay(const std::string& job, const std::string& trace, const std::string& out) {
+    Replay(job, trace, out).run();
+}
+
+} // namespace anemone

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the harness reads: rules and tables in one file, the trace in another (sim/harness/job.h).
+
+Both are little-endian 64-bit words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from anemone.geometry import Geometry
+from anemone.rules import OPERANDS, OPS, PREDICATES, WIDTHS, Rule
+from anemone.traces import Trace
+
+MAGIC = int.from_bytes(b"ANEMJOB1", "little")
+_CHUNK = 1 << 20  # rows converted at a time
+_WRITE, _READ = 63, 62  # bits of a row
+
+_NO_EFFECT, _RESET, _OP = 0, 1, 2  # kinds of read effect
+
+
+def write_job(path: Path, rules: Sequence[Rule], geometry: Geometry) -> None:
+    """Rules and their tables, for an engine of this geometry."""
+    words = [MAGIC, geometry.pipelines, geometry.channels, geometry.states, geometry.table]
+    words += [geometry.address_bits, len(rules)]
+    with path.open("wb") as file:
+        np.array(words, "<u8").tofile(file)
+        for rule in rules:
+            np.array([*_fields(rule), len(rule.map)], "<u8").tofile(file)
+            rule.map.astype("<u8").tofile(file)
+
+
+def _fields(rule: Rule) -> list[int]:
+    kind = {"none": _NO_EFFECT, "reset": _RESET}.get(rule.effect_op, _OP)
+    return [
+        "R" in rule.type, "W" in rule.type, rule.start, rule.end,
+        rule.primary_mask, rule.primary_shift, rule.sub_mask, rule.sub_shift,
+        OPS.index(rule.op), OPERANDS.index(rule.operand_kind), rule.operand,
+        WIDTHS.index(rule.width), PREDICATES.index(rule.notify_op), rule.notify_operand,
+        kind, OPS.index(rule.effect_op) if kind == _OP else 0, rule.effect_operand,
+        rule.read_every,
+    ]  # fmt: skip
+
+
+def event_rows(trace: Trace) -> np.ndarray:
+    """Rows of a trace's events, uint64[n]."""
+    return trace.addr | trace.write.astype(np.uint64) << np.uint64(_WRITE)
+
+
+def read_rows(
+    channel: np.ndarray, pipeline: np.ndarray, line: np.ndarray, effect: np.ndarray
+) -> np.ndarray:
+    """Rows that read one line each, uint64[n]: they may stand anywhere between events."""
+    fields = ((line, 0), (pipeline, 24), (effect, 32), (channel, 34))
+    rows = np.full(len(line), 1 << _READ, np.uint64)
+    for values, shift in fields:
+        rows |= np.asarray(values).astype(np.uint64) << np.uint64(shift)
+    return rows
+
+
+def write_trace(path: Path, trace: Trace) -> None:
+    """The trace's rows, a chunk at a time: a long trace is not copied in memory."""
+    with path.open("wb") as file:
+        for at in range(0, len(trace), _CHUNK):
+            part = Trace(trace.addr[at : at + _CHUNK], trace.write[at : at + _CHUNK])
+            event_rows(part).astype("<u8", copy=False).tofile(file)
