@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from anemone import result as results
 from anemone.errors import InputError
 from anemone.geometry import Geometry
-from anemone.golden import nemo
+from anemone.golden import fast, nemo
 from anemone.replay import replay
 from anemone.result import Counters, Reads, Result, States, differences, no_reads, write
 from anemone.rules import Rule
@@ -44,7 +44,9 @@ def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
     names = "abc"[: data.draw(st.integers(1, 3))]
     chosen = [data.draw(rules(geometry, name)) for name in names]
     addr, flags = data.draw(events())
-    done = replay(chosen, Trace(addr, flags), geometry, "model")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast, "_CHUNK", 7)
+        done = replay(chosen, Trace(addr, flags), geometry, "model")
     states, reads, counters = [], [], []
     for i, rule in enumerate(chosen):
         t = nemo.Telemetry(rule, geometry)

@@ -252,9 +252,8 @@ class Telemetry:
         at = np.arange(line * per_line, (line + 1) * per_line) * self.geometry.channels + channel
         before = self._state[at]
         if effect:
-            for i, value in zip(at, before, strict=True):
-                self._state[i] = _after_read(self._p, value)
-                self._live[i >> 6] |= np.uint64(1 << (int(i) & 63))
+            # No bit of the bitmap to set: where the effect moves zero, it is not looked at.
+            self._state[at] = [_after_read(self._p, value) for value in before]
         bits = np.arange(per_word, dtype=np.uint64) * np.uint64(self.rule.width)
         return np.bitwise_or.reduce(before.reshape(WORDS_PER_LINE, per_word) << bits, 1).tolist()
 
