@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anemone.replay import Progress
     from anemone.result import Result
 
-BAD_INPUT = 2  # exit status
+FAILED, BAD_INPUT = 1, 2  # exit statuses
 
 # Further commands: name -> (module with a Typer `app`, one line of help). Imported when called.
 LATER = {
@@ -174,6 +174,12 @@ def main(argv: list[str] | None = None) -> None:
     except _UsageError as e:
         print(f"anemone: {oneline(e.format_message(), 400)} (try --help)", file=sys.stderr)
         status = BAD_INPUT
+    except RuntimeError as e:
+        # An engine that cannot be built or that failed says so; anything else keeps its traceback.
+        if not type(e).__module__.startswith("anemone."):
+            raise
+        print(f"anemone: {e}", file=sys.stderr)
+        status = FAILED
     except (KeyboardInterrupt, typer.Abort):
         status = 130
     sys.exit(status if isinstance(status, int) else 0)

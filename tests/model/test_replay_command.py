@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from anemone import cli
+from anemone import cli, rtl
 
 RULE = """\
 [[rule]]
@@ -140,6 +140,18 @@ def test_bad_command_line(
     status, out, err = run(arguments(files, *more), capsys)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1 and said in err, err
+    assert not (files / "out").exists()
+
+
+def test_an_engine_that_fails(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise rtl.EngineError("no compiler")
+
+    monkeypatch.setattr(rtl, "run", failing)
+    status, out, err = run([*arguments(files), "--engine", "rtl"], capsys)
+    assert (status, out, err) == (1, "", "anemone: no compiler\n")
     assert not (files / "out").exists()
 
 
