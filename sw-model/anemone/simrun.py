@@ -47,7 +47,7 @@ from anemone.traces import Trace, read_trace
 
 NAMES = {"rtl": "RTL", "model": "model"}
 COLUMNS = ("events", "matched", "unmapped", "out of range")
-WIDE = 112  # columns that the closing table takes in one piece
+WIDE = 118  # columns that the closing table takes in one piece
 ENDINGS = (".parquet", ".csv")
 SAMPLES, BUILT = Path("sim/traces"), Path("build/sim")
 
