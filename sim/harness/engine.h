@@ -3,7 +3,7 @@
 //
 // A cycle: offer inputs, settle(), look at what is ready and what came out, tick().
 // Which ports there are depends on the configuration; configuration.h is generated from the
-// params.json of the elaboration (anemone.rtl.build) and lists channels and pipelines, and the
+// params.json of the elaboration (anemone.rtl.builder) and lists channels and pipelines, and the
 // macros of engine.cpp name the ports from those lists.
 #pragma once
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from anemone.geometry import WORDS_PER_LINE, Geometry
 from anemone.result import Counters, Reads, Result, States
-from anemone.rtl.build import ENGINES, EngineError, build
+from anemone.rtl.builder import ENGINES, EngineError, build
 from anemone.rtl.job import write_job, write_trace
 from anemone.rules import Rule
 from anemone.traces import Trace
@@ -59,7 +59,7 @@ def run_rows(
 
 
 def latency(geometry: Geometry) -> dict[str, int]:
-    """Latencies in cycles, observed at the ports and at the state arrays (sim/harness/latency.cpp)."""
+    """Latencies in cycles, observed at ports and state arrays (sim/harness/latency.cpp)."""
     return _engine([build(geometry), "latency"], None)
 
 
@@ -79,7 +79,9 @@ def _execute(
         states = _records(folder, "states", len(rules))
         lines = np.fromfile(folder / "lines", _LINE)
     lines = lines[np.argsort(lines["row"], kind="stable")]
-    counters = [Counters(rule.name, **counts) for rule, counts in zip(rules, said["rules"])]
+    counters = [
+        Counters(rule.name, **counts) for rule, counts in zip(rules, said["rules"], strict=True)
+    ]
     result = Result(
         States(states["rule"], states["index"], states["channel"], states["value"]),
         Reads(reads["rule"], reads["event"], reads["index"], reads["channel"], reads["value"]),
@@ -94,9 +96,9 @@ def _records(folder: Path, kind: str, rules: int) -> dict[str, np.ndarray]:
     columns = {
         "rule": np.repeat(np.arange(rules, dtype=np.uint16), [len(part) for part in parts]),
     }
-    for name, kind_of in (("event", "u8"), ("value", "u8"), ("index", "u8"), ("channel", "u1")):
+    for name, type_ in (("event", "u8"), ("value", "u8"), ("index", "u8"), ("channel", "u1")):
         columns[name] = np.concatenate(
-            [np.empty(0, kind_of)] + [p[name].astype(kind_of) for p in parts]
+            [np.empty(0, type_), *(p[name].astype(type_) for p in parts)]
         )
     return columns
 

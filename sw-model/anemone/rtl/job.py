@@ -7,6 +7,7 @@ Both are little-endian 64-bit words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from anemone.traces import Trace
 
 MAGIC = int.from_bytes(b"ANEMJOB1", "little")
 _CHUNK = 1 << 20  # rows converted at a time
-_WRITE, _READ = 63, 62  # bits of a row
+WRITE, READ = 63, 62  # bits of a row
 
 _NO_EFFECT, _RESET, _OP = 0, 1, 2  # kinds of read effect
 
@@ -47,18 +48,37 @@ def _fields(rule: Rule) -> list[int]:
 
 def event_rows(trace: Trace) -> np.ndarray:
     """Rows of a trace's events, uint64[n]."""
-    return trace.addr | trace.write.astype(np.uint64) << np.uint64(_WRITE)
+    return trace.addr | trace.write.astype(np.uint64) << np.uint64(WRITE)
 
 
-def read_rows(
-    channel: np.ndarray, pipeline: np.ndarray, line: np.ndarray, effect: np.ndarray
-) -> np.ndarray:
-    """Rows that read one line each, uint64[n]: they may stand anywhere between events."""
-    fields = ((line, 0), (pipeline, 24), (effect, 32), (channel, 34))
-    rows = np.full(len(line), 1 << _READ, np.uint64)
-    for values, shift in fields:
-        rows |= np.asarray(values).astype(np.uint64) << np.uint64(shift)
+@dataclass(frozen=True, eq=False)
+class LineReads:
+    """Reads of one line each, by column: channel, pipeline, line, effect (bool), each [n]."""
+
+    channel: np.ndarray
+    pipeline: np.ndarray
+    line: np.ndarray
+    effect: np.ndarray
+
+
+_FIELDS = {"line": (0, 21), "pipeline": (24, 6), "effect": (32, 1), "channel": (34, 2)}
+
+
+def read_rows(reads: LineReads) -> np.ndarray:
+    """Rows that read, uint64[n]: they may stand anywhere between events."""
+    rows = np.full(len(reads.line), 1 << READ, np.uint64)
+    for name, (shift, _) in _FIELDS.items():
+        rows |= getattr(reads, name).astype(np.uint64) << np.uint64(shift)
     return rows
+
+
+def split_read(rows: np.ndarray) -> LineReads:
+    """read_rows backwards."""
+    columns = {
+        name: rows >> np.uint64(shift) & np.uint64((1 << bits) - 1)
+        for name, (shift, bits) in _FIELDS.items()
+    }
+    return LineReads(**columns)
 
 
 def write_trace(path: Path, trace: Trace) -> None:

@@ -53,8 +53,11 @@ def build(geometry: Geometry, say: Say = tell) -> Path:
 
     Safe to call from several processes at once. Raises EngineError.
     """
-    verilog = elaborate(geometry, say)
-    folder = verilog.parent
+    return compile_engine(elaborate(geometry, say), ENGINES / geometry.key, say)
+
+
+def compile_engine(verilog: Path, folder: Path, say: Say = tell) -> Path:
+    """The program for the SystemVerilog in a folder, `folder`/engine; compiled if need be."""
     with _locked(folder):
         program = folder / "engine"
         inputs = _digest(
@@ -63,7 +66,7 @@ def build(geometry: Geometry, say: Say = tell) -> Path:
         )  # fmt: skip
         if program.exists() and _stamped(folder / "engine.stamp", inputs):
             return program
-        say(f"verilating and compiling {geometry.key} (a minute or two; once)")
+        say(f"verilating and compiling {folder.name} (a minute or two; once)")
         objects = folder / "objects"
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir()
@@ -79,11 +82,11 @@ def build(geometry: Geometry, say: Say = tell) -> Path:
 
 
 def elaborate(geometry: Geometry, say: Say = tell) -> Path:
-    """The folder with the engine's SystemVerilog, filelist.f and params.json, emitted if need be."""
+    """The folder with the engine's SystemVerilog, filelist.f and params.json; emits if need be."""
     folder = ENGINES / geometry.key
     verilog = folder / "verilog"
     with _locked(folder):
-        sources = [p for p in (ROOT / "hw" / "src").rglob("*.scala")]
+        sources = list((ROOT / "hw" / "src").rglob("*.scala"))
         inputs = _digest([*sources, ROOT / "build.sc", ROOT / ".mill-version"], [geometry.key])
         if verilog.is_dir() and _stamped(folder / "verilog.stamp", inputs):
             return verilog
@@ -95,8 +98,7 @@ def elaborate(geometry: Geometry, say: Say = tell) -> Path:
             "--states", geometry.states, "--table", geometry.table,
             "--address-bits", geometry.address_bits, "--out", fresh,
         ]  # fmt: skip
-        with _locked(ENGINES):  # two Mills at once would share their scratch files
-            _run([str(word) for word in command], folder / "elaborate.log", "the elaboration")
+        _run([str(word) for word in command], folder / "elaborate.log", "the elaboration")
         shutil.rmtree(verilog, ignore_errors=True)
         fresh.replace(verilog)
         _stamp(folder / "verilog.stamp", inputs)
@@ -115,7 +117,7 @@ def configuration(params: dict[str, int]) -> str:
         "READ_LATENCY": params["read_latency"],
         "THREADS": THREADS,
     }
-    lines = ["// Generated from params.json by anemone.rtl.build.", "#pragma once"]
+    lines = ["// Generated from params.json by anemone.rtl.builder.", "#pragma once"]
     lines += [f"#define ANEMONE_{name} {value}" for name, value in constants.items()]
     for name, count in (("CHANNEL", params["channels"]), ("PIPELINE", params["pipelines"])):
         each = " ".join(f"X({i})" for i in range(count))
