@@ -10,5 +10,5 @@ traces: setup ## capture traces of real programs anew
 bench: setup ## measure slots, latency and speed into build/bench.json
 	anemone bench
 
-soak: setup ## random configurations against the model until stopped (SEED=n repeats one)
+soak: setup ## random configurations against the model until stopped (SEED=n CONFIG=name repeats one)
 	python -m tests.cocotb.soak
