@@ -216,8 +216,9 @@ def _progress() -> Iterator[Progress]:
 
 def _table(done: dict[str, dict[str, Any]], out: Path) -> None:
     """Narrow enough for 80 columns; --json has the rest."""
-    table = Table("trace", title=f"Lines that left the cache, in {out}", box=box.SIMPLE_HEAD)
-    for name in ("events", "writes", "prefetched", "streamed", "2 MiB pages", "seconds", "MB"):
+    table = Table(title=f"Lines that left the cache, in {out}", box=box.SIMPLE_HEAD)
+    table.add_column("trace", no_wrap=True)
+    for name in ("events", "writes", "prefetched", "streamed", "pages", "seconds", "MB"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, s in done.items():
         table.add_row(
