@@ -216,7 +216,8 @@ def _progress() -> Iterator[Progress]:
 
 def _table(done: dict[str, dict[str, Any]], out: Path) -> None:
     """Narrow enough for 80 columns; --json has the rest."""
-    table = Table(title=f"Lines that left the cache, in {out}", box=box.SIMPLE_HEAD)
+    title = f"Lines that left the cache, in {out}"
+    table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 0), collapse_padding=True)
     table.add_column("trace", no_wrap=True)
     for name in ("events", "writes", "prefetched", "streamed", "pages", "seconds", "MB"):
         table.add_column(name, justify="right", no_wrap=True)
