@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine is built once, and again when something that it is made of changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from anemone import rtl
+from anemone.rtl import builder
+from tests.rtl.engines import LEAST
+
+
+class Stopped(Exception):
+    """Instead of the build."""
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a build would run, from when the engine is built; it stops at the first step."""
+    rtl.build(LEAST)
+    run: list[str] = []
+
+    def record(command: Sequence[str], log: Path, what: str) -> None:
+        run.append(what)
+        raise Stopped
+
+    monkeypatch.setattr(builder, "_run", record)
+    return run
+
+
+def test_nothing_is_done_twice(steps: list[str]) -> None:
+    started = time.monotonic()
+    program = rtl.build(LEAST)
+    assert time.monotonic() - started < 1
+    assert steps == [] and os.access(program, os.X_OK)
+
+
+def test_other_flags_compile_anew(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as changed:
+        changed.setattr(builder, "HOT", "-O1")
+        with pytest.raises(Stopped):
+            rtl.build(LEAST)
+    assert steps == ["Verilator"]
+    # The build that stopped has left what was there.
+    assert rtl.build(LEAST).exists() and steps == ["Verilator"]
+
+
+def test_another_harness_compiles_anew(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for path in builder.HARNESS.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "main.cpp").write_text("// changed\n")
+    monkeypatch.setattr(builder, "HARNESS", tmp_path)
+    with pytest.raises(Stopped):
+        rtl.build(LEAST)
+    assert steps == ["Verilator"]
+
+
+def test_other_hardware_is_elaborated_anew(
+    steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The sources count, not their times."""
+    for name in ("build.sc", ".mill-version"):
+        (tmp_path / name).write_bytes((builder.ROOT / name).read_bytes())
+    for path in (builder.ROOT / "hw" / "src").rglob("*.scala"):
+        copy = tmp_path / path.relative_to(builder.ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    monkeypatch.setattr(builder, "ROOT", tmp_path)
+    rtl.build(LEAST)
+    assert steps == []
+    with copy.open("a") as file:
+        file.write("// changed\n")
+    with pytest.raises(Stopped):
+        rtl.build(LEAST)
+    assert steps == ["the elaboration"]
+
+
+def test_a_step_that_fails_says_why(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    command = [sys.executable, "-c", "print('fine\\nerror: no such thing\\nmore'); exit(1)"]
+    with pytest.raises(rtl.EngineError, match=r"the step failed, see .*log:\n  error: no such"):
+        builder._run(command, log, "the step")
+    with pytest.raises(rtl.EngineError, match="the step cannot be run"):
+        builder._run([str(tmp_path / "absent")], log, "the step")
+
+
+def test_two_builds_at_once_take_turns(tmp_path: Path) -> None:
+    """Each appends begin and end under the lock; they never interleave."""
+    script = (
+        "import sys, time; from pathlib import Path; from anemone.rtl import builder\n"
+        "folder = Path(sys.argv[1])\n"
+        "with builder._locked(folder), (folder / 'log').open('a') as log:\n"
+        "    print('begin', file=log, flush=True); time.sleep(0.3); print('end', file=log)\n"
+    )
+    both = [
+        subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=builder.ROOT)
+        for _ in range(2)
+    ]
+    assert [process.wait() for process in both] == [0, 0]
+    assert (tmp_path / "log").read_text().split() == ["begin", "end"] * 2
+
+
+def test_the_harness_compiles_without_warnings(tmp_path: Path) -> None:
+    """Verilator's makefile turns warnings off for everything; our own code is held to more."""
+    params = {
+        "pipelines": 3, "channels": 4, "states": 32, "table": 4, "address_bits": 30,
+        "event_latency": 9, "read_latency": 9,
+    }  # fmt: skip
+    (tmp_path / "configuration.h").write_text(builder.configuration(params))
+    sources = [p for p in sorted(builder.HARNESS.glob("*.cpp")) if p.name != "engine.cpp"]
+    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    subprocess.run([*command, f"-I{tmp_path}", *map(str, sources)], check=True)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the harness and the comparison are there to notice, they do notice."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anemone import rtl
+from anemone.replay import replay
+from anemone.result import differences
+from anemone.rtl import drive
+from anemone.rtl.builder import ENGINES, compile_engine
+from anemone.rtl.job import write_job
+from anemone.rules import Rule, identity_map
+from anemone.traces import Trace
+from tests.rtl.engines import LEAST, TYPICAL
+
+TRACE = Trace(np.arange(64, dtype=np.uint64) * np.uint64(64) % np.uint64(1024), np.ones(64, bool))
+RULE = Rule(
+    name="one", end=1 << 16, primary_shift=8, map=identity_map(LEAST, 64), read_every=16,
+    effect_op="reset",
+)  # fmt: skip
+
+
+def test_a_result_that_differs_is_noticed() -> None:
+    """One value wrong by one, in each part of a result."""
+    model = replay([RULE], TRACE, LEAST, "model")
+    result = rtl.run([RULE], TRACE, LEAST)
+    assert differences(result, model) == []
+    assert len(result.states) or len(result.reads)
+    for kind in ("states", "reads"):
+        rows = getattr(result, kind)
+        if len(rows):
+            value = rows.value.copy()
+            value[-1] += np.uint64(1)
+            assert differences(replace(result, **{kind: replace(rows, value=value)}), model)
+    counters = [replace(result.counters[0], matched=result.counters[0].matched + 1)]
+    assert differences(replace(result, counters=counters), model)
+
+
+def test_a_rule_that_differs_is_noticed() -> None:
+    other = replace(RULE, operand=2)
+    assert differences(rtl.run([RULE], TRACE, LEAST), replay([other], TRACE, LEAST, "model"))
+
+
+# A fault in the emitted hardware, what it is, and what the harness must say of it.
+FAULTS = {
+    "parity": (
+        "StateArray.sv",
+        r"\bio_value_parity(?=[,} ])(?!,?\n)",
+        "~io_value_parity",
+        "poison",
+    ),
+    "assertion": (
+        "Ram1R1W*.sv",
+        r"io_write_valid\s+& io_read_bits == io_write_bits_address",
+        "1'h1",
+        "RTL assertion",
+    ),
+    "a count": ("MatchStage.sv", r"(?<=assign io_result_unmapped = )", "1'h0 & ", "events counted"),
+    "a line": ("ReadStage.sv", r"(?<=assign io_line_valid = )", "~", "line"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
+    files, pattern, text, complaint = FAULTS[fault]
+    verilog = tmp_path / "verilog"
+    shutil.copytree(rtl.elaborate(LEAST), verilog)
+    changed = 0
+    for path in verilog.glob(files):
+        source, count = re.subn(pattern, text, path.read_text())
+        path.write_text(source)
+        changed += count
+    assert changed, f"nothing to change in {files}: the fault has to be put elsewhere"
+    program = compile_engine(verilog, ENGINES / "faults" / fault.replace(" ", "-"))
+    with pytest.raises(rtl.EngineError, match=complaint):
+        run(program, tmp_path)
+
+
+def run(program: Path, folder: Path) -> dict:
+    write_job(folder / "job", [RULE], LEAST)
+    drive.write_trace(folder / "trace", TRACE)
+    return drive._engine([program, "replay", folder / "job", folder / "trace", folder], None)
+
+
+def test_the_same_without_a_fault(tmp_path: Path) -> None:
+    """Or else the tests of faults would show nothing."""
+    assert run(rtl.build(LEAST), tmp_path)["events"] == len(TRACE)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-8])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "complaint"),
+    [
+        (cut, "ends too early"),
+        (lambda job: write_job(job, [RULE], TYPICAL), "this engine's is"),
+        (lambda job: job.unlink(), "No such file"),
+        (lambda job: job.write_bytes(b"\0" * 80), "magic"),
+    ],
+)
+def test_a_job_that_is_not_the_engines(
+    spoil: Callable[[Path], None], complaint: str, tmp_path: Path
+) -> None:
+    job = tmp_path / "job"
+    write_job(job, [RULE], LEAST)
+    spoil(job)
+    drive.write_trace(tmp_path / "trace", TRACE)
+    with pytest.raises(rtl.EngineError, match=complaint):
+        drive._engine([rtl.build(LEAST), "replay", job, tmp_path / "trace", tmp_path], None)
+
+
+def test_usage() -> None:
+    done = subprocess.run([rtl.build(LEAST)], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("usage")
