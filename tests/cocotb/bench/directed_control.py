@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of rules, tables, clears, resets and the notify latch; see `directed`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.cocotb.bench.directed import COUNT, END, LINE, SIZE, by_hand, first
+from tests.cocotb.bench.hand import Hand
+from tests.cocotb.bench.script import Event, Read, registers
+
+
+@by_hand
+async def rule_applies_from_one_cycle_on(hand: Hand) -> None:
+    """Events in every cycle on both channels: each counts under the old rule or under the new one.
+
+    The new rule adds 1000 instead of 1, so a sum tells how many came before it: as many on both
+    channels, and always the same number of cycles before the rule's ready.
+    """
+    new = replace(COUNT, operand=1000, effect_op="reset")
+    fields = {f"rule_bits_rule_{k}": v for k, v in registers(new, True, SIZE).items()}
+    lags = set()
+    for before in (0, 1, 7):
+        await hand.rule(0, replace(COUNT, effect_op="reset"))
+        both: dict[int, Event | int] = {0: 0, 1: 64}
+        for _ in range(before):
+            await hand.tick(both)
+        cycles, ready = before, 0
+        while not ready:
+            await hand.tick(both, rule_valid=1, rule_bits_pipeline=0, **fields)
+            cycles, ready = cycles + 1, hand.get("rule_ready")
+        await hand.wait(20)
+        sums = [(await hand.read(c, 0, 0, True)).words[0] for c in range(2)]
+        assert sums[0] == sums[1], sums
+        old = sums[0] % 1000
+        assert old + sums[0] // 1000 == cycles, sums
+        assert old == before  # it applies in the very cycle in which it is offered
+        lags.add(cycles - 1 - old)
+    assert len(lags) == 1, f"cycles from the rule's first event to its ready: {lags}"
+
+
+@by_hand
+async def rule_waits_for_a_walk(hand: Hand) -> None:
+    """A rule offered amid an eight-slot read applies behind it, at most eight cycles later."""
+    idle = await hand.rule(0, replace(COUNT, effect_op="add", effect_operand=5))
+    await hand.tick(reads={1: Read(0, 0, 0, True)})
+    assert await hand.rule(0, replace(COUNT, effect_op="reset")) - idle == 7
+    assert (await hand.read(1, 0, 0)).words == [5] * 8
+
+
+@by_hand
+async def rules_back_to_back(hand: Hand) -> None:
+    """A rule right behind another one takes as long, and the first applied in between."""
+    cycles = await hand.rule(0, replace(COUNT, operand=10))
+    assert await hand.rule(0, replace(COUNT, operand=100)) == cycles
+    await hand.tick({0: 0})
+    assert await hand.rule(1, COUNT) == cycles
+    assert (await hand.read(0, 0, 0)).words == first(100)
+
+
+@by_hand
+async def table_write_in_the_cycle_of_its_event(hand: Hand) -> None:
+    """An entry applies to the event of its own cycle, not to the one before."""
+    bits = {"pipeline": 0, "key": 0, "base": 3, "mapped": 1}
+    write = {f"table_bits_{name}": value for name, value in bits.items()}
+    await hand.tick({0: 0})
+    await hand.tick({0: 0}, table_valid=1, **write)
+    await hand.tick({0: 0})
+    await hand.tick({0: 0}, table_valid=1, **{**write, "table_bits_mapped": 0})
+    await hand.tick({0: 0})
+    await hand.wait(12)
+    assert (await hand.read(0, 0, 0)).words == first(1, 0, 0, 2)
+    assert (hand.status(0)["matched"], hand.status(0)["unmapped"]) == (3, 2)
+
+
+@by_hand
+async def drops_are_counted(hand: Hand) -> None:
+    """Unmapped keys and indexes past the last counter: dropped, counted, never wrapped."""
+    rule = replace(COUNT, primary_mask=END - 1, primary_shift=14, type="W", start=128, end=END - 64)
+    await hand.rule(0, replace(rule, sub_mask=0x3F80))
+    await hand.table(0, (0, 0), (1, SIZE.states - 1), (2, SIZE.counters - 1))
+    matched = [(128, 1), (1 << 14, 1)]
+    unmapped = [(3 << 14, 1), (END - 65 - 64, 1)]  # no entry; a key past the table
+    past = [((1 << 14) + 128, 1), (2 << 14, 1), ((2 << 14) + 0x3F80, 1)]
+    filtered = [(128, 0), (0, 1), (127, 1), (END - 64, 1), (END - 1, 1)]
+    for address, write in matched + unmapped + past + filtered:
+        await hand.tick({address >> 6 & 1: (address, write)})
+    await hand.wait(12)
+    counts = hand.status(0)
+    assert (counts["matched"], counts["unmapped"], counts["outOfRange"]) == (2, 2, 3), counts
+    assert (await hand.read(0, 0, 0)).words == first(0, 1)
+    assert (await hand.read(0, 0, SIZE.lines - 1)).words == [*[0] * 7, 1]
+
+
+@by_hand
+async def clear_starts_from_nothing(hand: Hand) -> None:
+    """A clear amid traffic: states, table and counters are zero; the rules stay."""
+    await hand.rule(1, COUNT)
+    await hand.table(1, (0, 0))
+    both: dict[int, Event | int] = {0: 0, 1: 64}
+    for _ in range(5):
+        await hand.tick(both)
+    await hand.tick(both, clear_valid=1, clear_bits=0)
+    await hand.tick(both, reads={0: Read(0, 0, 0, True)})
+    cycles = 1
+    while hand.get("status_0_clearing"):
+        await hand.tick(both)
+        cycles += 1
+    assert cycles - 1 == SIZE.clear_cycles
+    await hand.wait(12)
+    assert hand.status(0) | {"unmapped": 0} == dict.fromkeys(hand.status(0), 0)
+    # The table is empty: the one event after `clearing` fell found no entry on either channel.
+    assert hand.status(0)["unmapped"] == 2
+    assert hand.status(1)["matched"] == 2 * (6 + cycles)
+    await hand.table(0, (0, 1))
+    await hand.tick(both)
+    await hand.wait(12)
+    assert [(await hand.read(c, 0, 0)).words for c in range(2)] == [first(0, 1)] * 2
+    assert (await hand.read(0, 1, 0)).words == first(7 + cycles)
+
+
+@by_hand
+async def reset_forgets_the_read_effect(hand: Hand) -> None:
+    """After a reset, and before a rule is loaded, a read with effect changes nothing."""
+    for effect in ("reset", "add"):
+        await hand.rule(0, replace(COUNT, effect_op=effect, effect_operand=7))
+        await hand.tick(reads={0: Read(0, 0, 0, True)})
+        await hand.tick({0: 0})
+        await hand.reset()
+        hand.lines.clear()
+        await hand.cleared()
+        await hand.wait(20)
+        assert hand.lines == []
+        assert (await hand.read(0, 0, 0, True)).words == first()
+        assert (await hand.read(0, 0, 0)).words == first(), effect
+        await hand.tick({0: 0})
+        await hand.wait(12)
+        assert hand.status(0) == dict.fromkeys(hand.status(0), 0)
+
+
+@by_hand
+async def latch_keeps_the_first(hand: Hand) -> None:
+    """The latch keeps channel and index of the first hit, the lower channel's of two at once."""
+    for width in (8, 16, 32, 64):
+        rule = replace(COUNT, width=width, notify_op="ge", notify_operand=1)
+        await hand.tick(clear_valid=1, clear_bits=0)
+        await hand.cleared()
+        await hand.rule(0, rule)
+        await hand.table(0, (0, 0))
+        await hand.tick(acknowledge_0=1)
+        await hand.tick({0: 5 * 128, 1: 6 * 128 + 64})
+        await hand.tick({0: 7 * 128})
+        await hand.wait(20)
+        names = ("notified", "notifiedChannel", "notifiedIndex")
+        assert [hand.get(f"status_0_{name}") for name in names] == [1, 0, 5], width
+        await hand.tick(acknowledge_0=1)
+        await hand.tick({1: 3 * 128 + 64})
+        assert not hand.get("status_0_notified")
+        await hand.wait(20)
+        assert [hand.get(f"status_0_{name}") for name in names] == [1, 1, 3], width
+        assert hand.status(0)["notifications"] == 4
+
+
+@by_hand
+async def acknowledge_loses_no_hit(hand: Hand) -> None:
+    """Whatever cycle an acknowledge takes around a second hit, the latch shows it, and which."""
+    await hand.rule(0, replace(COUNT, notify_op="ge", notify_operand=1))
+    for late in range(8, 20):
+        await hand.tick({0: 0})
+        await hand.wait(20)
+        await hand.tick({0: LINE})  # the second hit, index 8
+        await hand.wait(late)
+        await hand.tick(acknowledge_0=1)
+        await hand.wait(20)
+        # Acknowledged after it was there, the second hit is gone as well; else it is latched now.
+        shown = hand.get("status_0_notified"), hand.get("status_0_notifiedIndex")
+        assert shown[0] == 0 or shown == (1, 8), late
+        assert shown[0] == (late < 13), f"acknowledged {late + 1} cycles after the event"
+        await hand.tick(acknowledge_0=1)
+        await hand.wait(2)
+
+
+@by_hand
+async def widths_share_a_word(hand: Hand) -> None:
+    """Counters of a word do not meet: 0 - 1 and max + 1 stay within theirs."""
+    for width in (8, 16, 32):
+        top = (1 << width) - 1
+        for op, expected in (("sub", top), ("addsat", top), ("shl", 0)):
+            rule = replace(COUNT, width=width, op=op, operand=1 if op == "sub" else top)
+            await hand.tick(clear_valid=1, clear_bits=0)
+            await hand.cleared()
+            await hand.rule(0, rule)
+            await hand.table(0, (0, 0))
+            for _ in range(1 if op == "sub" else 3):
+                await hand.tick({0: 128})  # counter 1 of word 0
+            await hand.wait(12)
+            assert (await hand.read(0, 0, 0)).words == first(expected << width), (width, op)

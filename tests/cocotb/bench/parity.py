@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of state words' parity: bits are flipped in the memories of a running engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cocotb.types import LogicArray
+
+from tests.cocotb.bench.directed import COUNT, LINE, by_hand, first
+from tests.cocotb.bench.hand import Hand, memories
+from tests.cocotb.bench.script import Read
+
+PARITY = 64  # the bit above the data
+BITS = (0, 17, 63, PARITY)
+
+
+async def flip(hand: Hand, bit: int, word: int = 0, line: int = 0) -> None:
+    """Flip a bit of a word of a line of pipeline 0, channel 0."""
+    memory: Any = memories(hand.dut, 0, 0)[word]
+    value = int(str(memory[line].value), 2) ^ 1 << bit
+    memory[line].value = LogicArray.from_unsigned(value, PARITY + 1)
+    await hand.wait(2)
+
+
+def data(bit: int) -> int:
+    """What the flip does to the data."""
+    return 0 if bit == PARITY else 1 << bit
+
+
+@by_hand
+async def a_flipped_bit_poisons_its_line(hand: Hand) -> None:
+    """The line it is read in is poisoned and counted, each time; other lines are not."""
+    await hand.tick({0: 128})
+    await hand.wait(12)
+    for count, bit in enumerate(BITS):
+        await flip(hand, bit, word=1)
+        seen = await hand.read(0, 0, 0)
+        assert seen.poison and seen.words == first(0, 1 ^ data(bit))
+        assert (await hand.read(0, 0, 0)).poison
+        assert not (await hand.read(0, 0, 1)).poison
+        assert not (await hand.read(0, 1, 0)).poison
+        assert not (await hand.read(1, 0, 0)).poison
+        await hand.wait(4)
+        assert hand.status(0)["parityErrors"] == 2 * (count + 1)
+        assert hand.status(1)["parityErrors"] == 0
+        await flip(hand, bit, word=1)
+        assert not (await hand.read(0, 0, 0)).poison
+
+
+@by_hand
+async def an_update_does_not_launder(hand: Hand) -> None:
+    """Updates of a bad word leave it bad, read from memory or 1 to 6 slots behind the update."""
+    total = 0
+    for bit in BITS:
+        for distance in range(1, 7):
+            await hand.tick(clear_valid=1, clear_bits=0)
+            await hand.cleared()
+            await hand.table(0, (0, 0))
+            await flip(hand, bit)
+            hand.lines.clear()
+            for _ in range(3):
+                await hand.tick({0: 0})
+            await hand.wait(distance - 1)
+            await hand.tick(reads={0: Read(0, 0, 0, False)})
+            await hand.wait(20)
+            expected = (3 + data(bit)) % 2**64
+            assert [(s.words, s.poison) for s in hand.lines] == [(first(expected), True)], bit
+            assert (await hand.read(0, 0, 0)).poison
+            total += 1
+    assert total == 24
+
+
+@by_hand
+async def a_good_update_beside_a_bad_word(hand: Hand) -> None:
+    """Updates of the words beside a bad one stay good, and so do lines without it."""
+    await flip(hand, 5, word=3)
+    for _ in range(2):
+        await hand.tick({0: 128 * 2})
+        await hand.tick({0: 128 * 4})
+        await hand.tick({0: LINE + 128 * 3})
+    await hand.wait(12)
+    assert (await hand.read(0, 0, 0)).words == first(0, 0, 2, 32, 2)
+    seen = await hand.read(0, 0, 1)
+    assert seen.words == first(0, 0, 0, 2) and not seen.poison
+
+
+@by_hand
+async def a_reset_heals(hand: Hand) -> None:
+    """A read-with-reset returns the poison and heals the word, also right behind an update."""
+    await hand.rule(0, replace(COUNT, effect_op="reset", effect_operand=4))
+    for bit in BITS:
+        for distance in range(1, 7):
+            await hand.read(0, 0, 0, True)
+            await flip(hand, bit)
+            hand.lines.clear()
+            await hand.tick({0: 0})
+            await hand.wait(distance - 1)
+            await hand.tick(reads={0: Read(0, 0, 0, True)})
+            await hand.tick(reads={0: Read(0, 0, 0, False)})
+            await hand.tick({0: 0})
+            await hand.wait(20)
+            assert [seen.poison for seen in hand.lines] == [True, False], (bit, distance)
+            assert hand.lines[1].words == [4] * 8
+            seen = await hand.read(0, 0, 0)
+            assert seen.words == [5, *[4] * 7] and not seen.poison
+
+
+@by_hand
+async def an_op_effect_keeps_the_poison(hand: Hand) -> None:
+    """A read that walks its line returns the poison of any word, and leaves that word bad alone."""
+    await hand.rule(0, replace(COUNT, effect_op="add", effect_operand=2))
+    for word in range(8):
+        await hand.tick(clear_valid=1, clear_bits=0)
+        await hand.cleared()
+        await flip(hand, 8, word=word)
+        seen = await hand.read(0, 0, 0, True)
+        assert seen.poison and seen.words == [256 * (k == word) for k in range(8)]
+        again = await hand.read(0, 0, 0, True)
+        assert again.poison and again.words == [2 + 256 * (k == word) for k in range(8)]
+        await flip(hand, 8, word=word)
+        assert not (await hand.read(0, 0, 0)).poison
+
+
+@by_hand
+async def a_clear_heals(hand: Hand) -> None:
+    """A clear leaves good words and no parity errors."""
+    await flip(hand, 3)
+    assert (await hand.read(0, 0, 0)).poison
+    await hand.tick(clear_valid=1, clear_bits=0)
+    await hand.cleared()
+    seen = await hand.read(0, 0, 0)
+    assert not seen.poison and seen.words == first()
+    await hand.wait(4)
+    assert hand.status(0)["parityErrors"] == 0

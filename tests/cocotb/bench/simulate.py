@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the cocotb tests of this package in a simulator."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tests.cocotb.bench.build import ROOT, TOP, built
+from tests.cocotb.bench.sizes import Size
+
+LOG_TAIL = 6000  # characters of a failed simulation's output that are shown
+
+
+def simulate(
+    simulator: Path, module: str, folder: Path, test: str | None = None, **environment: str
+) -> None:
+    """Run a module's cocotb tests, or one of them, in `folder`.
+
+    Raises AssertionError with the end of the output when a test fails or the simulator stops early.
+    """
+    from cocotb_tools.runner import get_results, get_runner
+
+    folder.mkdir(parents=True, exist_ok=True)
+    log, results = folder / "simulation.log", folder / "results.xml"
+    results.unlink(missing_ok=True)
+    waves = "waves" in simulator.name
+    runner = get_runner("verilator")
+    runner.waves = waves
+    seed = environment.get("BENCH_SEEDS", "1").split()[0]
+    ended = ""
+    try:
+        runner.test(
+            test_module=f"tests.cocotb.bench.{module}",
+            hdl_toplevel_lang="verilog",
+            hdl_toplevel=TOP,
+            build_dir=simulator,
+            test_dir=folder,
+            results_xml=str(results),
+            testcase=test,
+            waves=waves,
+            log_file=log,
+            plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{1 + int(seed) % 2**30}"],
+            extra_env={
+                "PYTHONPATH": str(ROOT),
+                "COCOTB_LOG_LEVEL": "WARNING",
+                "COCOTB_ANSI_OUTPUT": "0",
+                "BENCH_PARAMS": str(simulator / "params.json"),
+                **environment,
+            },
+        )
+        count, failed = get_results(results)
+        ended = f"{failed} of {count} tests failed" if failed or not count else ""
+    except (RuntimeError, SystemExit) as error:
+        ended = str(error)
+    assert not ended, f"{ended}; the end of {log}:\n{log.read_text()[-LOG_TAIL:]}"
+
+
+def campaign(
+    size: Size, first: int, count: int, folder: Path, simulator: Path | None = None
+) -> dict[str, Any]:
+    """Play seeds first to first + count - 1; the report that `campaign.seeds` wrote."""
+    simulator = simulator or built(size, waves="WAVES" in os.environ)
+    report = folder / "report.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    simulate(
+        simulator,
+        "campaign",
+        folder,
+        BENCH_SIZE=size.name,
+        BENCH_SEEDS=f"{first} {count}",
+        BENCH_REPORT=str(report),
+    )
+    return json.loads(report.read_text())
