@@ -12,6 +12,7 @@ import chisel3.util._
   * @param table       entries of a pipeline's translation table
   * @param addressBits bits of a device byte address
   * @param wordBytes   bytes of a state word: 8, or less to keep a formal proof small
+  * @param byteBits    bits of the narrowest counter: 8, or less to keep a formal proof small
   * @param lineWords   state words of a telemetry line: 8, or less to keep a formal proof small
   */
 case class NemoParams(
@@ -21,24 +22,29 @@ case class NemoParams(
     table: Int = 8192,
     addressBits: Int = 34,
     wordBytes: Int = 8,
+    byteBits: Int = 8,
     lineWords: Int = 8
 ) {
   require(pipelines >= 1 && pipelines <= 64, s"pipelines: 1 to 64, not $pipelines")
   require(Seq(1, 2, 4).contains(channels), s"channels: 1, 2 or 4, not $channels")
   require(Seq(2, 4, 8).contains(wordBytes), s"wordBytes: 2, 4 or 8, not $wordBytes")
+  require(Seq(2, 4, 8).contains(byteBits), s"byteBits: 2, 4 or 8, not $byteBits")
   require(Seq(2, 4, 8).contains(lineWords), s"lineWords: 2, 4 or 8, not $lineWords")
   require(isPow2(states) && states >= 2 * lineWords, s"states: a power of two, two lines or more, not $states")
   require(isPow2(table) && table >= 2, s"table: a power of two, 2 or more, not $table")
   require(addressBits >= 8 && addressBits <= 52, s"addressBits: 8 to 52, not $addressBits")
   require(states * wordBytes <= (1 << 24), s"states: at most 2^24 counters a channel, not ${states * wordBytes}")
 
-  val wordBits: Int = 8 * wordBytes
+  val wordBits: Int = byteBits * wordBytes
   val lines: Int = states / lineWords
   val lineBits: Int = log2Ceil(lines)
   val wordIndexBits: Int = log2Ceil(lineWords)
 
   /** Position of a counter within its word, counted in counters. */
   val subBits: Int = log2Ceil(wordBytes)
+
+  /** Bits of a counter by width code. */
+  def counterBits(width: Int): Int = byteBits << width
 
   /** Index of a counter: the narrowest counters are the most. */
   val indexBits: Int = log2Ceil(states) + subBits

@@ -57,7 +57,7 @@ class OperandStage(p: NemoParams) extends Module {
   private val left = control.shift === UpdateOp.Left.code.U
   private val shifts = RegNext(control.shift =/= UpdateOp.NoShift.code.U)
   private val fromBelow = RegNext(left)
-  private val counterBits = CounterWidth.select(width, p)(w => (8 << w).U(7.W))
+  private val counterBits = CounterWidth.select(width, p)(w => p.counterBits(w).U(7.W))
   private val threshold = Mux(left, amount.pad(7), Mux(amount < counterBits, counterBits - amount, 0.U))
   private val below = RegNext(Mux(threshold > p.wordBits.U, ones, ones >> (p.wordBits.U - threshold)))
   private val inLater = RegNext(inside)
