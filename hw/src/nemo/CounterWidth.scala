@@ -15,14 +15,17 @@ object CounterWidth {
 
   /** A mask of counter `sub`. Shifted down from the top, so that a shift of ones by a variable stays a word wide. */
   def mask(sub: UInt, width: UInt, p: NemoParams): UInt = {
-    val highest = select(width, p)(w => (((BigInt(1) << p.counterBits(w)) - 1) << (p.wordBits - p.counterBits(w))).U(p.wordBits.W))
+    val highest =
+      select(width, p)(w => (((BigInt(1) << p.counterBits(w)) - 1) << (p.wordBits - p.counterBits(w))).U(p.wordBits.W))
     val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
     highest >> Cat(below(p.subBits - 1, 0), 0.U(log2Ceil(p.byteBits).W))
   }
 
   /** The highest bit of every counter. */
   def tops(width: UInt, p: NemoParams): UInt =
-    select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => BigInt(1) << ((k + 1) * p.counterBits(w) - 1)).sum.U(p.wordBits.W))
+    select(width, p)(w =>
+      (0 until (p.wordBytes >> w)).map(k => BigInt(1) << ((k + 1) * p.counterBits(w) - 1)).sum.U(p.wordBits.W)
+    )
 
   /** For every bit, the flag at the highest bit of its counter. */
   def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =

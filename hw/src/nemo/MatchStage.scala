@@ -38,7 +38,8 @@ class MatchStage(p: NemoParams) extends Module {
     val result = Output(new MatchResult(p))
   })
 
-  private def loaded[T <: Data](field: T, stage: Int): T = RegEnable(field, ShiftRegister(io.load, stage, false.B, true.B))
+  private def loaded[T <: Data](field: T, stage: Int): T =
+    RegEnable(field, ShiftRegister(io.load, stage, false.B, true.B))
 
   // Slot: filter, and both fields of the address. A field is looked at whole, so that none wraps silently.
   private val request = io.slot.request

@@ -59,7 +59,8 @@ class OperandStage(p: NemoParams) extends Module {
   private val fromBelow = RegNext(left)
   private val counterBits = CounterWidth.select(width, p)(w => p.counterBits(w).U(7.W))
   private val threshold = Mux(left, amount.pad(7), Mux(amount < counterBits, counterBits - amount, 0.U))
-  private val below = RegNext(Mux(threshold > p.wordBits.U, ones, ones >> (p.wordBits.U - threshold)))
+  private val above = (p.wordBits.U - threshold)(log2Ceil(p.wordBits), 0)
+  private val below = RegNext(Mux(threshold > p.wordBits.U, ones, ones >> above))
   private val inLater = RegNext(inside)
 
   private val result = Reg(new AluOperand(p))

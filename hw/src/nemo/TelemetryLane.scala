@@ -43,7 +43,7 @@ class TelemetryLane(p: NemoParams) extends Module {
   io.matched := matching.io.result
 
   private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)
-  private val update = Module(new UpdateStage(p))
+  private[nemo] val update = Module(new UpdateStage(p))
   update.io.pipeline := io.pipeline
   update.io.slot := io.later
   update.io.matched := matching.io.result

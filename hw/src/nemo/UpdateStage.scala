@@ -98,7 +98,11 @@ class UpdateStage(p: NemoParams) extends Module {
   operands.io.operand := Mux(
     io.slot.read,
     loaded(CounterWidth.repeat(io.rule.effectOperand, io.rule.counterWidth, p)),
-    Mux(immediate, loaded(CounterWidth.repeat(io.rule.operand, io.rule.counterWidth, p)), CounterWidth.repeat(fit(field), width, p))
+    Mux(
+      immediate,
+      loaded(CounterWidth.repeat(io.rule.operand, io.rule.counterWidth, p)),
+      CounterWidth.repeat(fit(field), width, p)
+    )
   )
   operands.io.amount := operands.io.operand
   operands.io.counterWidth := width
@@ -116,7 +120,7 @@ class UpdateStage(p: NemoParams) extends Module {
 
   // Stage 2: the word, from its bank or from a slot two to four before.
   private val hits2 = hits.map(h => ShiftRegister(h, 2, 0.U, true.B))
-  private val result = Wire(new InFlight(p))
+  private[nemo] val result = Wire(new InFlight(p))
   private val recent = Seq.iterate(result, window - 1)(RegNext(_))
   private val older = hits2.tail.zip(recent)
   private val chosen = older.map { case (h, v) => Mux(h.orR, v.data, 0.U) } ++ states.io.words.map(_.data)
@@ -136,7 +140,7 @@ class UpdateStage(p: NemoParams) extends Module {
   result.data := alu.io.result
   result.bad := RegNext(!healed && Mux(chain, result.bad, stored))
 
-  private val written = inFlight.last
+  private[nemo] val written = inFlight.last
   states.io.write.line := Mux(io.clear.valid, io.clear.bits, written.line)
   states.io.write.words := Mux(io.clear.valid, Fill(p.lineWords, 1.U), written.words)
   states.io.value.data := Mux(io.clear.valid, 0.U, result.data)

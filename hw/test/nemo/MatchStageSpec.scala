@@ -38,7 +38,8 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           case _ => 0xf << random.nextInt(17)
         }
         val (reads, writes, w) = (random.nextInt(4) > 0, random.nextInt(4) > 0, seed % 4)
-        val (start, end) = if (seed % 3 == 0) (random.nextInt(1 << 19), (1 << 19) + random.nextInt(1 << 19)) else (0, 1 << 20)
+        val (start, end) =
+          if (seed % 3 == 0) (random.nextInt(1 << 19), (1 << 19) + random.nextInt(1 << 19)) else (0, 1 << 20)
         val (primary, primaryShift) = (mask(), Seq(16, 14, 17, 0, 63)(random.nextInt(5)))
         val (sub, subShift) = (mask(), Seq(12, 14, 16, 63)(random.nextInt(4)))
         val rule = dut.io.rule

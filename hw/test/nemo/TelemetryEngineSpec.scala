@@ -76,27 +76,27 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
   corner("hold an event back nowhere while a read walks its line")(
     TestRule(effectKind = ReadEffect.Op, effectOp = UpdateOp.Shr, effectOperand = 1)
   ) { bench =>
-      for (_ <- 0 until 12) {
-        bench.event(0, Some(0x3000))
-        bench.dut.clock.step()
-      }
-      bench.event(0, None)
-      bench.read(0, 0, 0, effect = true)
-      bench.dut.io.reads(0).ready.expect(true)
+    for (_ <- 0 until 12) {
+      bench.event(0, Some(0x3000))
       bench.dut.clock.step()
-      bench.noRead(0)
-      var walked = Seq[BigInt]()
-      for (_ <- 0 until 30) {
-        bench.event(0, Some(0x3000))
-        bench.dut.clock.step()
-        if (bench.dut.io.lines(0).valid.peekBoolean()) walked = bench.words(0)
-      }
-      bench.event(0, None)
-      bench.dut.clock.step(30)
-      assert(walked == Seq(0, 0, 0, 12, 0, 0, 0, 0))
-      assert(bench.line(0, 0, 0)._1(3) == 6 + 30)
-      bench.dut.io.status(0).matched.expect(42)
     }
+    bench.event(0, None)
+    bench.read(0, 0, 0, effect = true)
+    bench.dut.io.reads(0).ready.expect(true)
+    bench.dut.clock.step()
+    bench.noRead(0)
+    var walked = Seq[BigInt]()
+    for (_ <- 0 until 30) {
+      bench.event(0, Some(0x3000))
+      bench.dut.clock.step()
+      if (bench.dut.io.lines(0).valid.peekBoolean()) walked = bench.words(0)
+    }
+    bench.event(0, None)
+    bench.dut.clock.step(30)
+    assert(walked == Seq(0, 0, 0, 12, 0, 0, 0, 0))
+    assert(bench.line(0, 0, 0)._1(3) == 6 + 30)
+    bench.dut.io.status(0).matched.expect(42)
+  }
 
   corner("change a rule between two events")(TestRule()) { bench =>
     // An event counts one or a thousand; none is lost or counted by both rules.
@@ -120,39 +120,39 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
   corner("latch the first hit, count all, and lose none to an acknowledge")(
     TestRule(notifyOp = Predicate.GreaterEqual, notifyOperand = 3)
   ) { bench =>
-      def hit(channel: Int, key: Int): Unit = {
-        bench.event(channel, Some(key << 12))
-        bench.dut.clock.step()
-        bench.event(channel, None)
-      }
-      val status = bench.dut.io.status(0)
-      (1 to 2).foreach(_ => hit(1, 5))
-      bench.dut.clock.step(20)
-      status.notified.expect(false)
-      hit(1, 5)
-      hit(1, 5)
-      (1 to 3).foreach(_ => hit(0, 6))
-      bench.dut.clock.step(20)
-      status.notified.expect(true)
-      status.notifiedIndex.expect(5)
-      status.notifiedChannel.expect(1)
-      status.notifications.expect(3)
-
-      // A hit behind the acknowledge or with it is the next first one; one before it is acknowledged.
-      val arrival = 1 + TelemetryLane.latency
-      for (offset <- -1 to 1) {
-        hit(0, 6)
-        bench.dut.clock.step(arrival - 1 + offset)
-        bench.dut.io.acknowledge(0).poke(true)
-        bench.dut.clock.step()
-        bench.dut.io.acknowledge(0).poke(false)
-        bench.dut.clock.step(20)
-        status.notified.expect(offset <= 0)
-        bench.dut.io.acknowledge(0).poke(true)
-        bench.dut.clock.step()
-        bench.dut.io.acknowledge(0).poke(false)
-      }
+    def hit(channel: Int, key: Int): Unit = {
+      bench.event(channel, Some(key << 12))
+      bench.dut.clock.step()
+      bench.event(channel, None)
     }
+    val status = bench.dut.io.status(0)
+    (1 to 2).foreach(_ => hit(1, 5))
+    bench.dut.clock.step(20)
+    status.notified.expect(false)
+    hit(1, 5)
+    hit(1, 5)
+    (1 to 3).foreach(_ => hit(0, 6))
+    bench.dut.clock.step(20)
+    status.notified.expect(true)
+    status.notifiedIndex.expect(5)
+    status.notifiedChannel.expect(1)
+    status.notifications.expect(3)
+
+    // A hit behind the acknowledge or with it is the next first one; one before it is acknowledged.
+    val arrival = 1 + TelemetryLane.latency
+    for (offset <- -1 to 1) {
+      hit(0, 6)
+      bench.dut.clock.step(arrival - 1 + offset)
+      bench.dut.io.acknowledge(0).poke(true)
+      bench.dut.clock.step()
+      bench.dut.io.acknowledge(0).poke(false)
+      bench.dut.clock.step(20)
+      status.notified.expect(offset <= 0)
+      bench.dut.io.acknowledge(0).poke(true)
+      bench.dut.clock.step()
+      bench.dut.io.acknowledge(0).poke(false)
+    }
+  }
 
   corner("clear a pipeline and leave its neighbour")(reset, reset) { bench =>
     for (key <- 0 until 8) {

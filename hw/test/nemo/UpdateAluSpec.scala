@@ -88,7 +88,9 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.io.operand.operand.poke(repeated(operand, w))
           dut.io.operand.amount.poke(operand & 63)
           dut.io.operand.counterWidth.poke(w)
-          dut.io.operand.inside.poke((0 until 8).filter(k => ((bytes >> k) & 1) == 1).map(k => BigInt(255) << (8 * k)).sum)
+          dut.io.operand.inside.poke((0 until 8).filter(k => ((bytes >> k) & 1) == 1).map(k =>
+            BigInt(255) << (8 * k)
+          ).sum)
           pending.enqueue((operand, bytes, interesting(random), random.nextBoolean() && cycle > 0))
           // The state meets the operand as that leaves its stage, and the result is there a cycle later.
           if (pending.size > OperandStage.latency) {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+import chisel3.util.experimental.BoringUtils
+
+/** What of a rule a proof fixes: the op of the update, of the read effect, and the width of a counter by its code. */
+case class Case(op: UpdateOp, effect: UpdateOp, counterWidth: Int) {
+  override def toString: String = s"${op.name}, read effect ${effect.name}, width code $counterWidth"
+}
+
+/** One rule on one channel, and its lines: what a [[TelemetryEngine]] is made of, behind the slots.
+  *
+  * Every cycle the solver chooses the slot (an event, a read, the next word of a walk, or nothing) and a table write.
+  * A reference folds them at once over one counter of the solver's choice. Each line that comes back must hold what
+  * the reference had folded when its slot came, in time and without poison.
+  *
+  * `written` is a lemma on the way: what the update stage writes to the counter is what the reference folded. It saves
+  * the solver from finding it.
+  */
+class LaneContract(p: NemoParams, rule: Case) extends Module {
+  require(p.pipelines == 1 && p.channels == 1)
+  private val countersInWord = p.wordBytes >> rule.counterWidth
+  private val walks = rule.effect != UpdateOp.Set
+  val io = IO(new Bundle {
+    val slot = Input(new Slot(p))
+    val table = Input(Valid(new TableWrite(p)))
+
+    /** Taken in reset and kept: the counter that is watched, and the operands. */
+    val watched = Input(UInt(log2Ceil(p.states * countersInWord).W))
+    val operand = Input(UInt(p.wordBits.W))
+    val line = Output(Bool())
+    val written = Output(Bool())
+    val poison = Output(Bool())
+  })
+  private val operand = RegEnable(io.operand, reset.asBool)
+  private val watched = RegEnable(io.watched, reset.asBool)
+
+  // The bits that decide which counter is hit stay free; shifters and masks have proofs of their own.
+  private val fixed = Wire(new Rule(p))
+  fixed.enable := true.B
+  fixed.reads := true.B
+  fixed.writes := true.B
+  fixed.start := 0.U
+  fixed.end := (1 << p.addressBits).U
+  fixed.primaryMask := Fill(p.addressBits, 1.U)
+  fixed.primaryShift := (p.addressBits - p.keyBits).U
+  fixed.subMask := ((1 << p.indexBits) - 1).U
+  fixed.subShift := 0.U
+  fixed.op := rule.op.code.U
+  fixed.operandSource := OperandSource.Immediate.U
+  fixed.operand := operand
+  fixed.counterWidth := rule.counterWidth.U
+  fixed.notifyOp := Predicate.None.U
+  fixed.notifyOperand := 0.U
+  fixed.effectKind := (if (walks) ReadEffect.Op else ReadEffect.Reset).U
+  fixed.effectOp := rule.effect.code.U
+  fixed.effectOperand := operand
+
+  // The first cycles after reset clear states and table; the rest of a clear is over when the first slot comes.
+  private val step = RegInit(0.U(4.W))
+  private val clearing = step < p.lines.max(p.table).U
+  private val running = step === (p.lines.max(p.table) + MatchStage.latency + 2).U
+  when(!running) { step := step + 1.U }
+
+  // At most one thing a slot, and a walk goes through its words.
+  private val walking = RegInit(0.U(p.wordIndexBits.W))
+  private val line = Reg(UInt(p.lineBits.W))
+  private val slot = WireDefault(io.slot)
+  private val inWalk = walking =/= 0.U
+  slot.event := running && io.slot.event && !inWalk
+  slot.read := running && !slot.event && (io.slot.read || inWalk)
+  slot.target.pipeline := 0.U
+  slot.target.line := Mux(inWalk, line, io.slot.target.line)
+  slot.target.effect := inWalk || io.slot.target.effect
+  slot.walk := slot.read && slot.target.effect && walks.B
+  slot.word := Mux(slot.walk, walking, 0.U)
+  line := slot.target.line
+  when(slot.walk) { walking := walking + 1.U }
+  private val write = WireDefault(io.table)
+  write.valid := io.table.valid && running
+  write.bits.pipeline := 0.U
+
+  private val lane = Module(new TelemetryLane(p))
+  private val join = Module(new ReadStage(p))
+  lane.io.pipeline := 0.U
+  lane.io.slot := slot
+  lane.io.later := Slot.delayed(slot, MatchStage.latency)
+  lane.io.rule := fixed
+  lane.io.load := !running
+  lane.io.table := write
+  when(clearing) {
+    lane.io.table.valid := true.B
+    lane.io.table.bits.key := step
+    lane.io.table.bits.mapped := false.B
+  }
+  lane.io.clear.valid := clearing
+  lane.io.clear.bits := step
+  join.io.slot := Slot.delayed(slot, TelemetryLane.partLatency)
+  join.io.parts(0) := lane.io.part
+
+  // The rule in its own words, on one counter.
+  private val entries = RegInit(VecInit(Seq.fill(p.table)(0.U(p.indexBits.W))))
+  private val mapped = RegInit(VecInit(Seq.fill(p.table)(false.B)))
+  private val key = (slot.request.address >> fixed.primaryShift)(p.keyBits - 1, 0)
+  private val sameKey = write.valid && write.bits.key === key
+  when(write.valid) {
+    entries(write.bits.key) := write.bits.base
+    mapped(write.bits.key) := write.bits.mapped
+  }
+  private val base = Mux(sameKey, write.bits.base, entries(key))
+  private val index = base +& (slot.request.address & fixed.subMask)
+  private val hit = slot.event && Mux(sameKey, write.bits.mapped, mapped(key)) && index === watched
+  private val word = watched >> log2Ceil(countersInWord)
+  private val wordOfLine = word(p.wordIndexBits - 1, 0)
+  private val inLine = slot.read && (word >> p.wordIndexBits) === slot.target.line
+  private val inSlot = inLine && (!slot.walk || slot.word === wordOfLine)
+
+  private val before = RegInit(0.U(p.wordBits.W))
+  private def fold(op: UpdateOp) = ReferenceFold(op.code.U, before, operand, rule.counterWidth.U, p)
+  private val after = Mux(hit, fold(rule.op), Mux(inSlot && slot.target.effect, fold(rule.effect), before))
+  before := after
+
+  // What the line must hold of the counter: of a walk, what it was in the slot of its word.
+  private val bits = p.counterBits(rule.counterWidth)
+  private val sub = if (countersInWord == 1) 0.U else watched(log2Ceil(countersInWord) - 1, 0)
+  private def counter(word: UInt): UInt = (word >> (sub * bits.U))(bits - 1, 0).pad(p.wordBits)
+  private def later[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
+  private val latency = TelemetryLane.partLatency + ReadStage.latency
+  private val last = slot.read && (!slot.walk || slot.word === (p.lineWords - 1).U)
+  private val gathered = RegEnable(before, inSlot)
+  private val expected = Mux(inSlot, before, gathered)
+  private val answer = join.io.line
+  io.line := answer.valid === later(last, latency) &&
+    (!later(last && inLine, latency) || counter(answer.bits.words(wordOfLine)) === later(expected, latency))
+  io.poison := answer.valid && answer.bits.poison
+
+  private val writes = BoringUtils.bore(lane.update.written)
+  private val result = BoringUtils.bore(lane.update.result)
+  private val touches = writes.words(wordOfLine) && writes.line === (word >> p.wordIndexBits)
+  io.written := !touches || (counter(result.data) === later(after, TelemetryLane.writeLatency) && !result.bad)
+}

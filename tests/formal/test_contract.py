@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a lane, by bounded model checking (Yosys, ABC's bmc3).
+
+hw/test/nemo/LaneContract.scala is the property: any sequence of events, reads with effect,
+snapshots and table writes, on any one counter, with any operand.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Reset and clearing take 9 cycles; the longest hazard is a walk (2 words) and the 4 slots behind
+# it; a pipeline is 9 cycles deep, and three of them are to fit behind the hazard.
+FRAMES = 9 + 2 + 4 + 3 * 9
+
+CASES = ["add-set-4", "sub-set-2", "add-shr-4", "max-shl-4", "addsat-xor-2"]
+
+SYNTHESIS = """
+read_verilog -sv -DSYNTHESIS {source}
+prep -flatten -top LaneProof
+memory_map
+opt -full
+techmap
+opt
+dffunmap
+abc -g AND -fast
+opt_clean
+write_aiger {aiger}
+"""
+
+
+@pytest.fixture(scope="session")
+def proofs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The SystemVerilog of all cases, a folder each."""
+    folder = tmp_path_factory.mktemp("proofs")
+    emit = [ROOT / "mill", "hw.test.runMain", "anemone.nemo.EmitProofs", str(folder)]
+    subprocess.run(emit, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
+    return folder
+
+
+def check(source: Path, work: Path) -> int | None:
+    """The frame in which something is wrong; None: nothing is in FRAMES frames."""
+    aiger = work / "proof.aig"
+    script = work / "proof.ys"
+    script.write_text(SYNTHESIS.format(source=source, aiger=aiger))
+    subprocess.run(["yosys", "-q", str(script)], check=True)
+    commands = f"read_aiger {aiger}; zero; dc2; scorr; bmc3 -F {FRAMES}"
+    done = subprocess.run(
+        ["berkeley-abc", "-c", commands], check=True, capture_output=True, text=True
+    )
+    if found := re.search(r"asserted in frame (\d+)", done.stdout):
+        return int(found[1])
+    assert f"No output asserted in {FRAMES} frames" in done.stdout, done.stdout
+    return None
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_contract_holds(case: str, proofs: Path, tmp_path: Path) -> None:
+    assert check(proofs / case / "LaneProof.sv", tmp_path) is None
+
+
+# What firtool writes, and what breaks it.
+MUTANTS = {
+    "the slot right before is not chained": (r"(\.io_chain +)\([^)]+\)", r"\g<1>(1'h0)"),
+    "parity is not kept": (r"(\.io_value_parity +)\([^)]+\)", r"\g<1>(1'h0)"),
+    "a word in flight is read all the same": (
+        r"(\.io_read_words +)\([^)]+\)",
+        r"\g<1>({2{access_words[0] | access_words[1]}})",
+    ),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_broken_lane_is_refuted(mutant: str, proofs: Path, tmp_path: Path) -> None:
+    pattern, replacement = MUTANTS[mutant]
+    sound = (proofs / "add-set-4" / "LaneProof.sv").read_text()
+    broken, places = re.subn(pattern, replacement, sound)
+    assert places, f"nothing to break: {pattern}"
+    source = tmp_path / "broken.sv"
+    source.write_text(broken)
+    assert check(source, tmp_path) is not None
