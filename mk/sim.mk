@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: sim traces bench soak
+.PHONY: sim traces bench soak mutate
 
 sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
 	anemone sim
@@ -12,3 +12,6 @@ bench: setup ## measure slots, latency and speed into build/bench.json
 
 soak: setup ## random configurations against the model until stopped (SEED=n CONFIG=name repeats one)
 	python -m tests.cocotb.soak
+
+mutate: setup ## break the RTL in many ways and see that the cocotb bench notices each
+	python -m tests.cocotb.mutate

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from cocotb.types import LogicArray
@@ -16,9 +17,11 @@ PARITY = 64  # the bit above the data
 BITS = (0, 17, 63, PARITY)
 
 
-async def flip(hand: Hand, bit: int, word: int = 0, line: int = 0) -> None:
-    """Flip a bit of a word of a line of pipeline 0, channel 0."""
-    memory: Any = memories(hand.dut, 0, 0)[word]
+async def flip(
+    hand: Hand, bit: int, word: int = 0, line: int = 0, p: int = 0, channel: int = 0
+) -> None:
+    """Flip a bit of a word of a line."""
+    memory: Any = memories(hand.dut, p, channel)[word]
     value = int(str(memory[line].value), 2) ^ 1 << bit
     memory[line].value = LogicArray.from_unsigned(value, PARITY + 1)
     await hand.wait(2)
@@ -50,26 +53,49 @@ async def a_flipped_bit_poisons_its_line(hand: Hand) -> None:
 
 
 @by_hand
+async def poison_counts_where_it_is_read(hand: Hand) -> None:
+    """Each pipeline counts its own, on every channel, and both channels' in one cycle."""
+    for p in range(2):
+        for channel in range(2):
+            await flip(hand, 9, line=4, p=p, channel=channel)
+            seen = [await hand.read(c, q, 4) for c in range(2) for q in range(2)]
+            await hand.wait(4)
+            assert sum(line.poison for line in seen) == 2 * p + channel + 1
+        own = hand.status(p)["parityErrors"]
+        await hand.tick(reads={c: Read(0, p, 4, False) for c in range(2)})
+        await hand.wait(20)
+        assert hand.status(p)["parityErrors"] == own + 2
+    assert [hand.status(p)["parityErrors"] for p in range(2)] == [3 + 2 + 2 * 2, 3 + 2]
+
+
+@by_hand
 async def an_update_does_not_launder(hand: Hand) -> None:
-    """Updates of a bad word leave it bad, read from memory or 1 to 6 slots behind the update."""
-    total = 0
-    for bit in BITS:
-        for distance in range(1, 7):
-            await hand.tick(clear_valid=1, clear_bits=0)
-            await hand.cleared()
-            await hand.table(0, (0, 0))
-            await flip(hand, bit)
-            hand.lines.clear()
-            for _ in range(3):
-                await hand.tick({0: 0})
-            await hand.wait(distance - 1)
-            await hand.tick(reads={0: Read(0, 0, 0, False)})
-            await hand.wait(20)
-            expected = (3 + data(bit)) % 2**64
-            assert [(s.words, s.poison) for s in hand.lines] == [(first(expected), True)], bit
-            assert (await hand.read(0, 0, 0)).poison
-            total += 1
-    assert total == 24
+    """Updates of a bad word, 1 to 6 slots apart, leave it bad, also for a read 1 to 6 behind."""
+    for bit, apart, behind in product((17, PARITY), range(1, 7), range(1, 7)):
+        await hand.tick(clear_valid=1, clear_bits=0)
+        await hand.cleared()
+        await hand.table(0, (0, 0))
+        await flip(hand, bit)
+        hand.lines.clear()
+        for wait in (apart, apart, behind):
+            await hand.tick({0: 0})
+            await hand.wait(wait - 1)
+        await hand.tick(reads={0: Read(0, 0, 0, False)})
+        await hand.wait(20)
+        expected = first((3 + data(bit)) % 2**64)
+        seen = [(line.words, line.poison) for line in hand.lines]
+        assert seen == [(expected, True)], (bit, apart, behind)
+        assert (await hand.read(0, 0, 0)).poison, (bit, apart, behind)
+
+
+@by_hand
+async def events_do_not_heal_where_reads_reset(hand: Hand) -> None:
+    """With a reset as the read effect, an event leaves a bad word bad all the same."""
+    await hand.rule(0, replace(COUNT, effect_op="reset"))
+    await flip(hand, 40)
+    await hand.tick({0: 0})
+    await hand.wait(12)
+    assert (await hand.read(0, 0, 0)).poison
 
 
 @by_hand

@@ -24,6 +24,7 @@ from anemone.geometry import WORDS_PER_LINE
 from tests.cocotb.bench.coverage import Cover
 from tests.cocotb.bench.plan import Line, Plan, Timing
 from tests.cocotb.bench.probe import Probe
+from tests.cocotb.bench.rules import random_rule
 from tests.cocotb.bench.script import Event, Read, RuleWrite, Script, TableWrite, registers
 from tests.cocotb.bench.sizes import Size
 from tests.cocotb.bench.slots import Channel, cover_hit, cover_slot
@@ -255,9 +256,11 @@ class Reference:
                 self._bits(
                     "rule", **self._fields(registers(self.rule.rule, self.rule.enable, self.size))
                 )
-            elif self.script.noise:
+            elif self.script.noise and t == self.rule_ready + 1:
+                # What was ready has been taken: another rule on the port must not matter.
+                noise = registers(random_rule(self.rng, self.size), True, self.size)
                 self._bits("rule", pipeline=self.rng.randrange(self.size.pipelines))
-                self._bits("rule", **self._fields({"enable": self.rng.randrange(2)}))
+                self._bits("rule", **self._fields(noise))
             self.drives.append(("rule_valid", int(self.rule is not None)))
         if self.rule is None:
             return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ LOG_TAIL = 6000  # characters of a failed simulation's output that are shown
 
 
 def simulate(
-    simulator: Path, module: str, folder: Path, test: str | None = None, **environment: str
+    simulator: Path, module: str, folder: Path, plusargs: Sequence[str] = (), **environment: str
 ) -> None:
-    """Run a module's cocotb tests, or one of them, in `folder`.
+    """Run a module's cocotb tests in `folder`.
 
     Raises AssertionError with the end of the output when a test fails or the simulator stops early.
     """
@@ -39,10 +40,13 @@ def simulate(
             build_dir=simulator,
             test_dir=folder,
             results_xml=str(results),
-            testcase=test,
             waves=waves,
             log_file=log,
-            plusargs=["+verilator+rand+reset+2", f"+verilator+seed+{1 + int(seed) % 2**30}"],
+            plusargs=[
+                "+verilator+rand+reset+2",
+                f"+verilator+seed+{1 + int(seed) % 2**30}",
+                *plusargs,
+            ],
             extra_env={
                 "PYTHONPATH": str(ROOT),
                 "COCOTB_LOG_LEVEL": "WARNING",
@@ -59,7 +63,12 @@ def simulate(
 
 
 def campaign(
-    size: Size, first: int, count: int, folder: Path, simulator: Path | None = None
+    size: Size,
+    first: int,
+    count: int,
+    folder: Path,
+    simulator: Path | None = None,
+    plusargs: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Play seeds first to first + count - 1; the report that `campaign.seeds` wrote."""
     simulator = simulator or built(size, waves="WAVES" in os.environ)
@@ -70,6 +79,7 @@ def campaign(
         simulator,
         "campaign",
         folder,
+        plusargs,
         BENCH_SIZE=size.name,
         BENCH_SEEDS=f"{first} {count}",
         BENCH_REPORT=str(report),
