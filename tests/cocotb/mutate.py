@@ -112,6 +112,8 @@ def noticed(sim: Path, number: int) -> str:
             simulate(sim, module, folder, plusargs=chosen)
         campaign(SIZE, 10, 40, folder, sim, chosen)
     except AssertionError as error:
+        if re.search(r"return code: -(2|9|15)\b", str(error)):
+            raise  # stopped from outside, which says nothing
         shown = re.search(r"(Difference|AssertionError|Assertion failed): .*", str(error))
         return shown[0][:100] if shown else str(error).splitlines()[0]
     finally:

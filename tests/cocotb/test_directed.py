@@ -15,7 +15,13 @@ from tests.cocotb.bench.build import WORK, built
 from tests.cocotb.bench.simulate import simulate
 from tests.cocotb.bench.sizes import SIZES
 
-MODULES = ("directed", "directed_control", "parity", "selftest")
+MODULES = {
+    "directed": "p2c2",
+    "directed_control": "p2c2",
+    "parity": "p2c2",
+    "selftest": "p2c2",
+    "absent": "p3c4",
+}
 
 
 def names(module: str) -> list[str]:
@@ -29,10 +35,11 @@ def names(module: str) -> list[str]:
 def outcomes(module: str) -> dict[str, str]:
     """By test: nothing, or what went wrong."""
     folder = WORK / "directed" / f"{module}-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
-    simulator = built(SIZES["p2c2"], waves="WAVES" in os.environ)
+    size = MODULES[module]
+    simulator = built(SIZES[size], waves="WAVES" in os.environ)
     wrong = ""
     try:
-        simulate(simulator, module, folder)
+        simulate(simulator, module, folder, BENCH_SIZE=size)
     except AssertionError as error:
         wrong = str(error)
     found = {}
