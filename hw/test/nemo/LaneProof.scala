@@ -6,8 +6,8 @@ import circt.stage.ChiselStage
 
 /** A [[LaneContract]] as a model checker takes it, one bit for each thing that is wrong.
   *
-  * Registers that have no reset start at zero in the checker, so `begun` tells that there has been one, and `again`
-  * that the run is over.
+  * Registers that have no reset start at zero in the checker. Only a run that begins with one cycle of reset is judged;
+  * that keeps the time of everything after it fixed, and the search short.
   */
 class LaneProof(p: NemoParams, rule: Case) extends Module {
   private val contract = Module(new LaneContract(p, rule))
@@ -26,9 +26,9 @@ class LaneProof(p: NemoParams, rule: Case) extends Module {
   contract.io.operand := io.operand
   private val begun = Reg(Bool())
   begun := begun || reset.asBool
-  private val again = Reg(Bool())
-  again := again || (begun && reset.asBool)
-  private val judged = begun && !reset.asBool && !again
+  private val other = Reg(Bool())
+  other := other || begun === reset.asBool
+  private val judged = begun && !reset.asBool && !other
   io.wrongWrite := judged && !contract.io.written
   io.wrongLine := judged && !contract.io.line
   io.wrongPoison := judged && contract.io.poison
