@@ -32,7 +32,7 @@ THREADS = 1
 # Chosen by measurement: docs/performance.md.
 VERILATOR_FLAGS = (
     "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "--threads", str(THREADS),
-    "--output-split", "20000", "--no-timing", "-Wno-fatal",
+    "--output-split", "5000", "--output-split-cfuncs", "2500", "--no-timing", "-Wno-fatal",
 )  # fmt: skip
 HOT, COLD = "-O2", "-O0"  # code that runs every cycle; code that runs once
 
