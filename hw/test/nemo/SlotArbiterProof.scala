@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+import chiseltest._
+import chiseltest.formal._
+import org.scalatest.flatspec.AnyFlatSpec
+
+/** What the slots of [[SlotArbiter]] must be, for any events, reads, rules and holds.
+  *
+  * A counter follows how many events have been offered and have no slot yet. The solver may mark one event; the number
+  * of events before it says in which slot it must come, with the address it had.
+  */
+class SlotOrder(p: NemoParams) extends Module {
+  private val arbiter = Module(new SlotArbiter(p))
+  val io = IO(new Bundle {
+    val event = Flipped(Valid(new MemoryEvent(p)))
+    val read = Flipped(Decoupled(new LineRead(p)))
+    val walks = Input(Vec(p.pipelines, Bool()))
+    val hold = Input(Bool())
+    val mark = Input(Bool())
+  })
+  arbiter.io.event := io.event
+  arbiter.io.read <> io.read
+  arbiter.io.walks := io.walks
+  arbiter.io.hold := io.hold
+  private val slot = arbiter.io.slot
+
+  private val waiting = RegInit(0.U(8.W))
+  waiting := waiting + io.event.valid - slot.event
+  assert(!slot.event || waiting =/= 0.U, "an event came twice, or from nowhere")
+  assert(slot.event || slot.read || waiting === 0.U, "an event waited for no one")
+  assert(waiting <= p.lineWords.U, "an event waited longer than for a walk")
+
+  private val marked = RegInit(false.B)
+  private val address = Reg(UInt(p.addressBits.W))
+  private val write = Reg(Bool())
+  private val ahead = Reg(UInt(8.W))
+  private val itsSlot = marked && slot.event && ahead === 0.U
+  when(io.mark && io.event.valid && !marked) {
+    marked := true.B
+    address := io.event.bits.address
+    write := io.event.bits.write
+    ahead := waiting - slot.event
+  }.elsewhen(itsSlot) { marked := false.B }
+    .elsewhen(marked && slot.event) { ahead := ahead - 1.U }
+  when(itsSlot) {
+    assert(slot.request.address === address && slot.request.write === write, "another event has its slot")
+  }
+
+  // A read is accepted when everything before it has its slot, and has the next one; a walk has those after it too.
+  private val accepted = RegNext(io.read.fire, false.B)
+  private val target = RegEnable(io.read.bits, io.read.fire)
+  private val word = RegInit(0.U(p.wordIndexBits.W))
+  private val walking = RegInit(false.B)
+  when(io.read.fire) {
+    assert(!io.event.valid && waiting === slot.event, "a read overtook an event")
+    assert(!io.hold && (!walking || word === (p.lineWords - 1).U), "a read started where none may")
+    walking := io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
+    word := 0.U
+  }.elsewhen(walking) {
+    word := word + 1.U
+    walking := word =/= (p.lineWords - 1).U
+  }
+  assert(!(slot.event && slot.read), "two in one slot")
+  assert(slot.read === (accepted || walking), "a read has not its slot")
+  when(slot.read) {
+    assert(slot.target.asUInt === target.asUInt && slot.walk === walking, "another read has its slot")
+    assert(!slot.walk || slot.word === word, "a walk missed a word")
+  }
+}
+
+class SlotArbiterProof extends AnyFlatSpec with ChiselScalatestTester with Formal {
+  private val p = NemoParams(
+    pipelines = 2,
+    channels = 1,
+    states = 8,
+    table = 2,
+    addressBits = 8,
+    wordBytes = 2,
+    byteBits = 2,
+    lineWords = 4
+  )
+
+  behavior of "SlotArbiter"
+  it should "keep one order of any events and reads, proved" in {
+    // A walk, its queue drained, and as much of a second one as is different.
+    verify(new SlotOrder(p), Seq(BoundedCheck(p.lineWords + 2 * (p.lineWords - 1) + p.lineWords)))
+  }
+}
