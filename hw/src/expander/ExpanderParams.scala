@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.Axi4Params
+import anemone.nemo.NemoParams
+import chisel3.util._
+
+/** Sizes of a memory expander: the telemetry engine, the memory ports, and the room for telemetry reads.
+  *
+  * @param nemo           the telemetry engine
+  * @param memory         the AXI4 ports of a channel, upstream and downstream
+  * @param telemetryReads telemetry lines of a channel that may be under way; covers the memory's latency, behind which
+  *                       a line of the same id has to wait
+  * @param readsInFlight  reads of a channel that may be under way, of all ids together
+  */
+case class ExpanderParams(
+    nemo: NemoParams = NemoParams(),
+    memory: Axi4Params = Axi4Params(),
+    telemetryReads: Int = 64,
+    readsInFlight: Int = 1024
+) {
+  require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
+  require(
+    memory.addressBits >= nemo.addressBits,
+    s"memory.addressBits: the device's ${nemo.addressBits} bits or more, not ${memory.addressBits}"
+  )
+  require(nemo.pipelines <= 32, s"nemo.pipelines: the registers have room for 32, not ${nemo.pipelines}")
+  require(
+    isPow2(telemetryReads) && telemetryReads >= 4 && telemetryReads <= 256,
+    s"telemetryReads: a power of two, 4 to 256, not $telemetryReads"
+  )
+  require(
+    isPow2(readsInFlight) && readsInFlight >= telemetryReads,
+    s"readsInFlight: a power of two, telemetryReads or more, not $readsInFlight"
+  )
+
+  /** Bytes of one telemetry window: the lines of all pipelines on all channels, a power of two, 4 KiB or more. */
+  val windowBytes: BigInt =
+    (BigInt(64) * (1 << log2Ceil(nemo.pipelines)) * nemo.lines * nemo.channels).max(4096)
+
+  /** Bits of an address of the control port: 22, as on the board. */
+  val controlAddressBits: Int = 22
+  require(
+    (1 << log2Ceil(nemo.pipelines)) * nemo.table <= (1 << 18),
+    s"nemo.table: all tables together 2^18 entries, the room of the control port, not ${nemo.pipelines} x ${nemo.table}"
+  )
+}
