@@ -24,6 +24,9 @@ class SlotArbiter(p: NemoParams) extends Module {
     /** No new read may start: a rule is about to change. */
     val hold = Input(Bool())
     val walking = Output(Bool())
+
+    /** A read is accepted in this cycle if no event comes. */
+    val open = Output(Bool())
     val slot = Output(new Slot(p))
   })
 
@@ -34,7 +37,8 @@ class SlotArbiter(p: NemoParams) extends Module {
   private val target = Reg(new LineRead(p))
   private val backlog = waiting.io.deq.valid
 
-  io.read.ready := !walk && !backlog && !io.event.valid && !io.hold
+  io.open := !walk && !backlog && !io.hold
+  io.read.ready := io.open && !io.event.valid
   private val startsWalk = io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
   io.walking := walk
 

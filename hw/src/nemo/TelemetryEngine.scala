@@ -11,6 +11,8 @@ import chisel3.util._
   *   - `reads`, `lines`: telemetry reads of whole lines, a line a channel a cycle; answers keep the order of the
   *     reads, [[TelemetryEngine.readLatency]] cycles behind them (a walk: `lineWords - 1` more), and can't be held
   *     back. A read waits for a cycle without an event.
+  *   - `open`: a read of this channel is accepted in this cycle if no event comes; for those who choose between the
+  *     two, so that the choice does not depend on itself
   *   - `rule`: a pipeline's rule; applies to everything accepted from one cycle on, on all channels. Held until ready.
   *   - `table`: a translation entry; applies to events accepted in its own cycle and later. Waits only while the
   *     pipeline is being cleared.
@@ -24,6 +26,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val events = Vec(p.channels, Flipped(Valid(new MemoryEvent(p))))
     val reads = Vec(p.channels, Flipped(Decoupled(new LineRead(p))))
+    val open = Output(Vec(p.channels, Bool()))
     val lines = Vec(p.channels, Valid(new Line(p)))
     val rule = Flipped(Decoupled(new RuleWrite(p)))
     val table = Flipped(Decoupled(new TableWrite(p)))
@@ -49,6 +52,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   for (c <- 0 until p.channels) {
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
+    io.open(c) := arbiters(c).io.open
     arbiters(c).io.walks := walks
     arbiters(c).io.hold := io.rule.valid && !loading
   }

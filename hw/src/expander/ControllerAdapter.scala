@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.{Axi4Address, Axi4Params, Axi4Port}
+import chisel3._
+import chisel3.util._
+
+/** Makes an AXI4 slave of the board's memory controller, which has three habits:
+  *
+  *   - it does not look at `rready`: a read is issued when there is room for its answer, counted here;
+  *   - of AR and AW accepted in one cycle it loses AR: they are never offered together, but take turns;
+  *   - `arready`, `awready` and `wready` move together: a write's address and data are offered as one.
+  *
+  * It takes requests of one beat, as the board's CXL IP makes them. What was offered stays until it is taken.
+  *
+  * Latency: none. One request a cycle; `reads` answers may wait for `upstream.r`, `writes` for `upstream.b`.
+  */
+class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64) extends Module {
+  require(reads >= 2 && writes >= 2, s"reads, writes: 2 or more, not $reads, $writes")
+  val io = IO(new Bundle {
+    val upstream = Flipped(new Axi4Port(p))
+    val controller = new Axi4Port(p)
+  })
+  private def oneBeat(request: DecoupledIO[Axi4Address]): Unit =
+    assert(!request.valid || request.bits.len === 0.U, "the controller takes requests of one beat")
+  oneBeat(io.upstream.ar)
+  oneBeat(io.upstream.aw)
+
+  /** A queue for answers that can't be held back, and whether one more may be asked for. */
+  private def answers[T <: Data](from: DecoupledIO[T], to: DecoupledIO[T], depth: Int, asked: Bool): Bool = {
+    val queue = Module(new Queue(chiselTypeOf(from.bits), depth, flow = true))
+    queue.io.enq.valid := from.valid
+    queue.io.enq.bits := from.bits
+    from.ready := true.B
+    assert(!from.valid || queue.io.enq.ready, "an answer was lost")
+    to <> queue.io.deq
+    val room = RegInit(depth.U(log2Ceil(depth + 1).W))
+    room := room - asked + to.fire
+    room =/= 0.U
+  }
+  private val readIssued = io.controller.ar.fire
+  private val writeIssued = io.controller.aw.fire
+  private val readRoom = answers(io.controller.r, io.upstream.r, reads, readIssued)
+  private val writeRoom = answers(io.controller.b, io.upstream.b, writes, writeIssued)
+
+  private val readWants = io.upstream.ar.valid && readRoom
+  private val writeWants = io.upstream.aw.valid && io.upstream.w.valid && writeRoom
+  private val readsTurn = RegInit(true.B)
+  private val reading = readWants && (readsTurn || !writeWants)
+  private val writing = writeWants && !reading
+
+  // While nothing is taken the choice stays; then the other one has its turn.
+  when(reading) { readsTurn := !readIssued }
+  when(writing) { readsTurn := writeIssued }
+
+  io.controller.ar.valid := reading
+  io.controller.ar.bits := io.upstream.ar.bits
+  io.upstream.ar.ready := reading && io.controller.ar.ready
+  io.controller.aw.valid := writing
+  io.controller.aw.bits := io.upstream.aw.bits
+  io.controller.w.valid := writing
+  io.controller.w.bits := io.upstream.w.bits
+  io.upstream.aw.ready := writing && io.controller.aw.ready
+  io.upstream.w.ready := writing && io.controller.aw.ready
+  assert(io.controller.aw.ready === io.controller.w.ready, "awready and wready of the controller move together")
+}

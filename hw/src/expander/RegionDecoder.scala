@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.nemo.LineRead
+import chisel3._
+import chisel3.util._
+
+/** Where the telemetry windows are. The bits of a base below the window's size are taken as zero. */
+class Windows(p: ExpanderParams) extends Bundle {
+  val effect = new Window(p)
+  val snapshot = new Window(p)
+}
+
+/** One window of the telemetry region in the address space of the memory ports. */
+class Window(p: ExpanderParams) extends Bundle {
+  val enable = Bool()
+  val base = UInt(p.memory.addressBits.W)
+}
+
+/** Tells telemetry lines from memory. A window is
+  *
+  * {{{
+  * | pipeline | line | channel | byte of the line: 6 bits |
+  * }}}
+  *
+  * so the lines of a counter's states interleave over the channels like memory does. Where both windows are, the
+  * snapshot is: it harms nothing.
+  *
+  * Combinational.
+  */
+class RegionDecoder(p: ExpanderParams) extends Module {
+  val io = IO(new Bundle {
+    val address = Input(UInt(p.memory.addressBits.W))
+    val windows = Input(new Windows(p))
+
+    /** The channel of this port. */
+    val channel = Input(UInt(p.nemo.channelBits.W))
+
+    /** The address is in a window. */
+    val hit = Output(Bool())
+
+    /** The line it names, if it is not `refused`. */
+    val target = Output(new LineRead(p.nemo))
+
+    /** In a window, and names no line of this channel: another channel's, or of a pipeline that is not built. */
+    val refused = Output(Bool())
+  })
+  private val windowBits = log2Ceil(p.windowBytes)
+  private def in(window: Window) =
+    window.enable && (io.address >> windowBits) === (window.base >> windowBits)
+  private val snapshot = in(io.windows.snapshot)
+  io.hit := snapshot || in(io.windows.effect)
+
+  private val channels = log2Ceil(p.nemo.channels)
+  private val line = (io.address >> 6)(windowBits - 7, 0)
+  private val pipeline = (line >> (channels + p.nemo.lineBits)).pad(p.nemo.pipelineBits)
+  io.target.effect := !snapshot
+  io.target.line := line >> channels
+  io.target.pipeline := pipeline
+  private val otherChannel = if (channels == 0) false.B else line(channels - 1, 0) =/= io.channel
+  io.refused := otherChannel || pipeline >= p.nemo.pipelines.U
+}
