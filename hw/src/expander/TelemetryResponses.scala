@@ -73,7 +73,9 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     known(lookedUp) := true.B
     entries(lookedUp).ahead := io.ahead
   }
-  io.memoryWaits := first.zip(entries).map { case (first, entry) => first && entry.beat.id === io.memoryId }.reduce(_ || _)
+  io.memoryWaits := first.zip(
+    entries
+  ).map { case (first, entry) => first && entry.beat.id === io.memoryId }.reduce(_ || _)
 
   // The engine's lines find their slots in the order in which the slots were given.
   private val asked = Module(new Queue(UInt(slotBits.W), slots))
@@ -88,7 +90,9 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   when(io.line.valid) { filled(asked.io.deq.bits) := true.B }
 
   // Any of those that are first may go; the ring sees to it that none waits for ever.
-  private val candidates = first.zip(filled).zip(picked).map { case ((first, filled), picked) => first && filled && !picked }
+  private val candidates = first.zip(filled).zip(picked).map { case ((first, filled), picked) =>
+    first && filled && !picked
+  }
   private val queued = 4
   private val credits = RegInit(queued.U(log2Ceil(queued + 1).W))
   private val slot = PriorityEncoder(candidates)

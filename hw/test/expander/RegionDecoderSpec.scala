@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.nemo.NemoParams
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.util.Random
+
+class RegionDecoderSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private val configurations = Seq(
+    ExpanderParams(NemoParams(pipelines = 2, channels = 2, states = 256, table = 16)),
+    ExpanderParams(NemoParams(pipelines = 3, channels = 4, states = 128, table = 16)),
+    ExpanderParams(NemoParams(pipelines = 1, channels = 1, states = 64, table = 16)),
+    ExpanderParams()
+  )
+
+  behavior of "RegionDecoder"
+  for (p <- configurations) {
+    val n = p.nemo
+    it should s"find every line of ${n.pipelines} pipelines on ${n.channels} channels, and nothing else" in {
+      test(new RegionDecoder(p)) { dut =>
+        val random = new Random(n.pipelines)
+        val size = p.windowBytes
+        val (effect, snapshot) = (size * 5, size * (if (n.channels == 4) 5 else 9))
+        dut.io.windows.effect.base.poke(effect + 128)
+        dut.io.windows.snapshot.base.poke(snapshot)
+        for (step <- 0 until 3000) {
+          val (effectOn, snapshotOn) = (random.nextInt(4) > 0, random.nextInt(4) > 0)
+          val channel = random.nextInt(n.channels)
+          val base = Seq(effect, snapshot)(random.nextInt(2))
+          val offset = random.nextInt(6) match {
+            case 0 => size + random.nextInt(4096)
+            case 1 => BigInt(-1) - random.nextInt(4096)
+            case 2 => size - 1 - random.nextInt(128)
+            case _ => BigInt(random.nextInt(size.toInt))
+          }
+          val address = base + offset
+          dut.io.windows.effect.enable.poke(effectOn)
+          dut.io.windows.snapshot.enable.poke(snapshotOn)
+          dut.io.channel.poke(channel)
+          dut.io.address.poke(address)
+
+          def inside(on: Boolean, start: BigInt) = on && address >= start && address < start + size
+          val inSnapshot = inside(snapshotOn, snapshot)
+          val hit = inSnapshot || inside(effectOn, effect)
+          dut.io.hit.expect(hit, s"step $step, address $address")
+          if (hit) {
+            val line = (if (inSnapshot) address - snapshot else address - effect) / 64
+            val pipeline = line / n.channels / n.lines
+            val refused = line % n.channels != channel || pipeline >= n.pipelines
+            dut.io.refused.expect(refused)
+            if (!refused) {
+              dut.io.target.pipeline.expect(pipeline)
+              dut.io.target.line.expect(line / n.channels % n.lines)
+              dut.io.target.effect.expect(!inSnapshot)
+            }
+          }
+        }
+      }
+    }
+  }
+}
