@@ -15,8 +15,16 @@ from hypothesis import strategies as st
 from anemone.geometry import Geometry
 from anemone.golden import fast, nemo
 from anemone.rules import (
-    EFFECTS, OP_CODES, OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule, identity_map,
-)  # fmt: skip
+    EFFECTS,
+    OP_CODES,
+    OPERANDS,
+    OPS,
+    PREDICATES,
+    U64,
+    WIDTHS,
+    Rule,
+    identity_map,
+)
 from tests.model.strategies import events, geometries, rules, table_entries
 
 SEED = 20261121

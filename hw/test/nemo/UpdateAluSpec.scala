@@ -41,7 +41,8 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
       case UpdateOp.Or     => value | b
       case UpdateOp.Max    => value.max(b)
       case UpdateOp.AddSat => mask.min(value + b)
-      case _               => b
+      case UpdateOp.Set    => b
+      case _               => fail(s"${op.name} has no definition here")
     }
     result & mask
   }

@@ -114,7 +114,7 @@ async def a_good_update_beside_a_bad_word(hand: Hand) -> None:
 
 @by_hand
 async def a_bad_word_does_not_notify(hand: Hand) -> None:
-    """Updates of a bad word, 1 to 6 slots apart, count as matched, but no predicate holds on them."""
+    """Updates of a bad word, 1 to 6 slots apart, count as matched, but no predicate holds."""
     await hand.rule(0, replace(COUNT, effect_op="reset", notify_op="ge", notify_operand=0))
     matched = notifications = 0
     for bit, apart in product((17, PARITY), range(1, 7)):
@@ -127,7 +127,7 @@ async def a_bad_word_does_not_notify(hand: Hand) -> None:
         status = hand.status(0)
         seen = (status["matched"], status["notifications"], hand.get("status_0_notified"))
         assert seen == (matched, notifications, 0), (bit, apart)
-        # The word beside it is good and notifies meanwhile; so does the word itself once it is reset.
+        # The word beside it is good and notifies; so does the bad one once it is reset.
         for update in ({0: 0}, {0: 128}, {0: 0}):
             await hand.tick(update)
         await hand.tick(reads={0: Read(0, 0, 0, True)})
