@@ -10,4 +10,4 @@ lint: setup ## only the linters and formatters' checks
 format: setup ## let the formatters rewrite the sources
 	./mill hw.reformat + hw.test.reformat
 	ruff check --fix-only --quiet . && ruff format .
-	git ls-files '*.c' '*.cpp' '*.h' | xargs -r clang-format -i
+	git ls-files '*.c' '*.cpp' '*.h' '*.hpp' | xargs -r clang-format -i

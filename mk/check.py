@@ -84,7 +84,7 @@ def stages() -> list[Stage]:
             limit=2400,
         ),
     ]
-    sources = tracked(".c", ".cpp", ".h")
+    sources = tracked(".c", ".cpp", ".h", ".hpp")
     if sources:
         check = ["clang-format", "--dry-run", "-Werror", *sources]
         listed.insert(2, Stage("clang-format", check, lint=True))

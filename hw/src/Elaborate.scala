@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone
 
-import anemone.nemo.{NemoParams, TelemetryEngine}
+import anemone.nemo.{NemoParams, TelemetryEngine, UpdateOp}
 import circt.stage.ChiselStage
 import mainargs.{ParserForMethods, arg, main}
 
 /** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
 object Elaborate {
+  private val default = NemoParams()
+
   @main
   def engine(
-      @arg(doc = "rules that run side by side") pipelines: Int = 8,
-      @arg(doc = "memory channels: 1, 2 or 4") channels: Int = 2,
-      @arg(doc = "state words of a pipeline on a channel") states: Int = 8192,
-      @arg(doc = "translation table entries of a pipeline") table: Int = 8192,
-      @arg(name = "address-bits", doc = "bits of a device byte address") addressBits: Int = 34,
+      @arg(doc = "rules that run side by side") pipelines: Int = default.pipelines,
+      @arg(doc = "memory channels: 1, 2 or 4") channels: Int = default.channels,
+      @arg(doc = "state words of a pipeline on a channel") states: Int = default.states,
+      @arg(doc = "translation table entries of a pipeline") table: Int = default.table,
+      @arg(name = "address-bits", doc = "bits of a device byte address") addressBits: Int = default.addressBits,
       @arg(doc = "folder to write to") out: String
   ): Unit = {
     val params = NemoParams(pipelines, channels, states, table, addressBits)
@@ -38,7 +40,8 @@ object Elaborate {
       "line_words" -> p.lineWords,
       "index_bits" -> p.indexBits,
       "event_latency" -> TelemetryEngine.eventLatency,
-      "read_latency" -> TelemetryEngine.readLatency
+      "read_latency" -> TelemetryEngine.readLatency,
+      "ops" -> UpdateOp.ofRules.map(op => op.name -> ujson.Num(op.code))
     ),
     indent = 2
   ) + "\n"

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +13,11 @@ from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anemone.errors import InputError, oneline
+from anemone.errors import InputError, OutputError, oneline
 from anemone.geometry import Geometry
 
 if TYPE_CHECKING:
@@ -50,6 +52,21 @@ class Engine(StrEnum):
 
 
 _SIZES = Geometry()
+
+
+def _size(text: str) -> Any:
+    """An option that Geometry checks, so that its name, value and what is allowed are one line."""
+    return typer.Option(help=text, metavar="N")
+
+
+def _number(size: str) -> Any:
+    """A size as a number; anything else as it is, for Geometry to refuse."""
+    try:
+        return int(size)
+    except ValueError:
+        return size
+
+
 _EXAMPLE = """
 **Example.** Count the accesses to each 2 MiB page, and see the counters:
 
@@ -83,12 +100,12 @@ def _replay(
     rules: Annotated[Path, typer.Option(help="Rules, TOML.", metavar="RULES.toml")],
     trace: Annotated[Path, typer.Option(help="Accesses, CSV or Parquet.", metavar="TRACE")],
     engine: Annotated[Engine, typer.Option(help="The Verilated RTL, or the golden model.")],
-    out: Annotated[Path, typer.Option(help="Folder for the results.", metavar="DIR")],
-    channels: Annotated[int, typer.Option(help="Memory channels: 1, 2 or 4.")] = _SIZES.channels,
-    pipelines: Annotated[int, typer.Option(help="Rules at once.")] = _SIZES.pipelines,
-    states: Annotated[int, typer.Option(help="64-bit states a channel of a rule.")] = _SIZES.states,
-    table: Annotated[int, typer.Option(help="Entries of a translation table.")] = _SIZES.table,
-    device_gib: Annotated[int, typer.Option(help="The device's memory, GiB.")] = _SIZES.device_gib,
+    out: Annotated[str, typer.Option(help="Folder for the results.", metavar="DIR")],
+    channels: Annotated[str, _size("Memory channels: 1, 2 or 4.")] = str(_SIZES.channels),
+    pipelines: Annotated[str, _size("Rules at once.")] = str(_SIZES.pipelines),
+    states: Annotated[str, _size("64-bit states a channel of a rule.")] = str(_SIZES.states),
+    table: Annotated[str, _size("Entries of a translation table.")] = str(_SIZES.table),
+    device_gib: Annotated[str, _size("The device's memory, GiB.")] = str(_SIZES.device_gib),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print report.json instead of a table.")
     ] = False,
@@ -97,24 +114,42 @@ def _replay(
 
     Both engines write the same bytes, but for cycles and speed in report.json.
     """
-    geometry = Geometry(channels, pipelines, states, table, device_gib)
+    geometry = Geometry(*map(_number, (channels, pipelines, states, table, device_gib)))
     from anemone import result as results
     from anemone.replay import replay
     from anemone.rules import load_rules, truncated_operands
     from anemone.traces import read_trace
 
     loaded = load_rules(rules, geometry)
+    results.check_out(out, results.FILES)
+    accesses = read_trace(trace, geometry)
+    # Not before all input was read: what is wrong with it is to be the one line on stderr.
     for warning in truncated_operands(loaded):
         print(f"anemone: {oneline(str(rules), 400)}: {warning}", file=sys.stderr)
-    results.check_out(out)
-    accesses = read_trace(trace, geometry)
-    with _progress(f"{trace.name} on {engine.value}") as progress:
+    with _progress(f"{oneline(trace.name)} on {engine.value}") as progress:
         done = replay(loaded, accesses, geometry, engine.value, progress)
     results.write(done, out)
-    if as_json:
-        print(json.dumps(done.report, indent=2, ensure_ascii=False))
-    else:
-        _table(done, out)
+    with _printing():
+        if as_json:
+            # Escaped unless stdout can show it: JSON is the same either way.
+            ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+            print(json.dumps(done.report, indent=2, ensure_ascii=ascii_only))
+        else:
+            _table(done, out)
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    """What is printed in here reaches stdout, or OutputError says why not."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name's letters need not be known
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as e:
+        # Or else Python tries again at exit, and complains in its own way.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OutputError(f"stdout: {e.strerror}") from e
 
 
 @contextmanager
@@ -132,7 +167,7 @@ def _progress(title: str) -> Iterator[Progress | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _table(result: Result, out: Path) -> None:
+def _table(result: Result, out: str) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -147,7 +182,9 @@ def _table(result: Result, out: Path) -> None:
     console.print(table)
     cycles = f" in {result.cycles:,} cycles" if result.cycles else ""
     speed = f"{result.report['events_per_second']:,.0f} events/s{cycles}"
-    console.print(f"{speed}; results in {out}", markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        f"{speed}; results in {oneline(out, 400)}", markup=False, highlight=False, soft_wrap=True
+    )
 
 
 def _add_later(argv: list[str]) -> None:

@@ -31,6 +31,10 @@ class InputError(ValueError):
         )
 
 
+class OutputError(RuntimeError):
+    """What was to be printed could not be. The results are written all the same."""
+
+
 def oneline(text: str, longest: int = _LONGEST) -> str:
     """`text` with everything unprintable escaped and the middle of a long one cut out."""
     if len(text) > longest:

@@ -7,7 +7,7 @@ import errno
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -178,6 +178,7 @@ def write(result: Result, out: str | os.PathLike) -> None:
     aside and renamed, so a reader never sees half a file and a failure leaves what was there.
     Raises InputError if `out` cannot be written.
     """
+    check_out(out, FILES)
     out = Path(out)
     try:
         with _folder(out):
@@ -196,37 +197,50 @@ def write(result: Result, out: str | os.PathLike) -> None:
         raise unwritable(out, e) from e
 
 
-def check_out(out: str | os.PathLike) -> None:
-    """Raise InputError now if `write` would: before the work rather than after it."""
-    out = Path(out)
+def check_out(out: str | os.PathLike, names: Sequence[str] = ()) -> None:
+    """Raise InputError now if `write` would: before the work rather than after it.
+
+    names: the files that are to be written into `out`.
+    """
+    given, out = os.fspath(out), Path(out)
     try:
-        there = next(p for p in (out, *out.absolute().parents) if p.exists())
+        if not given:  # which Path takes for the current folder
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        # A link that leads nowhere is there all the same: no folder can be made in its place.
+        there = next(p for p in (out, *out.absolute().parents) if os.path.lexists(p))
         if not there.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         if not os.access(there, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        longest = os.pathconf(there, "PC_NAME_MAX")
+        if any(len(os.fsencode(part)) > longest for part in out.parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
     except (OSError, ValueError) as e:
-        raise unwritable(out, e) from e
+        raise unwritable(given, e) from e
+    for name in names:
+        path = out / name
+        if os.path.lexists(path) and not path.is_file():
+            what = Bare("not a regular file")
+            raise InputError(path, "output file", "--out", what, "a regular file, or none")
 
 
-def unwritable(out: Path, error: Exception) -> InputError:
+def unwritable(out: str | os.PathLike, error: Exception) -> InputError:
     why = Bare(getattr(error, "strerror", None) or str(error))
-    return InputError(out, "output folder", "--out", why, "a folder that can be made and written")
+    where = os.fspath(out) or "command line"
+    return InputError(where, "output folder", "--out", why, "a folder that can be made and written")
 
 
 @contextmanager
 def _folder(out: Path) -> Iterator[None]:
     """Make a folder and those above it; on failure remove again the ones made."""
     made = [p for p in (out, *out.parents) if not p.exists()]
-    out.mkdir(parents=True, exist_ok=True)
     try:
+        out.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
         for folder in made:
-            try:
+            with suppress(OSError):  # not made yet, or somebody else has put something there
                 folder.rmdir()
-            except OSError:  # somebody else has put something there
-                break
         raise
 
 
@@ -247,7 +261,8 @@ def _write_rows(path: Path, result: Result, rows: States | Reads) -> None:
         "write_page_checksum": True,
         "store_schema": False,
     }
-    with pq.ParquetWriter(path, schema, **settings) as writer:
+    # An open file, for pyarrow takes no name that is not UTF-8.
+    with path.open("wb") as file, pq.ParquetWriter(file, schema, **settings) as writer:
         for at in range(0, len(rows), ROW_GROUP):
             part = {c: getattr(rows, c)[at : at + ROW_GROUP] for c in columns}
             rule = names.take(pa.array(part.pop("rule")))

@@ -15,9 +15,13 @@ import numpy as np
 from anemone.errors import MISSING, Bare, InputError
 from anemone.geometry import Geometry
 
-# The position of a name is its code in the hardware's rule registers.
+# Codes of the update ops in the hardware's rule registers; UpdateOp.scala has the same.
+OP_CODES = {
+    "add": 0, "sub": 1, "shr": 2, "shl": 3, "xor": 4, "or": 5, "max": 6, "addsat": 7,
+}  # fmt: skip
+OPS = tuple(OP_CODES)
+# Of these the position of a name is its code.
 TYPES = ("R", "W", "RW")
-OPS = ("add", "sub", "shr", "shl", "xor", "or", "max", "addsat")
 OPERANDS = ("imm", "line", "is_write")
 WIDTHS = (8, 16, 32, 64)
 PREDICATES = ("none", "eq", "ge", "gt", "lt", "le")

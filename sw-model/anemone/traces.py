@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def read_trace(path: str | os.PathLike, geometry: Geometry) -> Trace:
         with Path(path).open("rb") as file:
             head = file.read(_MOST)
             if head[:4] == b"PAR1":
-                columns = _read_parquet(path, geometry)
+                columns = _read_parquet(path, file, geometry)
             else:
                 if file.seekable():  # only a pipe's text need be in memory twice
                     file.seek(0)
@@ -129,12 +129,15 @@ def _read_csv(path: object, data: bytes, geometry: Geometry) -> dict[str, np.nda
 # --- Parquet -----------------------------------------------------------------------------------
 
 
-def _read_parquet(path: str | os.PathLike, geometry: Geometry) -> dict[str, np.ndarray]:
+def _read_parquet(path: object, file: BinaryIO, geometry: Geometry) -> dict[str, np.ndarray]:
     import pyarrow as pa
 
+    if not file.seekable():
+        allowed = "a file, as Parquet is read from its end; through a pipe CSV"
+        raise InputError(path, "file", "Parquet", Bare("a pipe"), allowed)
     parts: dict[str, list[np.ndarray]] = {}
     row = 0
-    for batch in _batches(path):
+    for batch in _batches(path, file):
         if not parts:
             _check_names(path, "schema", batch.schema.names, _KNOWN)
             for field in batch.schema:
@@ -150,13 +153,16 @@ def _read_parquet(path: str | os.PathLike, geometry: Geometry) -> dict[str, np.n
     return {name: np.concatenate(p) for name, p in parts.items()}
 
 
-def _batches(path: str | os.PathLike) -> Iterator[Any]:
-    """Batches of a Parquet file, at least one (perhaps empty); all its failures as InputError."""
+def _batches(path: object, content: BinaryIO) -> Iterator[Any]:
+    """Batches of a Parquet file, at least one (perhaps empty); all its failures as InputError.
+
+    content: the open file, for pyarrow takes no name that is not UTF-8.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        with pq.ParquetFile(content, page_checksum_verification=True) as file:
             yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             yield from file.iter_batches(1 << 20)
     except InputError:

@@ -65,21 +65,32 @@ def test_contract_holds(case: str, proofs: Path, tmp_path: Path) -> None:
     assert check(proofs / case / "LaneProof.sv", tmp_path) is None
 
 
-# What firtool writes, and what breaks it.
+# The case that refutes it; what firtool writes, and what breaks it.
 MUTANTS = {
-    "the slot right before is not chained": (r"(\.io_chain +)\(.*\)", r"\g<1>(1'h0)"),
-    "parity is not kept": (r"(\.io_value_parity +)\(.*\)", r"\g<1>(1'h0)"),
+    "the slot right before is not chained": (
+        "add-set-4",
+        r"(\.io_chain +)\(.*\)",
+        r"\g<1>(1'h0)",
+    ),
+    "parity is not kept": ("add-set-4", r"(\.io_value_parity +)\(.*\)", r"\g<1>(1'h0)"),
     "a word in flight is read all the same": (
+        "add-set-4",
         r"(\.io_read_words +)\(.*\)",
         r"\g<1>({2{access_words[0] | access_words[1]}})",
     ),
+    "a line misses the slot three before": (
+        "add-set-4",
+        r"(\bhits_2 <= )io_parts_0_hits_2;",
+        r"\g<1>2'h0;",
+    ),
+    "a walk's words are not gathered": ("add-shr-4", r"(\bgather <= )[^;]+;", r"\g<1>1'h0;"),
 }
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_broken_lane_is_refuted(mutant: str, proofs: Path, tmp_path: Path) -> None:
-    pattern, replacement = MUTANTS[mutant]
-    sound = (proofs / "add-set-4" / "LaneProof.sv").read_text()
+    case, pattern, replacement = MUTANTS[mutant]
+    sound = (proofs / case / "LaneProof.sv").read_text()
     broken, places = re.subn(pattern, replacement, sound)
     assert places, f"nothing to break: {pattern}"
     source = tmp_path / "broken.sv"

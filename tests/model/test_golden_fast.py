@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 
 from anemone.geometry import Geometry
 from anemone.golden import fast, nemo
-from anemone.rules import EFFECTS, OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule, identity_map
+from anemone.rules import (
+    EFFECTS,
+    OP_CODES,
+    OPERANDS,
+    OPS,
+    PREDICATES,
+    U64,
+    WIDTHS,
+    Rule,
+    identity_map,
+)
 from tests.model.strategies import events, geometries, rules, table_entries
 
 SEED = 20261121
@@ -89,7 +99,6 @@ def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
     geometry = Geometry(channels=2, pipelines=1, states=16, table=4, device_gib=1)
     acted: Counter[str] = Counter()
     combinations = list(itertools.product(OPS, WIDTHS, PREDICATES, EFFECTS, OPERANDS))
-    assert len(combinations) == 8 * 4 * 6 * 10 * 3
     for op, width, predicate, effect, kind in combinations:
         full = (1 << width) - 1
         other = int(rng.integers(1 << 62))
@@ -130,6 +139,17 @@ def test_reads_that_fill_the_buffer_many_times(monkeypatch: pytest.MonkeyPatch) 
     assert reads_of(f) == nemo.replay(p, zip(addr.tolist(), write.tolist(), strict=True))
     assert len(f.reads) >= 33 and sum(steps) == 100
     assert_same(f, p)
+
+
+def test_an_op_without_a_meaning_is_no_other_op() -> None:
+    """A code that `_apply` has no branch for is an error, in an update and in a read effect."""
+    geometry = Geometry(channels=1, pipelines=1, states=16, table=2)
+    for place in (fast.P_OP, fast.P_EFFECT):
+        telemetry = fast.Telemetry(Rule(name="a", end=1 << 20, map=[[0, 0]]), geometry)
+        telemetry._p[place] = max(OP_CODES.values()) + 1
+        with pytest.raises(ValueError, match="without a meaning"):
+            telemetry.events(np.zeros(1, np.uint64), np.zeros(1, bool))
+            telemetry.read_line(0, 0, effect=True)
 
 
 def test_ten_million_events_a_second_for_every_op_and_width() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -129,7 +130,12 @@ def test_bad_input(
         (["--channels", "3"], "command line: --channels: channels is 3; allowed: 1, 2 or 4"),
         (["--states", "12"], "--states: states is 12"),
         (["--device-gib", "0"], "--device-gib: device_gib is 0"),
-        (["--table", "x"], "valid integer"),
+        (["--table", "x"], '--table: table is "x"; allowed: a power of two'),
+        (["--channels", "abc"], '--channels: channels is "abc"; allowed: 1, 2 or 4'),
+        (["--pipelines", ""], '--pipelines: pipelines is ""; allowed: 1 to 64'),
+        (["--states", "1.5"], '--states: states is "1.5"'),
+        (["--device-gib", "9" * 5000], "--device-gib: device_gib is "),
+        (["--out", ""], "--out is No such file or directory"),
         (["--engine", "fpga"], "'fpga' is not one of"),
         (["--frob"], "No such option"),
     ],
@@ -141,6 +147,15 @@ def test_bad_command_line(
     assert (status, out) == (2, "")
     assert err.count("\n") == 1 and said in err, err
     assert not (files / "out").exists()
+
+
+def test_bad_input_is_one_line_whatever_there_was_to_warn_of(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "r.toml").write_text(RULE + 'width = 8\nnotify = { op = "ge", operand = 300 }\n')
+    (files / "t.csv").write_text("addr,write\nx,1\n")
+    status, _, err = run(arguments(files), capsys)
+    assert status == 2 and err.count("\n") == 1 and 'addr is "x"' in err
 
 
 def test_an_engine_that_fails(
@@ -175,9 +190,47 @@ def test_help_is_quick_to_import() -> None:
     assert done.stderr.strip() == ""
 
 
+COMMAND = str(Path(sys.executable).with_name("anemone"))
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_stdout_that_takes_nothing(files: Path, more: list[str]) -> None:
+    """One line and status 1; the results are there."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [COMMAND, *arguments(files, *more)], stdout=full, stderr=subprocess.PIPE, text=True,
+            check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "anemone: stdout: No space left on device\n")
+    assert (files / "out" / "report.json").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_stdout_that_knows_few_letters(files: Path, more: list[str]) -> None:
+    (files / "r.toml").write_text(RULE.replace('"hot"', '"h\u00f6t"'))
+    done = subprocess.run(
+        [COMMAND, *arguments(files, *more), "--out", files / "\u00f6"], capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\xf6t" in done.stdout or json.loads(done.stdout)["rules"][0]["name"] == "h\u00f6t"
+
+
+def test_names_that_are_not_text(files: Path) -> None:
+    """Of the rules, the trace and the folder."""
+    folder = Path(os.fsdecode(os.fsencode(files) + b"/d\xff"))
+    folder.mkdir()
+    for name in ("r.toml", "t.csv"):
+        (files / name).rename(folder / name)
+    for more in ([], ["--json"]):
+        done = subprocess.run([COMMAND, *arguments(folder, *more)], capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert len(list((folder / "out").iterdir())) == 3
+
+
 def test_the_installed_command(files: Path) -> None:
     """In a process of its own: the entry point, the status, nothing but one line on stderr."""
-    command = [str(Path(sys.executable).with_name("anemone"))]
+    command = [COMMAND]
     done = subprocess.run(command + arguments(files), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     (files / "t.csv").write_text("addr,write\n1,1\nx,1\n")

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -165,6 +167,40 @@ def test_a_failed_write_leaves_what_was_there(
             write(result(STATES[:1]), tmp_path / name)
     assert {p.name: p.read_bytes() for p in (tmp_path / "old").iterdir()} == before
     assert not (tmp_path / "new").exists()
+
+
+def test_an_output_name_that_is_not_text(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/z\xff"))
+    write(result(), folder)
+    assert sorted(p.name for p in folder.iterdir()) == sorted(results.FILES)
+
+
+@pytest.mark.parametrize("name", results.FILES)
+@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link"])
+def test_a_result_that_cannot_be_replaced(tmp_path: Path, name: str, kind: str) -> None:
+    """Refused before the work, with the other results as they were."""
+    make = {"folder": Path.mkdir, "pipe": os.mkfifo, "dangling link": lambda p: p.symlink_to("no")}
+    make[kind](tmp_path / name)
+    with pytest.raises(InputError, match=re.escape(f"{name}: output file")):
+        results.check_out(tmp_path, results.FILES)
+    with pytest.raises(InputError):
+        write(result(), tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    """Nothing of the way to it stays."""
+    (tmp_path / "link").symlink_to(tmp_path / "no")
+    long = "x" * 300
+    for out in (tmp_path / "q" / "r" / long, tmp_path / long, tmp_path / "link", ""):
+        with pytest.raises(InputError, match="output folder: --out is"):
+            results.check_out(out)
+        with pytest.raises(InputError):
+            write(result(), out)
+    with pytest.raises(OSError), results._folder(tmp_path / "q" / "r" / long):
+        pass
+    assert [p.name for p in tmp_path.iterdir()] == ["link"]
+    assert not list(Path().glob("*.parquet"))
 
 
 def test_an_output_that_is_a_file(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import functools
 import io
+import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -192,6 +194,31 @@ def test_truncated_parquet(tmp_path: Path, keep: int) -> None:
         read(tmp_path, good_parquet()[:keep], "t.parquet")
     assert "file: Parquet is damaged" in one_line(caught.value)
     assert "a complete Parquet file" in str(caught.value)
+
+
+def test_parquet_by_a_name_that_is_not_text(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/g\xff.parquet"))
+    path.write_bytes(good_parquet())
+    assert len(read_trace(path, GEOMETRY)) == 40
+
+
+@pytest.mark.parametrize("is_parquet", [True, False])
+def test_a_pipe(tmp_path: Path, is_parquet: bool) -> None:
+    """CSV comes through one; Parquet, which is read from its end, is refused and not waited for."""
+    fifo = tmp_path / "t"
+    os.mkfifo(fifo)
+    data = good_parquet() if is_parquet else b"addr,write\n64,1\n"
+    writer = threading.Thread(target=lambda: fifo.write_bytes(data))
+    writer.start()
+    try:
+        if is_parquet:
+            with pytest.raises(InputError, match="Parquet is a pipe; allowed: a file"):
+                read_trace(fifo, GEOMETRY)
+        else:
+            assert len(read_trace(fifo, GEOMETRY)) == 1
+    finally:
+        writer.join(10)
+    assert not writer.is_alive()
 
 
 def one_line(error: InputError) -> str:

@@ -25,9 +25,9 @@ from tests.rtl.engines import LEAST, TYPICAL
 
 TRACE = Trace(np.arange(64, dtype=np.uint64) * np.uint64(64) % np.uint64(1024), np.ones(64, bool))
 RULE = Rule(
-    name="one", end=1 << 16, primary_shift=8, map=identity_map(LEAST, 64), read_every=16,
+    name="one", end=1 << 16, primary_shift=8, map=identity_map(LEAST, 64), read_every=24,
     effect_op="reset",
-)  # fmt: skip
+)  # fmt: skip  # the trace ends between two reads, so that something is left in the states
 
 
 def test_a_result_that_differs_is_noticed() -> None:
@@ -35,13 +35,12 @@ def test_a_result_that_differs_is_noticed() -> None:
     model = replay([RULE], TRACE, LEAST, "model")
     result = rtl.run([RULE], TRACE, LEAST)
     assert differences(result, model) == []
-    assert len(result.states) or len(result.reads)
     for kind in ("states", "reads"):
         rows = getattr(result, kind)
-        if len(rows):
-            value = rows.value.copy()
-            value[-1] += np.uint64(1)
-            assert differences(replace(result, **{kind: replace(rows, value=value)}), model)
+        assert len(rows), kind
+        value = rows.value.copy()
+        value[-1] += np.uint64(1)
+        assert differences(replace(result, **{kind: replace(rows, value=value)}), model)
     counters = [replace(result.counters[0], matched=result.counters[0].matched + 1)]
     assert differences(replace(result, counters=counters), model)
 

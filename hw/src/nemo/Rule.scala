@@ -78,8 +78,9 @@ class TableWrite(p: NemoParams) extends Bundle {
 /** What software sees of a pipeline besides its states.
   *
   * Counters are 64 bits wide and exact: events that updated a counter, that had no table entry, that fell past the
-  * last counter; updates on which the predicate held; lines returned with bad parity. The latch keeps the first
-  * counter on which the predicate held since it was last acknowledged; of two channels in one cycle, the lower.
+  * last counter; updates on which the predicate held; lines returned with bad parity. No predicate holds on a word with
+  * bad parity. The latch keeps the first counter on which the predicate held since it was last acknowledged; of two
+  * channels in one cycle, the lower.
   */
 class PipelineStatus(p: NemoParams) extends Bundle {
   val matched = UInt(64.W)

@@ -5,7 +5,7 @@ import chisel3._
 import chisel3.util._
 
 /** What the update datapath does for one op, a row a op. An op that the datapath can express is added here and
-  * nowhere else in the hardware (docs/adding-an-op.md).
+  * nowhere else in the hardware (docs/adding-an-op.md). The elaborator writes names and codes into params.json.
   *
   * The datapath of a counter, A the old state and B the operand, inverted when `subtract`:
   *   - `sum` = A + B, or A + B + 1 when `subtract`, and its carry out;
@@ -59,12 +59,18 @@ object UpdateOp {
   val Max: UpdateOp = UpdateOp("max", 6, subtract = true, pass = PassOnes, settle = SettleLarger)
   val AddSat: UpdateOp = UpdateOp("addsat", 7, pass = PassOnes, settle = SettleSaturated)
 
-  /** The reset of a read effect: the operand replaces the state. Not an update op of a rule. */
-  val Set: UpdateOp = UpdateOp("set", 8)
-
-  val all: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat, Set)
   val codeBits: Int = 4
-  require(all.map(_.code) == all.indices, "op codes count up from zero")
+
+  /** The reset of a read effect: the operand replaces the state. Not an update op of a rule, so its code is the last
+    * one, out of the way of those to come.
+    */
+  val Set: UpdateOp = UpdateOp("set", (1 << codeBits) - 1)
+
+  /** The ops that a rule may name. */
+  val ofRules: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat)
+  val all: Seq[UpdateOp] = ofRules :+ Set
+  require(all.map(_.code).distinct.size == all.size, "two ops of one code")
+  require(all.forall(op => op.code >= 0 && op.code < (1 << codeBits)), s"an op code that has not $codeBits bits")
 }
 
 /** An op decoded into the datapath's controls, one row of [[UpdateOp]] as wires. */

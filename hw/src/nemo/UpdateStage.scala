@@ -22,7 +22,7 @@ class LinePart(p: NemoParams) extends Bundle {
   val inFlight = Vec(UpdateStage.window, new InFlight(p))
 }
 
-/** A counter that an event updated, on its way to the notify stage. */
+/** A counter that an event updated, on its way to the notify stage, which hears nothing of words with bad parity. */
 class Updated(p: NemoParams) extends Bundle {
   val data = UInt(p.wordBits.W)
 
@@ -159,12 +159,12 @@ class UpdateStage(p: NemoParams) extends Module {
     io.part.inFlight(d) := Mux(reading(d), values(d), 0.U.asTypeOf(new InFlight(p)))
   }
 
-  // To the notify stage: what an event wrote.
+  // To the notify stage: what an event wrote. A predicate on a bad word would raise an interrupt for what nobody counted.
   private val word = Cat(io.matched.line, io.matched.word)
   private val index = CounterWidth.select(width, p) { w =>
     (if (w < p.subBits) Cat(word, io.matched.sub(p.subBits - 1 - w, 0)) else word).pad(p.indexBits)
   }
-  io.updated.valid := RegNext(ShiftRegister(event, window, false.B, true.B), false.B)
+  io.updated.valid := RegNext(ShiftRegister(event, window, false.B, true.B) && !result.bad, false.B)
   io.updated.bits.data := RegNext(result.data)
   io.updated.bits.mask := delayed(operands.io.inside, window + 1)
   io.updated.bits.index := delayed(index, window + 1)

@@ -27,36 +27,6 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams()
   private val word = (BigInt(1) << 64) - 1
 
-  /** The op's definition on one counter of `bits` bits. */
-  private def folded(op: UpdateOp, value: BigInt, operand: BigInt, bits: Int): BigInt = {
-    val mask = (BigInt(1) << bits) - 1
-    val b = operand & mask
-    val amount = (operand & 63).toInt
-    val result = op match {
-      case UpdateOp.Add    => value + b
-      case UpdateOp.Sub    => value - b
-      case UpdateOp.Shr    => value >> amount
-      case UpdateOp.Shl    => value << amount
-      case UpdateOp.Xor    => value ^ b
-      case UpdateOp.Or     => value | b
-      case UpdateOp.Max    => value.max(b)
-      case UpdateOp.AddSat => mask.min(value + b)
-      case _               => b
-    }
-    result & mask
-  }
-
-  /** The word, with the op applied to the counters that `bytes` covers. */
-  private def expected(op: UpdateOp, state: BigInt, operand: BigInt, w: Int, bytes: Int): BigInt = {
-    val bits = 8 << w
-    val mask = (BigInt(1) << bits) - 1
-    (0 until 64 / bits).map { i =>
-      val value = (state >> (i * bits)) & mask
-      val covered = ((bytes >> (i << w)) & 1) == 1
-      (if (covered) folded(op, value, operand, bits) else value) << (i * bits)
-    }.sum
-  }
-
   private def repeated(operand: BigInt, w: Int): BigInt = {
     val bits = 8 << w
     (0 until 64 / bits).map(i => (operand & ((BigInt(1) << bits) - 1)) << (i * bits)).sum
@@ -97,7 +67,7 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
             val (b, covered, state, chain) = pending.dequeue()
             dut.io.state.poke(state)
             dut.io.chain.poke(chain)
-            last = expected(op, if (chain) last else state, b, w, covered)
+            last = PlainFold.word(op, if (chain) last else state, b, w, covered)
             dut.clock.step()
             dut.io.result.expect(last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain")
           } else dut.clock.step()

@@ -42,15 +42,16 @@ def write(capture: Capture, path: Path, origin: dict[str, Any]) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            pq.write_table(
-                table,
-                part,
-                compression="zstd",
-                compression_level=_LEVEL,
-                use_dictionary=["tenant"],
-                column_encoding=_ENCODING,
-                row_group_size=_ROWS,
-            )
+            with part.open("wb") as file:  # for pyarrow takes no name that is not UTF-8
+                pq.write_table(
+                    table,
+                    file,
+                    compression="zstd",
+                    compression_level=_LEVEL,
+                    use_dictionary=["tenant"],
+                    column_encoding=_ENCODING,
+                    row_group_size=_ROWS,
+                )
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -14,10 +14,11 @@ import numpy as np
 from numba import njit
 
 from anemone.geometry import WORDS_PER_LINE, Geometry
-from anemone.rules import OPERANDS, OPS, PREDICATES, Rule
+from anemone.rules import OP_CODES, OPERANDS, PREDICATES, Rule
 
-ADD, SUB, SHR, SHL, XOR, OR, MAX, ADDSAT = range(len(OPS))
-RESET, NO_EFFECT = len(OPS), len(OPS) + 1  # follow the op codes in the effect's field
+ADD, SUB, SHR, SHL = (OP_CODES[name] for name in ("add", "sub", "shr", "shl"))
+XOR, OR, MAX, ADDSAT = (OP_CODES[name] for name in ("xor", "or", "max", "addsat"))
+RESET, NO_EFFECT = 256, 257  # in the effect's field, beyond every op code
 NONE, EQ, GE, GT, LT, LE = range(len(PREDICATES))
 LINE, IS_WRITE = OPERANDS.index("line"), OPERANDS.index("is_write")
 
@@ -53,7 +54,9 @@ def _apply(op, value, operand, width, mask):  # type: ignore[no-untyped-def]
         return value | operand
     if op == MAX:
         return max(value, operand)
-    return value + operand if operand <= mask - value else mask  # ADDSAT
+    if op == ADDSAT:
+        return value + operand if operand <= mask - value else mask
+    raise ValueError("an op code without a meaning")
 
 
 @njit(cache=True, nogil=True)
@@ -192,14 +195,14 @@ class Telemetry:
         self._live = np.zeros((size + 63) // 64, np.uint64)
         self._counts = np.zeros(8, np.uint64)
         mask = (1 << rule.width) - 1
-        effect = {"none": NO_EFFECT, "reset": RESET}
+        effect = {"none": NO_EFFECT, "reset": RESET, **OP_CODES}
         self._p = np.array(
             [
                 "R" in rule.type, "W" in rule.type, rule.start, rule.end,
                 rule.primary_mask, rule.primary_shift, rule.sub_mask, rule.sub_shift,
-                OPS.index(rule.op), OPERANDS.index(rule.operand_kind), rule.operand & mask,
+                OP_CODES[rule.op], OPERANDS.index(rule.operand_kind), rule.operand & mask,
                 rule.width, PREDICATES.index(rule.notify_op), rule.notify_operand & mask,
-                effect[rule.effect_op] if rule.effect_op in effect else OPS.index(rule.effect_op),
+                effect[rule.effect_op],
                 rule.effect_operand & mask, geometry.channels, rule.read_every,
             ],
             np.uint64,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from anemone.geometry import Geometry
-from anemone.rules import OPERANDS, OPS, PREDICATES, WIDTHS, Rule
+from anemone.rules import OP_CODES, OPERANDS, PREDICATES, WIDTHS, Rule
 from anemone.traces import Trace
 
 MAGIC = int.from_bytes(b"ANEMJOB1", "little")
@@ -39,9 +39,9 @@ def _fields(rule: Rule) -> list[int]:
     return [
         "R" in rule.type, "W" in rule.type, rule.start, rule.end,
         rule.primary_mask, rule.primary_shift, rule.sub_mask, rule.sub_shift,
-        OPS.index(rule.op), OPERANDS.index(rule.operand_kind), rule.operand,
+        OP_CODES[rule.op], OPERANDS.index(rule.operand_kind), rule.operand,
         WIDTHS.index(rule.width), PREDICATES.index(rule.notify_op), rule.notify_operand,
-        kind, OPS.index(rule.effect_op) if kind == _OP else 0, rule.effect_operand,
+        kind, OP_CODES.get(rule.effect_op, 0), rule.effect_operand,
         rule.read_every,
     ]  # fmt: skip
 

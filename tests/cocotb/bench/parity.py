@@ -113,6 +113,35 @@ async def a_good_update_beside_a_bad_word(hand: Hand) -> None:
 
 
 @by_hand
+async def a_bad_word_does_not_notify(hand: Hand) -> None:
+    """Updates of a bad word, 1 to 6 slots apart, count as matched, but no predicate holds."""
+    await hand.rule(0, replace(COUNT, effect_op="reset", notify_op="ge", notify_operand=0))
+    matched = notifications = 0
+    for bit, apart in product((17, PARITY), range(1, 7)):
+        await flip(hand, bit)
+        for _ in range(6):
+            await hand.tick({0: 0})
+            await hand.wait(apart - 1)
+        await hand.wait(20)
+        matched += 6
+        status = hand.status(0)
+        seen = (status["matched"], status["notifications"], hand.get("status_0_notified"))
+        assert seen == (matched, notifications, 0), (bit, apart)
+        # The word beside it is good and notifies; so does the bad one once it is reset.
+        for update in ({0: 0}, {0: 128}, {0: 0}):
+            await hand.tick(update)
+        await hand.tick(reads={0: Read(0, 0, 0, True)})
+        await hand.tick({0: 0})
+        await hand.wait(20)
+        matched, notifications = matched + 4, notifications + 2
+        status = hand.status(0)
+        assert (status["matched"], status["notifications"]) == (matched, notifications), bit
+        assert hand.get("status_0_notified") and hand.get("status_0_notifiedIndex") == 1
+        await hand.tick(acknowledge_0=1)
+        await hand.tick()
+
+
+@by_hand
 async def a_reset_heals(hand: Hand) -> None:
     """A read-with-reset returns the poison and heals the word, also right behind an update."""
     await hand.rule(0, replace(COUNT, effect_op="reset", effect_operand=4))

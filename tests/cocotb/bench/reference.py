@@ -11,6 +11,7 @@ SlotArbiter and TelemetryEngine alone:
 - a table entry applies from the cycle on in which it is accepted; a rule from the first cycle on in
   which it is offered, the one before it is done and no channel is amid an eight-slot read; no read
   is accepted while it is waiting for that;
+- a predicate holds on good words alone, and nothing here flips a bit: bench/parity.py does;
 - a clear takes what is accepted in its cycle and before; what gets its slot before `clearing` ends
   has no effect, and such lines are zero.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from anemone.rules import EFFECTS, OPERANDS, OPS, PREDICATES, WIDTHS, Rule
+from anemone.rules import EFFECTS, OP_CODES, OPERANDS, PREDICATES, WIDTHS, Rule
 from tests.cocotb.bench.sizes import Size
 
 Event = tuple[int, int]  # byte address, is-write
@@ -92,13 +92,13 @@ def registers(rule: Rule, enable: bool, size: Size) -> dict[str, int]:
         "primaryShift": rule.primary_shift,
         "subMask": rule.sub_mask & mask,
         "subShift": rule.sub_shift,
-        "op": OPS.index(rule.op),
+        "op": OP_CODES[rule.op],
         "operandSource": OPERANDS.index(rule.operand_kind),
         "operand": rule.operand,
         "counterWidth": WIDTHS.index(rule.width),
         "notifyOp": PREDICATES.index(rule.notify_op),
         "notifyOperand": rule.notify_operand,
         "effectKind": kind,
-        "effectOp": OPS.index(effect) if kind == 2 else 0,
+        "effectOp": OP_CODES.get(effect, 0),
         "effectOperand": rule.effect_operand,
     }

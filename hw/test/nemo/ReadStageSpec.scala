@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+
+class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private val p = NemoParams(pipelines = 2, channels = 1, states = 32, table = 2)
+
+  /** A word of a part: in the array (0) or on its way from the slot so many before. */
+  private case class Word(from: Int, data: BigInt, bad: Boolean)
+
+  private case class Part(pipeline: Int, walk: Boolean, word: Int, words: Map[Int, Word])
+
+  private def random(of: Random): Seq[Part] = {
+    val pipeline = of.nextInt(p.pipelines)
+    // Words from one slot have one value: it was written to all of them.
+    def words(ks: Seq[Int]): Map[Int, Word] = {
+      val values = Seq.fill(UpdateStage.window)((BigInt(64, of), of.nextInt(12) == 0))
+      ks.map { k =>
+        val from = of.nextInt(UpdateStage.window + 1)
+        val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else values(from - 1)
+        k -> Word(from, data, bad)
+      }.toMap
+    }
+    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords)))
+    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k))))
+  }
+
+  private def odd(x: BigInt): Boolean = x.bitCount % 2 == 1
+
+  behavior of "ReadStage"
+  for (seed <- 1 to 4)
+    it should s"join what pipelines have of a line, gather walks, and keep poison to its line, seed $seed" in {
+      test(new ReadStage(p)) { dut =>
+        val of = new Random(seed)
+        val slots = Seq.fill(60)(if (of.nextInt(4) == 0) Seq(None) else random(of).map(Option(_))).flatten
+        val expected = mutable.Queue[(Int, Int, Seq[BigInt], Boolean)]()
+        var walked = Seq[Word]()
+        for ((slot, cycle) <- slots.zipWithIndex; part <- slot) {
+          walked = if (part.walk && part.word > 0) walked else Seq()
+          walked ++= part.words.toSeq.sortBy(_._1).map(_._2)
+          if (walked.size == p.lineWords)
+            expected.enqueue((cycle + ReadStage.latency, part.pipeline, walked.map(_.data), walked.exists(_.bad)))
+        }
+        for (cycle <- 0 until slots.size + ReadStage.latency) {
+          val slot = slots.lift(cycle).flatten
+          val before = slots.lift(cycle - 1).flatten
+          dut.io.slot.read.poke(slot.isDefined)
+          dut.io.slot.walk.poke(slot.exists(_.walk))
+          dut.io.slot.word.poke(slot.fold(0)(_.word))
+          dut.io.slot.target.pipeline.poke(slot.fold(0)(_.pipeline))
+          for ((part, i) <- dut.io.parts.zipWithIndex) {
+            val own = slot.filter(_.pipeline == i)
+            for (k <- 0 until p.lineWords) {
+              val word = own.flatMap(_.words.get(k)).filter(_.from == 0)
+              part.stored(k).data.poke(word.fold(BigInt(0))(_.data))
+              part.stored(k).parity.poke(word.exists(w => odd(w.data) ^ w.bad))
+            }
+            for (d <- 0 until UpdateStage.window) {
+              // The slot right before comes a cycle after the others.
+              val source = if (d == 0) before.filter(_.pipeline == i) else own
+              val words = source.fold(Map[Int, Word]())(_.words.filter(_._2.from == d + 1))
+              part.hits(d).poke(words.keys.map(1 << _).sum)
+              // What no word takes is not looked at.
+              part.inFlight(d).data.poke(words.headOption.fold(BigInt(0))(_._2.data))
+              part.inFlight(d).bad.poke(words.headOption.fold(source.isDefined && of.nextBoolean())(_._2.bad))
+            }
+          }
+          dut.io.line.valid.expect(expected.headOption.exists(_._1 == cycle), s"cycle $cycle")
+          if (expected.headOption.exists(_._1 == cycle)) {
+            val (_, pipeline, words, poison) = expected.dequeue()
+            dut.io.pipeline.expect(pipeline)
+            dut.io.line.bits.poison.expect(poison, s"cycle $cycle")
+            for (k <- 0 until p.lineWords) dut.io.line.bits.words(k).expect(words(k), s"cycle $cycle, word $k")
+          }
+          dut.clock.step()
+        }
+        assert(expected.isEmpty)
+      }
+    }
+}

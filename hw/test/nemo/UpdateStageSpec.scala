@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chiseltest._
+import firrtl2.annotations.{CircuitTarget, MemoryArrayInitAnnotation}
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+
+class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private val p = NemoParams(pipelines = 2, channels = 1, states = 16, table = 2, addressBits = 16)
+
+  /** Line 0 starts with bad parity in every word, line 1 is good. Nothing else can make a word bad. */
+  private val memories = (0 until p.lineWords).map { k =>
+    val bank = CircuitTarget("UpdateStage").module(if (k == 0) "Ram1R1W" else s"Ram1R1W_$k")
+    MemoryArrayInitAnnotation(bank.ref("memory"), Seq(BigInt(1) << p.wordBits, BigInt(0)))
+  }
+
+  private sealed trait Slot
+  private case object Idle extends Slot
+  private case class Event(line: Int, word: Int, sub: Int) extends Slot
+  private case class Read(line: Int, effect: Boolean, word: Option[Int]) extends Slot
+
+  /** Few counters, so that most slots touch what the ones before have in flight. */
+  private def slots(random: Random, w: Int, walks: Boolean): Seq[Slot] = Seq.fill(500) {
+    val (line, word) = (random.nextInt(2), random.nextInt(2))
+    random.nextInt(8) match {
+      case 0                         => Seq(Idle)
+      case 1 if random.nextBoolean() => Seq(Read(line, effect = false, None))
+      case 1 if walks                => (0 until p.lineWords).map(k => Read(line, effect = true, Some(k)))
+      case 1                         => Seq(Read(line, effect = true, None))
+      case _                         => Seq(Event(line, word, random.nextInt(8 >> w)))
+    }
+  }.flatten
+
+  private case class Word(data: BigInt, bad: Boolean)
+  private case class Outcome(updated: Option[(BigInt, Int)], good: Boolean, part: Map[Int, Word])
+
+  /** The fold over the slots. Counts at which distance a word was met again, by what met it. */
+  private def fold(
+      slots: Seq[Slot],
+      rule: TestRule,
+      words: mutable.Map[(Int, Int), Word],
+      met: mutable.Set[(Boolean, Int)]
+  ): Seq[Outcome] = {
+    val w = rule.counterWidth
+    val written = mutable.Map[(Int, Int), Int]()
+    val heals = rule.effectKind == ReadEffect.Reset
+    def write(at: (Int, Int), word: Word, slot: Int): Unit = { words(at) = word; written(at) = slot }
+    for ((slot, i) <- slots.zipWithIndex) yield slot match {
+      case Idle => Outcome(None, good = false, Map())
+      case Event(line, word, sub) =>
+        written.get((line, word)).foreach(at => met += ((false, i - at)))
+        val before = words((line, word))
+        val bytes = ((1 << (1 << w)) - 1) << (sub << w)
+        val after = Word(PlainFold.word(rule.op, before.data, rule.operand, w, bytes), before.bad)
+        write((line, word), after, i)
+        val bits = 8 << w
+        val value = (after.data >> (sub * bits)) & ((BigInt(1) << bits) - 1)
+        Outcome(Some((value << (sub * bits), ((line * p.lineWords + word) * (8 >> w)) + sub)), !before.bad, Map())
+      case Read(line, effect, word) =>
+        val ks = word.fold[Seq[Int]](0 until p.lineWords)(Seq(_))
+        ks.foreach(k => written.get((line, k)).foreach(at => met += ((true, i - at))))
+        val part = ks.map(k => k -> words((line, k))).toMap
+        if (effect && rule.effectKind != ReadEffect.None) for (k <- ks) {
+          val op = if (heals) UpdateOp.Set else rule.effectOp
+          val data = PlainFold.word(op, part(k).data, rule.effectOperand, w, 0xff)
+          write((line, k), Word(data, part(k).bad && !heals), i)
+        }
+        Outcome(None, good = false, part)
+    }
+  }
+
+  private def load(dut: UpdateStage, rule: TestRule): Unit = {
+    dut.io.rule.op.poke(rule.op.code)
+    dut.io.rule.operandSource.poke(OperandSource.Immediate)
+    dut.io.rule.operand.poke(rule.operand)
+    dut.io.rule.counterWidth.poke(rule.counterWidth)
+    dut.io.rule.effectKind.poke(rule.effectKind)
+    dut.io.rule.effectOp.poke(rule.effectOp.code)
+    dut.io.rule.effectOperand.poke(rule.effectOperand)
+    dut.io.load.poke(true)
+    dut.clock.step()
+    dut.io.load.poke(false)
+  }
+
+  private def offer(dut: UpdateStage, slot: Slot): Unit = {
+    dut.io.matched.matched.poke(slot.isInstanceOf[Event])
+    dut.io.slot.read.poke(slot.isInstanceOf[Read])
+    dut.io.slot.walk.poke(false)
+    slot match {
+      case Event(line, word, sub) =>
+        dut.io.matched.line.poke(line)
+        dut.io.matched.word.poke(word)
+        dut.io.matched.sub.poke(sub)
+      case Read(line, effect, word) =>
+        dut.io.slot.target.line.poke(line)
+        dut.io.slot.target.effect.poke(effect)
+        dut.io.slot.walk.poke(word.isDefined)
+        dut.io.slot.word.poke(word.getOrElse(0))
+      case Idle =>
+    }
+  }
+
+  /** What of a line is there now: words by where they come from, the array or the slots in `distances` before. */
+  private def part(dut: UpdateStage, distances: Range, array: Boolean): Map[Int, Word] = {
+    val flying = for {
+      d <- distances
+      hits = dut.io.part.hits(d).peekInt()
+      k <- 0 until p.lineWords if hits.testBit(k)
+    } yield k -> Word(dut.io.part.inFlight(d).data.peekInt(), dut.io.part.inFlight(d).bad.peekBoolean())
+    assert(flying.map(_._1).distinct.size == flying.size, "a word has two newest values")
+    val stored = (0 until p.lineWords).map { k =>
+      val data = dut.io.part.stored(k).data.peekInt()
+      k -> Word(data, dut.io.part.stored(k).parity.peekBoolean() ^ data.bitCount % 2 == 1)
+    }
+    (if (array) stored.toMap else Map[Int, Word]()) ++ flying
+  }
+
+  // Resets last, for they leave nothing bad.
+  private val effects = Seq(ReadEffect.None, ReadEffect.Op, ReadEffect.Reset)
+
+  behavior of "UpdateStage"
+  it should "fold updates and reads of random slots, in flight or not, good and bad" in {
+    test(new UpdateStage(p)).withAnnotations(memories :+ VerilatorBackendAnnotation) { dut =>
+      dut.io.off.poke(false)
+      dut.io.clear.valid.poke(false)
+      val words = mutable.Map[(Int, Int), Word]().withDefault { case (line, _) => Word(0, line == 0) }
+      for (seed <- 1 to 12) withClue(s"seed $seed: ")(run(dut, seed, words))
+    }
+  }
+
+  /** 500 slots and more of a rule; goes on with the states of the one before. */
+  private def run(dut: UpdateStage, seed: Int, words: mutable.Map[(Int, Int), Word]): Unit = {
+    val random = new Random(seed)
+    val rule = TestRule(
+      op = UpdateOp.ofRules(seed % UpdateOp.ofRules.size),
+      operand = 1 + random.nextInt(5),
+      counterWidth = seed % 4,
+      effectKind = effects((seed - 1) / 4),
+      effectOp = UpdateOp.ofRules((seed + 3) % UpdateOp.ofRules.size),
+      effectOperand = random.nextInt(200)
+    )
+    val all = slots(random, rule.counterWidth, rule.effectKind == ReadEffect.Op)
+    val met = mutable.Set[(Boolean, Int)]()
+    val outcomes = fold(all, rule, words, met)
+    assert((for (read <- Seq(false, true); d <- 1 to 5) yield (read, d)).forall(met), "not every distance is met")
+    load(dut, rule)
+    var early = Map[Int, Word]()
+    for (cycle <- 0 until all.size + UpdateStage.latency) {
+      offer(dut, all.lift(cycle).getOrElse(Idle))
+      for (outcome <- outcomes.lift(cycle - UpdateStage.latency)) {
+        dut.io.updated.valid.expect(outcome.updated.isDefined && outcome.good, s"slot ${cycle - UpdateStage.latency}")
+        for ((value, index) <- outcome.updated) {
+          assert((dut.io.updated.bits.data.peekInt() & dut.io.updated.bits.mask.peekInt()) == value, s"cycle $cycle")
+          dut.io.updated.bits.index.expect(index)
+        }
+      }
+      // The value of the slot right before the read comes a cycle after the rest.
+      for (outcome <- outcomes.lift(cycle - UpdateStage.partLatency - 1)) {
+        val seen = early ++ part(dut, 0 to 0, array = false)
+        for (k <- 0 until p.lineWords) {
+          val expected = outcome.part.getOrElse(k, Word(0, bad = false))
+          assert(seen(k) == expected, s"word $k of slot ${cycle - UpdateStage.partLatency - 1}")
+        }
+      }
+      early = part(dut, 1 until UpdateStage.window, array = true)
+      dut.clock.step()
+    }
+    offer(dut, Idle)
+  }
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What hardware and Python both have to say, each in one place, is the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from anemone import rtl
+from anemone.geometry import WORDS_PER_LINE, Geometry
+from anemone.golden import nemo
+from anemone.rules import OP_CODES
+from tests.rtl.engines import LEAST
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def defaults(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """params.json of an engine of which no size is given."""
+    folder = tmp_path_factory.mktemp("elaborated")
+    command = [ROOT / "mill", "hw.run", "--out", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
+    return json.loads((folder / "params.json").read_text())
+
+
+def test_default_sizes(defaults: dict) -> None:
+    geometry = Geometry()
+    for name in ("pipelines", "channels", "states", "table", "address_bits"):
+        assert defaults[name] == getattr(geometry, name), name
+    assert defaults["line_words"] == WORDS_PER_LINE
+
+
+def test_op_codes() -> None:
+    """Of the hardware, of rules, and of both models: the same names, the same codes."""
+    params = json.loads((rtl.elaborate(LEAST) / "params.json").read_text())
+    assert params["ops"] == OP_CODES
+    assert set(nemo.OPS) == set(OP_CODES)
