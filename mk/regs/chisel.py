@@ -72,7 +72,9 @@ def shapes(regs: Map) -> list[Shape]:
     for register, group in everything:
         if not register.plain and register.kind != "constant":
             users.setdefault(type_name(register, group), []).append(register)
-    return [Shape(name, described(registers), registers[0].fields) for name, registers in users.items()]
+    return [
+        Shape(name, described(registers), registers[0].fields) for name, registers in users.items()
+    ]
 
 
 def described(users: list[Register]) -> str:

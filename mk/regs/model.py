@@ -150,9 +150,7 @@ def load(path: Path) -> Map:
             groups.append(_group(node))
         elif isinstance(node, MemNode):
             memories.append(_memory(node))
-    return Map(
-        top.inst_name, _text(top, "name"), tuple(registers), tuple(groups), tuple(memories)
-    )
+    return Map(top.inst_name, _text(top, "name"), tuple(registers), tuple(groups), tuple(memories))
 
 
 def _require(holds: bool, node: Any, what: str) -> None:

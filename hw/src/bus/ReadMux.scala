@@ -6,7 +6,7 @@ import chisel3.util._
 
 /** Reads one of many words by its address, in two steps: the word within each block of sixteen, then the block.
   *
-  * An address that is no word's answers zero with SLVERR.
+  * An address means the word that it is in; where there is none, the answer is zero with SLVERR.
   *
   * Latency: [[ReadMux.latency]] cycles from `read` to `answer`; the value is the one of the cycle in between. One read
   * a cycle.
@@ -27,13 +27,12 @@ class ReadMux(addressBits: Int, dataBits: Int, offsets: Seq[BigInt]) extends Mod
 
   private val valid = RegNext(io.read.valid, false.B)
   private val address = RegEnable(io.read.bits, io.read.valid)
-  private val aligned = address(alignment - 1, 0) === 0.U
   private val place = address(room - 1, alignment)
 
   private val blocks = offsets.zip(io.words).groupBy { case (offset, _) => offset >> room }.toSeq.sortBy(_._1).map {
     case (number, members) =>
       val byPlace = members.map { case (offset, word) => ((offset >> alignment).toInt % ReadMux.block) -> word }.toMap
-      val here = aligned && (address >> room) === number.U
+      val here = (address >> room) === number.U
       val known = VecInit(Seq.tabulate(ReadMux.block)(i => byPlace.contains(i).B))
       val words = VecInit(Seq.tabulate(ReadMux.block)(i => byPlace.getOrElse(i, 0.U(dataBits.W))))
       (RegNext(here && known(place)), RegNext(Mux(here, words(place), 0.U)))

@@ -11,8 +11,8 @@ import scala.collection.mutable
   * fields read as zero and ignore writes; so do fields that software cannot read or write.
   *
   * Rules of the port:
-  *   - where nothing is, and at an address that is no multiple of a word's bytes: SLVERR, reads are zero, writes have
-  *     no effect;
+  *   - where nothing is: SLVERR, reads are zero, writes have no effect;
+  *   - an address means the word that it is in: strobes, and not its lowest bits, say which bytes are written;
   *   - bytes without a strobe are not written; of a command or a memory, all bytes that hold fields must have one, or
   *     the write is answered SLVERR and has no effect.
   *
@@ -48,7 +48,7 @@ class RegisterMap(port: AxiLitePort) {
     selects += selected
     selected
   }
-  private def at(offset: BigInt): Bool = select(_ === offset.U)
+  private def at(offset: BigInt): Bool = select(address => (address >> alignment) === (offset >> alignment).U)
 
   private def bits(of: UInt, low: Int, field: Data): UInt = of(low + field.getWidth - 1, low)
 
@@ -99,7 +99,7 @@ class RegisterMap(port: AxiLitePort) {
     require(offset % (BigInt(1) << room) == 0, s"a memory's offset is a multiple of its size, not $offset")
     val inside = select { address =>
       val entry = address(room - 1, 0) >> alignment
-      (address >> room) === (offset >> room).U && entry < entries.U && address(alignment - 1, 0) === 0.U
+      (address >> room) === (offset >> room).U && entry < entries.U
     }
     index := held.address(room - 1, alignment)
     take(inside, to, fields, true.B)
