@@ -39,12 +39,12 @@ class Bench:
         cocotb.start_soon(Clock(dut.clock, 10, "ns").start())
         bus = AxiLiteBus.from_prefix(dut, "s_axi")
         self.master = AxiLiteMaster(bus, dut.clock, dut.reset)
-        channels = [
+        self.channels = [
             *(self.master.write_if.aw_channel, self.master.write_if.w_channel),
             *(self.master.write_if.b_channel, self.master.read_if.ar_channel),
             self.master.read_if.r_channel,
         ]
-        for channel in channels:
+        for channel in self.channels:
             channel.set_pause_generator(self.pauses())
         dut.reset.value = 1
         await ClockCycles(dut.clock, 3)
@@ -57,6 +57,11 @@ class Bench:
         chance = random.Random(self.chance.random())
         while True:
             yield chance.random() < 0.3
+
+    def no_pauses(self) -> None:
+        for channel in self.channels:
+            channel.clear_pause_generator()
+            channel.pause = False
 
     def port(self, name: str) -> Any:
         return getattr(self.dut, name)
@@ -179,7 +184,7 @@ async def settings_keep_what_is_written(dut: Any) -> None:
 
 @cocotb.test()
 async def events_stay_until_cleared(dut: Any) -> None:
-    """A pulse sets, a written one clears, a set in the cycle of the clear wins."""
+    """A pulse sets for good, a written one clears, each bit by itself."""
     bench = await Bench(dut, "events").start()
     for place in places("event"):
         fields = place.register.fields
@@ -201,12 +206,36 @@ async def events_stay_until_cleared(dut: Any) -> None:
             standing &= ~field.mask
             assert await bench.read(place.address) == (standing, OKAY), field
             assert await bench.out(place) == standing, field
-        for field in fields:
-            bench.port(place.field_port("in", field)).value = field.mask >> field.low
-        assert await bench.write(place.address, ONES) == OKAY
-        for field in fields:
-            bench.port(place.field_port("in", field)).value = 0
-        assert await bench.read(place.address) == (place.mask, OKAY), "a set wins"
+
+
+@cocotb.test()
+async def a_set_beside_a_clear_wins(dut: Any) -> None:
+    """A pulse in the very cycle of the clear stays, one a cycle earlier is cleared."""
+    bench = await Bench(dut, "races").start()
+    bench.no_pauses()
+    for place, field in [(p, f) for p in places("event") for f in p.register.fields]:
+        port = bench.port(place.field_port("in", field))
+
+        async def pulse(edge: int, port: Any = port, field: Any = field) -> None:
+            """High where the clock's edge of this number is."""
+            if edge:
+                await ClockCycles(dut.clock, edge)
+            port.value = field.mask >> field.low
+            await RisingEdge(dut.clock)
+            port.value = 0
+
+        await pulse(0)
+        write = cocotb.start_soon(bench.write(place.address, field.mask))
+        cleared = -1
+        while await bench.out(place):
+            cleared += 1
+        assert await write == OKAY
+        for early, stands in ((1, 0), (0, field.mask), (-1, field.mask)):
+            write = cocotb.start_soon(bench.write(place.address, field.mask))
+            await pulse(cleared - early)
+            assert await write == OKAY
+            assert await bench.read(place.address) == (stands, OKAY), (field, early)
+            await bench.write(place.address, ONES)
 
 
 @cocotb.test()

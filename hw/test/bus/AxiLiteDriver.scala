@@ -23,6 +23,9 @@ class AxiLiteDriver(port: AxiLitePort, clock: Clock, seed: Int = 0, slow: Int = 
   val written, answered = mutable.ArrayBuffer[LiteAnswer]()
   var cycle = 0
 
+  /** Done in every cycle, before the clock. */
+  var each: () => Unit = () => ()
+
   def write(writes: LiteWrite*): Unit = { aw ++= writes; w ++= writes }
   def read(addresses: BigInt*): Unit = ar ++= addresses
 
@@ -48,13 +51,15 @@ class AxiLiteDriver(port: AxiLitePort, clock: Clock, seed: Int = 0, slow: Int = 
     if (awOn && port.aw.ready.peekBoolean()) { aw.dequeue(); awOn = false }
     if (wOn && port.w.ready.peekBoolean()) { w.dequeue(); wOn = false }
     if (arOn && port.ar.ready.peekBoolean()) { ar.dequeue(); arOn = false }
+    each()
     clock.step()
     cycle += 1
   }
 
   /** Steps until so many writes and reads are answered. */
   def finish(writes: Int, reads: Int, limit: Int = 2000): Unit = {
-    while ((written.length < writes || answered.length < reads) && cycle < limit) step()
+    val end = cycle + limit
+    while ((written.length < writes || answered.length < reads) && cycle < end) step()
     assert(written.length == writes && answered.length == reads, s"after $cycle cycles")
   }
 }
