@@ -4,14 +4,16 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** One write of an AXI4-Lite port, address and data together. `strb`: a bit a byte of `data`. */
-class AxiLiteWrite(addressBits: Int, dataBits: Int) extends Bundle {
-  val address = UInt(addressBits.W)
+/** One write of an AXI4-Lite port, address and data together. `word`: the address in words; `strb`: a bit a byte. */
+class AxiLiteWrite(wordAddressBits: Int, dataBits: Int) extends Bundle {
+  val word = UInt(wordAddressBits.W)
   val data = UInt(dataBits.W)
   val strb = UInt((dataBits / 8).W)
 }
 
 /** The slave end of an AXI4-Lite port, for anything that takes writes one by one and answers reads in a fixed time.
+  *
+  * An address means the word that it is in: strobes, and not its lowest bits, say which bytes are written.
   *
   * AW and W may come in any order and any distance. Writes keep their order and are answered one by one, in it; reads
   * theirs. Between reads and writes there is no order but the master's: a read that is sent after a write's answer
@@ -26,21 +28,26 @@ class AxiLiteWrite(addressBits: Int, dataBits: Int) extends Bundle {
 class AxiLiteSlave(addressBits: Int, dataBits: Int, readLatency: Int) extends Module {
   require(readLatency >= 1, s"readLatency: 1 or more, not $readLatency")
 
+  private val alignment = log2Ceil(dataBits / 8)
+  private val wordAddressBits = addressBits - alignment
+
   val io = IO(new Bundle {
     val bus = Flipped(new AxiLitePort(addressBits, dataBits))
-    val write = Decoupled(new AxiLiteWrite(addressBits, dataBits))
+    val write = Decoupled(new AxiLiteWrite(wordAddressBits, dataBits))
 
     /** Response of a write, in the writes' order. */
     val written = Flipped(Decoupled(UInt(2.W)))
-    val read = Valid(UInt(addressBits.W))
+
+    /** The word that is read. */
+    val read = Valid(UInt(wordAddressBits.W))
     val answer = Flipped(Valid(new AxiLiteReadData(dataBits)))
   })
 
   // Two places each, so that neither side waits for the other to take what is there.
-  private val addresses = Queue(io.bus.aw, 2)
+  private val addresses = Queue(io.bus.aw.map(_ >> alignment), 2)
   private val data = Queue(io.bus.w, 2)
   io.write.valid := addresses.valid && data.valid
-  io.write.bits.address := addresses.bits
+  io.write.bits.word := addresses.bits
   io.write.bits.data := data.bits.data
   io.write.bits.strb := data.bits.strb
   addresses.ready := io.write.fire
@@ -54,7 +61,7 @@ class AxiLiteSlave(addressBits: Int, dataBits: Int, readLatency: Int) extends Mo
   underWay := underWay + io.bus.ar.fire - io.bus.r.fire
   io.bus.ar.ready := underWay =/= places.U
   io.read.valid := io.bus.ar.fire
-  io.read.bits := io.bus.ar.bits
+  io.read.bits := io.bus.ar.bits >> alignment
 
   private val answers = Module(new Queue(new AxiLiteReadData(dataBits), places))
   answers.io.enq.valid := io.answer.valid

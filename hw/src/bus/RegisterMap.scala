@@ -12,7 +12,6 @@ import scala.collection.mutable
   *
   * Rules of the port:
   *   - where nothing is: SLVERR, reads are zero, writes have no effect;
-  *   - an address means the word that it is in: strobes, and not its lowest bits, say which bytes are written;
   *   - bytes without a strobe are not written; of a command or a memory, all bytes that hold fields must have one, or
   *     the write is answered SLVERR and has no effect.
   *
@@ -34,8 +33,10 @@ class RegisterMap(port: AxiLitePort) {
   private val next = slave.io.write
   next.ready := !valid || taken
   valid := next.valid || (valid && !taken)
-  private val held = RegEnable(next.bits, next.fire)
-  private val mask = FillInterleaved(8, held.strb)
+  private def hold[T <: Data](value: T): T = RegEnable(value, next.fire)
+  private val data = hold(next.bits.data)
+  private val strb = hold(next.bits.strb)
+  private val mask = FillInterleaved(8, strb)
 
   private val readable = mutable.ArrayBuffer[(BigInt, UInt)]()
   private val selects = mutable.ArrayBuffer[Bool]()
@@ -44,17 +45,19 @@ class RegisterMap(port: AxiLitePort) {
 
   /** Whether the write that is held is one that `decode` says yes to. */
   private def select(decode: UInt => Bool): Bool = {
-    val selected = valid && RegEnable(decode(next.bits.address), next.fire)
+    val selected = valid && hold(decode(next.bits.word))
     selects += selected
     selected
   }
-  private def at(offset: BigInt): Bool = select(address => (address >> alignment) === (offset >> alignment).U)
+  private def at(offset: BigInt): Bool = {
+    require(offset % wordBytes == 0, s"a register's offset is a multiple of $wordBytes, not $offset")
+    select(_ === (offset >> alignment).U)
+  }
 
   private def bits(of: UInt, low: Int, field: Data): UInt = of(low + field.getWidth - 1, low)
 
   /** A register that software reads. */
   def read(offset: BigInt, fields: (Int, Data)*): Unit = {
-    require(offset % wordBytes == 0, s"a register's offset is a multiple of $wordBytes, not $offset")
     at(offset)
     readable += offset -> word(port.dataBits, fields)
   }
@@ -65,7 +68,7 @@ class RegisterMap(port: AxiLitePort) {
     when(at(offset) && taken) {
       for ((low, field) <- fields) {
         val strobed = bits(mask, low, field)
-        field := ((field.asUInt & ~strobed) | (bits(held.data, low, field) & strobed)).asTypeOf(field)
+        field := ((field.asUInt & ~strobed) | (bits(data, low, field) & strobed)).asTypeOf(field)
       }
     }
   }
@@ -75,7 +78,7 @@ class RegisterMap(port: AxiLitePort) {
     */
   def sticky(offset: BigInt, fields: (Int, Data, Data)*): Unit = {
     readable += offset -> word(port.dataBits, fields.map { case (low, flags, _) => low -> flags })
-    val cleared = Mux(at(offset) && taken, held.data & mask, 0.U)
+    val cleared = Mux(at(offset) && taken, data & mask, 0.U)
     for ((low, flags, sets) <- fields)
       flags := ((flags.asUInt & ~bits(cleared, low, flags)) | sets.asUInt).asTypeOf(flags)
   }
@@ -83,7 +86,7 @@ class RegisterMap(port: AxiLitePort) {
   /** A register of outputs that are one, for one cycle, where a one is written. Reads as zero. */
   def pulse(offset: BigInt, fields: (Int, Data)*): Unit = {
     readable += offset -> 0.U(port.dataBits.W)
-    val written = Mux(at(offset) && taken, held.data & mask, 0.U)
+    val written = Mux(at(offset) && taken, data & mask, 0.U)
     for ((low, field) <- fields) field := bits(written, low, field).asTypeOf(field)
   }
 
@@ -95,20 +98,18 @@ class RegisterMap(port: AxiLitePort) {
 
   /** A memory of words that software writes; `index` tells which. It cannot be read. */
   def memory[T <: Data](offset: BigInt, entries: Int, to: DecoupledIO[T], index: UInt, fields: (Int, Data)*): Unit = {
-    val room = log2Ceil(entries) + alignment
-    require(offset % (BigInt(1) << room) == 0, s"a memory's offset is a multiple of its size, not $offset")
-    val inside = select { address =>
-      val entry = address(room - 1, 0) >> alignment
-      (address >> room) === (offset >> room).U && entry < entries.U
-    }
-    index := held.address(room - 1, alignment)
+    val room = log2Ceil(entries)
+    val first = offset >> alignment
+    require(first % (1 << room) == 0, s"a memory's offset is a multiple of its size, not $offset")
+    val inside = select(word => (word >> room) === (first >> room).U && word(room - 1, 0) < entries.U)
+    index := hold(next.bits.word(room - 1, 0))
     take(inside, to, fields, true.B)
   }
 
   private def take[T <: Data](selected: Bool, to: DecoupledIO[T], fields: Seq[(Int, Data)], legal: Bool): Unit = {
-    for ((low, field) <- fields) field := bits(held.data, low, field).asTypeOf(field)
+    for ((low, field) <- fields) field := bits(data, low, field).asTypeOf(field)
     val needed = fields.flatMap { case (low, field) => low / 8 to (low + field.getWidth - 1) / 8 }.distinct
-    val complete = needed.map(held.strb(_)).reduce(_ && _) && legal
+    val complete = needed.map(strb(_)).reduce(_ && _) && legal
     refusals += selected && !complete
     to.valid := selected && complete && slave.io.written.ready
     waits += to.valid && !to.ready
@@ -122,7 +123,7 @@ class RegisterMap(port: AxiLitePort) {
     slave.io.written.bits := Mux(fine, Axi4.Resp.Okay.U, Axi4.Resp.SlvErr.U)
     taken := slave.io.written.fire
 
-    val reads = Module(new ReadMux(port.addressBits, port.dataBits, readable.map(_._1).toSeq))
+    val reads = Module(new ReadMux(port.addressBits - alignment, port.dataBits, readable.map(_._1 >> alignment).toSeq))
     reads.io.words := VecInit(readable.map(_._2).toSeq)
     reads.io.read := slave.io.read
     slave.io.answer := reads.io.answer
