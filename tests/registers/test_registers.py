@@ -15,7 +15,7 @@ from tests.cocotb.bench.build import ROOT, digest, locked, run_logged, tools_pat
 
 WORK = ROOT / "build" / "registers"
 TOP = "RegistersBench"
-PIPELINES, TABLE = 2, 16
+PIPELINES, TABLE = 3, 16  # not all powers of two
 
 
 def simulator() -> Path:
@@ -23,14 +23,14 @@ def simulator() -> Path:
     from cocotb_tools.runner import get_runner
 
     sources = [*sorted((ROOT / "hw" / "src").rglob("*.scala")), ROOT / "build.sc"]
-    now = digest([*sources, ROOT / "hw/test/expander/RegistersBench.scala"])
+    sizes = [str(PIPELINES), str(TABLE)]
+    now = digest([*sources, ROOT / "hw/test/expander/RegistersBench.scala", *sizes])
     stamp = WORK / ".stamp"
     with locked("emit"):  # Mill runs one command at a time in a checkout
         if not stamp.is_file() or stamp.read_text() != now:
             WORK.mkdir(parents=True, exist_ok=True)
             stamp.unlink(missing_ok=True)
             main = "anemone.expander.EmitRegisters"
-            sizes = [str(PIPELINES), str(TABLE)]
             command = ["./mill", "hw.test.runMain", main, str(WORK / "rtl"), *sizes]
             run_logged(command, WORK / "emit.log")
             os.environ["PATH"] = tools_path()
