@@ -144,10 +144,12 @@
 #define ANEMONE_INTERRUPT_ENABLE_PIPELINES_SHIFT 1
 #define ANEMONE_INTERRUPT_ENABLE_PIPELINES_MASK 0x00000001fffffffeULL
 
-/* Write ones: the vector may send again; a pipeline's notification is re-armed. */
+/* Write ones: the vector may send again. */
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE 0x0d0
+/* Errors that stand send again at once: clear error_status first. */
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_ERRORS_SHIFT 0
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_ERRORS_MASK 0x0000000000000001ULL
+/* Also re-arms the pipeline's notification. */
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_SHIFT 1
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_MASK 0x00000001fffffffeULL
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mk.regs.model import ADDRESS_BITS, WORD_BITS, Field, Group, Map, Memory, Register
+from mk.regs.model import WORD_BITS, Field, Group, Map, Memory, Register
 from mk.regs.render import render
 
 COLUMNS = 120
@@ -16,8 +16,7 @@ PACKAGE = "hw/src/expander/registers"
 def outputs(regs: Map) -> dict[str, str]:
     """Text by path from the root of the repository."""
     shared = {"regs": regs, "camel": camel, "pascal": pascal, "word_bits": WORD_BITS}
-    shared |= {"address_bits": ADDRESS_BITS, "scala": scala, "chisel_type": chisel_type}
-    shared |= {"hexadecimal": hexadecimal}
+    shared |= {"scala": scala, "chisel_type": chisel_type, "hexadecimal": hexadecimal}
     bundles = shapes(regs)
     ports = {"bundles": bundles, "inputs": inputs, "results": results, "port_type": port_type}
     return {

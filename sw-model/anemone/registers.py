@@ -107,7 +107,7 @@ REFUSED_READS = Register(0x098, value=Field(0, 64))
 INTERRUPT_PENDING = Register(0x0C0, errors=Field(0, 1), pipelines=Field(1, 32))
 # Vectors that send messages.
 INTERRUPT_ENABLE = Register(0x0C8, errors=Field(0, 1), pipelines=Field(1, 32))
-# Write ones: the vector may send again; a pipeline's notification is re-armed.
+# Write ones: the vector may send again.
 INTERRUPT_ACKNOWLEDGE = Register(0x0D0, errors=Field(0, 1), pipelines=Field(1, 32))
 # What the rule does.
 RULE_CONTROL = Register(

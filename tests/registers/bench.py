@@ -13,7 +13,7 @@ from cocotb.triggers import ClockCycles, ReadOnly, RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from mk.regs.chisel import camel
-from tests.registers.target import MAP, ONES, Place, memories, nowhere, places
+from tests.registers.target import MAP, ONES, Place, limit, memories, nowhere, places
 
 OKAY, SLVERR = AxiResp.OKAY, AxiResp.SLVERR
 
@@ -277,10 +277,7 @@ async def commands_are_answered_when_taken(dut: Any) -> None:
     behind = places("setting")[0]
     for place in places("argument"):
         ready = bench.port(f"io_{place.port}_ready")
-        limits = [1 << field.width for field in place.register.fields]
-        for field in place.register.fields:
-            if field.bound:
-                limits[place.register.fields.index(field)] = _built(field.bound)
+        limits = [limit(field) for field in place.register.fields]
         for _ in range(10):
             bench.seen.clear()
             ready.value = 0
@@ -302,19 +299,12 @@ async def commands_are_answered_when_taken(dut: Any) -> None:
             assert bench.seen == [(place.port, word)], place
             assert await bench.out(behind) == after
         bench.seen.clear()
-        for field in (field for field in place.register.fields if field.bound):
-            for value in range(_built(field.bound), 1 << field.width):
+        for field in place.register.fields:
+            for value in range(limit(field), 1 << field.width):
                 assert await bench.write(place.address, value << field.low) == SLVERR, value
         empty = next(b for b in range(8) if not place.mask >> 8 * b & 0xFF)
         assert await bench.write(place.address, 0, empty, 1) == SLVERR, "its bytes are missing"
         assert bench.seen == [], place
-
-
-def _built(bound: str) -> int:
-    from mk.regs.model import built
-    from tests.registers.target import SIZES
-
-    return built(bound, SIZES)
 
 
 @cocotb.test()

@@ -52,6 +52,11 @@ def _places() -> Iterator[Place]:
                 yield Place(register, address, f"{camel(group.name)}_{i}_{camel(register.name)}")
 
 
+def limit(field: Field) -> int:
+    """The values of an argument that are legal are below."""
+    return built(field.bound, SIZES) if field.bound else 1 << field.width
+
+
 def memories() -> list[tuple[Memory, int]]:
     """The memories, and how many of their entries are built."""
     return [(memory, built(memory.bound, SIZES)) for memory in MAP.memories]

@@ -20,7 +20,7 @@ import chisel3.util._
   */
 class ExpanderRegisters(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
-    val bus = Flipped(new AxiLitePort(22, 64))
+    val bus = Flipped(new AxiLitePort(p.controlAddressBits, 64))
     val in = Input(new RegisterInputs(p))
     val out = Output(new RegisterOutputs(p))
     val ruleCommit = Decoupled(new RuleCommitRegister)

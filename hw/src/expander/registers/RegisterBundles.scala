@@ -66,7 +66,7 @@ class InterruptEnableRegister extends Bundle {
   val pipelines = UInt(32.W)
 }
 
-/** Write ones: the vector may send again; a pipeline's notification is re-armed. */
+/** Write ones: the vector may send again. */
 class InterruptAcknowledgeRegister extends Bundle {
   val errors = Bool()
   val pipelines = UInt(32.W)
