@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: verilog FORCE
+.PHONY: verilog regs FORCE
 
 verilog: build/rtl/filelist.f ## emit the engine's SystemVerilog to build/rtl (ENGINE="--pipelines 4 --channels 1")
 
@@ -8,6 +8,9 @@ build/rtl/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-versio
 	@mk/setup.sh
 	rm -rf $(@D)
 	./mill hw.run $(ENGINE) --out $(@D)
+
+regs: setup ## write all that is generated from hw/regs/anemone.rdl
+	python -m mk.regs
 
 # Changes only when ENGINE does.
 build/rtl.options: FORCE

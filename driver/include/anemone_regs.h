@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Generated from hw/regs/anemone.rdl by `make regs`; change that, not this. */
+#ifndef ANEMONE_REGS_H
+#define ANEMONE_REGS_H
+
+/*
+ * Anemone memory expander: byte offsets of its 64-bit registers, and their fields in place.
+ */
+
+/* Tells that this is an Anemone. */
+#define ANEMONE_ID 0x000
+/* ANEMONE1 in ASCII, the first letter in the highest byte. */
+#define ANEMONE_ID_MAGIC_SHIFT 0
+#define ANEMONE_ID_MAGIC_MASK 0xffffffffffffffffULL
+#define ANEMONE_ID_MAGIC_VALUE 0x414e454d4f4e4531ULL
+
+/* Version of this register map. */
+#define ANEMONE_VERSION 0x008
+/* Grows with what software may ignore. */
+#define ANEMONE_VERSION_MINOR_SHIFT 0
+#define ANEMONE_VERSION_MINOR_MASK 0x000000000000ffffULL
+#define ANEMONE_VERSION_MINOR_VALUE 0x0ULL
+/* Grows with what software has to know. */
+#define ANEMONE_VERSION_MAJOR_SHIFT 16
+#define ANEMONE_VERSION_MAJOR_MASK 0x00000000ffff0000ULL
+#define ANEMONE_VERSION_MAJOR_VALUE 0x1ULL
+
+/* Sizes of this configuration. */
+#define ANEMONE_CAPABILITY 0x010
+/* Pipelines, each with a rule, a table and states of its own. */
+#define ANEMONE_CAPABILITY_PIPELINES_SHIFT 0
+#define ANEMONE_CAPABILITY_PIPELINES_MASK 0x00000000000000ffULL
+/* Memory channels. */
+#define ANEMONE_CAPABILITY_CHANNELS_SHIFT 8
+#define ANEMONE_CAPABILITY_CHANNELS_MASK 0x000000000000ff00ULL
+/* State words of 64 bits of a pipeline on a channel, as a power of two. */
+#define ANEMONE_CAPABILITY_STATES_LOG2_SHIFT 16
+#define ANEMONE_CAPABILITY_STATES_LOG2_MASK 0x0000000000ff0000ULL
+/* Entries of a pipeline's table, as a power of two. */
+#define ANEMONE_CAPABILITY_TABLE_LOG2_SHIFT 24
+#define ANEMONE_CAPABILITY_TABLE_LOG2_MASK 0x00000000ff000000ULL
+/* Bits of a device byte address. */
+#define ANEMONE_CAPABILITY_ADDRESS_BITS_SHIFT 32
+#define ANEMONE_CAPABILITY_ADDRESS_BITS_MASK 0x000000ff00000000ULL
+/* Bits of a counter's index and of a base index. */
+#define ANEMONE_CAPABILITY_COUNTER_INDEX_BITS_SHIFT 40
+#define ANEMONE_CAPABILITY_COUNTER_INDEX_BITS_MASK 0x0000ff0000000000ULL
+
+/* What is built in, a bit a code. */
+#define ANEMONE_FEATURES 0x018
+/* Update ops. */
+#define ANEMONE_FEATURES_OPS_SHIFT 0
+#define ANEMONE_FEATURES_OPS_MASK 0x000000000000ffffULL
+/* Counter widths. */
+#define ANEMONE_FEATURES_WIDTHS_SHIFT 16
+#define ANEMONE_FEATURES_WIDTHS_MASK 0x00000000000f0000ULL
+/* Predicates of the notify stage. */
+#define ANEMONE_FEATURES_PREDICATES_SHIFT 24
+#define ANEMONE_FEATURES_PREDICATES_MASK 0x00000000ff000000ULL
+/* Read effects. */
+#define ANEMONE_FEATURES_EFFECTS_SHIFT 32
+#define ANEMONE_FEATURES_EFFECTS_MASK 0x0000000f00000000ULL
+/* Sources of an update's operand. */
+#define ANEMONE_FEATURES_OPERAND_SOURCES_SHIFT 40
+#define ANEMONE_FEATURES_OPERAND_SOURCES_MASK 0x00000f0000000000ULL
+/* Flat memory mode. */
+#define ANEMONE_FEATURES_FLAT_MEMORY_SHIFT 63
+#define ANEMONE_FEATURES_FLAT_MEMORY_MASK 0x8000000000000000ULL
+
+/* Size of the telemetry region. */
+#define ANEMONE_WINDOW 0x020
+/* Bytes of one telemetry window, a power of two, 4096 or more. */
+#define ANEMONE_WINDOW_BYTES_SHIFT 0
+#define ANEMONE_WINDOW_BYTES_MASK 0xffffffffffffffffULL
+
+/* Window in which a read applies the rule's read effect. */
+#define ANEMONE_EFFECT_WINDOW 0x040
+/* Reads in the window are telemetry reads; otherwise they go to memory. */
+#define ANEMONE_EFFECT_WINDOW_ENABLE_SHIFT 0
+#define ANEMONE_EFFECT_WINDOW_ENABLE_MASK 0x0000000000000001ULL
+/* Device byte address, bits 51 to 12; a multiple of window.bytes. */
+#define ANEMONE_EFFECT_WINDOW_BASE_SHIFT 12
+#define ANEMONE_EFFECT_WINDOW_BASE_MASK 0x000ffffffffff000ULL
+
+/* Window in which a read leaves the counters as they are. */
+#define ANEMONE_SNAPSHOT_WINDOW 0x048
+/* Reads in the window are telemetry reads; otherwise they go to memory. */
+#define ANEMONE_SNAPSHOT_WINDOW_ENABLE_SHIFT 0
+#define ANEMONE_SNAPSHOT_WINDOW_ENABLE_MASK 0x0000000000000001ULL
+/* Device byte address, bits 51 to 12; a multiple of window.bytes. */
+#define ANEMONE_SNAPSHOT_WINDOW_BASE_SHIFT 12
+#define ANEMONE_SNAPSHOT_WINDOW_BASE_MASK 0x000ffffffffff000ULL
+
+/* What went wrong since it was last cleared; write ones to clear. */
+#define ANEMONE_ERROR_STATUS 0x080
+/* A telemetry line was returned with bad parity. */
+#define ANEMONE_ERROR_STATUS_PARITY_SHIFT 0
+#define ANEMONE_ERROR_STATUS_PARITY_MASK 0x0000000000000001ULL
+/* A write into the telemetry region was dropped. */
+#define ANEMONE_ERROR_STATUS_DROPPED_WRITE_SHIFT 1
+#define ANEMONE_ERROR_STATUS_DROPPED_WRITE_MASK 0x0000000000000002ULL
+/* A telemetry read was answered with an error. */
+#define ANEMONE_ERROR_STATUS_REFUSED_READ_SHIFT 2
+#define ANEMONE_ERROR_STATUS_REFUSED_READ_MASK 0x0000000000000004ULL
+/* Memory answered a read with an error. */
+#define ANEMONE_ERROR_STATUS_MEMORY_READ_SHIFT 3
+#define ANEMONE_ERROR_STATUS_MEMORY_READ_MASK 0x0000000000000008ULL
+/* Memory answered a write with an error. */
+#define ANEMONE_ERROR_STATUS_MEMORY_WRITE_SHIFT 4
+#define ANEMONE_ERROR_STATUS_MEMORY_WRITE_MASK 0x0000000000000010ULL
+
+/* Which bits of error_status raise interrupt 0. */
+#define ANEMONE_ERROR_ENABLE 0x088
+#define ANEMONE_ERROR_ENABLE_PARITY_SHIFT 0
+#define ANEMONE_ERROR_ENABLE_PARITY_MASK 0x0000000000000001ULL
+#define ANEMONE_ERROR_ENABLE_DROPPED_WRITE_SHIFT 1
+#define ANEMONE_ERROR_ENABLE_DROPPED_WRITE_MASK 0x0000000000000002ULL
+#define ANEMONE_ERROR_ENABLE_REFUSED_READ_SHIFT 2
+#define ANEMONE_ERROR_ENABLE_REFUSED_READ_MASK 0x0000000000000004ULL
+#define ANEMONE_ERROR_ENABLE_MEMORY_READ_SHIFT 3
+#define ANEMONE_ERROR_ENABLE_MEMORY_READ_MASK 0x0000000000000008ULL
+#define ANEMONE_ERROR_ENABLE_MEMORY_WRITE_SHIFT 4
+#define ANEMONE_ERROR_ENABLE_MEMORY_WRITE_MASK 0x0000000000000010ULL
+
+/* Writes into the telemetry region that were dropped. */
+#define ANEMONE_DROPPED_WRITES 0x090
+
+/* Telemetry reads that were answered with an error. */
+#define ANEMONE_REFUSED_READS 0x098
+
+/* Vectors whose cause stands. */
+#define ANEMONE_INTERRUPT_PENDING 0x0c0
+/* An enabled bit of error_status is set. */
+#define ANEMONE_INTERRUPT_PENDING_ERRORS_SHIFT 0
+#define ANEMONE_INTERRUPT_PENDING_ERRORS_MASK 0x0000000000000001ULL
+/* The pipeline's notification is valid. */
+#define ANEMONE_INTERRUPT_PENDING_PIPELINES_SHIFT 1
+#define ANEMONE_INTERRUPT_PENDING_PIPELINES_MASK 0x00000001fffffffeULL
+
+/* Vectors that send messages. */
+#define ANEMONE_INTERRUPT_ENABLE 0x0c8
+#define ANEMONE_INTERRUPT_ENABLE_ERRORS_SHIFT 0
+#define ANEMONE_INTERRUPT_ENABLE_ERRORS_MASK 0x0000000000000001ULL
+#define ANEMONE_INTERRUPT_ENABLE_PIPELINES_SHIFT 1
+#define ANEMONE_INTERRUPT_ENABLE_PIPELINES_MASK 0x00000001fffffffeULL
+
+/* Write ones: the vector may send again. */
+#define ANEMONE_INTERRUPT_ACKNOWLEDGE 0x0d0
+/* Errors that stand send again at once: clear error_status first. */
+#define ANEMONE_INTERRUPT_ACKNOWLEDGE_ERRORS_SHIFT 0
+#define ANEMONE_INTERRUPT_ACKNOWLEDGE_ERRORS_MASK 0x0000000000000001ULL
+/* Also re-arms the pipeline's notification. */
+#define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_SHIFT 1
+#define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_MASK 0x00000001fffffffeULL
+
+/* What the rule does. */
+#define ANEMONE_RULE_CONTROL 0x100
+/* Off, the rule matches nothing. */
+#define ANEMONE_RULE_CONTROL_ENABLE_SHIFT 0
+#define ANEMONE_RULE_CONTROL_ENABLE_MASK 0x0000000000000001ULL
+/* Reads match. */
+#define ANEMONE_RULE_CONTROL_READS_SHIFT 1
+#define ANEMONE_RULE_CONTROL_READS_MASK 0x0000000000000002ULL
+/* Writes match. */
+#define ANEMONE_RULE_CONTROL_WRITES_SHIFT 2
+#define ANEMONE_RULE_CONTROL_WRITES_MASK 0x0000000000000004ULL
+#define ANEMONE_RULE_CONTROL_COUNTER_WIDTH_SHIFT 8
+#define ANEMONE_RULE_CONTROL_COUNTER_WIDTH_MASK 0x0000000000000300ULL
+/* Where the update's operand comes from. */
+#define ANEMONE_RULE_CONTROL_OPERAND_SOURCE_SHIFT 16
+#define ANEMONE_RULE_CONTROL_OPERAND_SOURCE_MASK 0x0000000000030000ULL
+/* The update. */
+#define ANEMONE_RULE_CONTROL_OP_SHIFT 24
+#define ANEMONE_RULE_CONTROL_OP_MASK 0x000000000f000000ULL
+/* Predicate on the value just written. */
+#define ANEMONE_RULE_CONTROL_NOTIFY_OP_SHIFT 32
+#define ANEMONE_RULE_CONTROL_NOTIFY_OP_MASK 0x0000000700000000ULL
+/* What a read in the effect window does. */
+#define ANEMONE_RULE_CONTROL_EFFECT_KIND_SHIFT 40
+#define ANEMONE_RULE_CONTROL_EFFECT_KIND_MASK 0x0000030000000000ULL
+/* The read effect's update, when effect_kind is op. */
+#define ANEMONE_RULE_CONTROL_EFFECT_OP_SHIFT 48
+#define ANEMONE_RULE_CONTROL_EFFECT_OP_MASK 0x000f000000000000ULL
+
+/* First byte address that matches. */
+#define ANEMONE_RULE_START 0x108
+#define ANEMONE_RULE_START_ADDRESS_SHIFT 0
+#define ANEMONE_RULE_START_ADDRESS_MASK 0x001fffffffffffffULL
+
+/* First byte address past those that match. */
+#define ANEMONE_RULE_END 0x110
+#define ANEMONE_RULE_END_ADDRESS_SHIFT 0
+#define ANEMONE_RULE_END_ADDRESS_MASK 0x001fffffffffffffULL
+
+/* key = (address & rule_primary_mask) >> rule_shifts.primary */
+#define ANEMONE_RULE_PRIMARY_MASK 0x118
+
+/* index = base + ((address & rule_sub_mask) >> rule_shifts.sub) */
+#define ANEMONE_RULE_SUB_MASK 0x120
+
+/* Shifts of key and offset. */
+#define ANEMONE_RULE_SHIFTS 0x128
+#define ANEMONE_RULE_SHIFTS_PRIMARY_SHIFT 0
+#define ANEMONE_RULE_SHIFTS_PRIMARY_MASK 0x000000000000003fULL
+#define ANEMONE_RULE_SHIFTS_SUB_SHIFT 8
+#define ANEMONE_RULE_SHIFTS_SUB_MASK 0x0000000000003f00ULL
+
+/* Operand of the update; also a shift's amount. */
+#define ANEMONE_RULE_OPERAND 0x130
+
+/* Operand of the predicate. */
+#define ANEMONE_RULE_NOTIFY_OPERAND 0x138
+
+/* Operand of the read effect, or the value of a reset. */
+#define ANEMONE_RULE_EFFECT_OPERAND 0x140
+
+/*
+ * Gives the rule in the registers above to a pipeline. The write is answered when the rule
+ * applies.
+ */
+#define ANEMONE_RULE_COMMIT 0x148
+#define ANEMONE_RULE_COMMIT_PIPELINE_SHIFT 0
+#define ANEMONE_RULE_COMMIT_PIPELINE_MASK 0x000000000000003fULL
+
+/* Registers of pipeline i; ANEMONE_PIPELINE_* are offsets from there. */
+#define ANEMONE_PIPELINE(i) (0x1000 + 0x100 * (i))
+#define ANEMONE_PIPELINE_COUNT_MAX 32
+
+/* Events that updated a counter. */
+#define ANEMONE_PIPELINE_MATCHED 0x00
+
+/* Events whose key has no table entry. */
+#define ANEMONE_PIPELINE_UNMAPPED 0x08
+
+/* Events whose index is past the last counter. */
+#define ANEMONE_PIPELINE_OUT_OF_RANGE 0x10
+
+/* Updates on which the predicate held. */
+#define ANEMONE_PIPELINE_NOTIFICATIONS 0x18
+
+/* Telemetry lines returned with bad parity. */
+#define ANEMONE_PIPELINE_PARITY_ERRORS 0x20
+
+/* The first counter on which the predicate held since the last acknowledge. */
+#define ANEMONE_PIPELINE_NOTIFICATION 0x28
+#define ANEMONE_PIPELINE_NOTIFICATION_VALID_SHIFT 0
+#define ANEMONE_PIPELINE_NOTIFICATION_VALID_MASK 0x0000000000000001ULL
+#define ANEMONE_PIPELINE_NOTIFICATION_CHANNEL_SHIFT 8
+#define ANEMONE_PIPELINE_NOTIFICATION_CHANNEL_MASK 0x0000000000000300ULL
+#define ANEMONE_PIPELINE_NOTIFICATION_INDEX_SHIFT 32
+#define ANEMONE_PIPELINE_NOTIFICATION_INDEX_MASK 0x00ffffff00000000ULL
+
+/* Commands to the pipeline. */
+#define ANEMONE_PIPELINE_CONTROL 0x30
+/* Zero all states, counts and table entries; status.clearing tells when it is done. */
+#define ANEMONE_PIPELINE_CONTROL_CLEAR_SHIFT 0
+#define ANEMONE_PIPELINE_CONTROL_CLEAR_MASK 0x0000000000000001ULL
+
+/* What the pipeline is doing. */
+#define ANEMONE_PIPELINE_STATUS 0x38
+/* Being cleared: counts nothing, its lines read as zero, table writes wait. */
+#define ANEMONE_PIPELINE_STATUS_CLEARING_SHIFT 0
+#define ANEMONE_PIPELINE_STATUS_CLEARING_MASK 0x0000000000000001ULL
+
+/* Entry pipeline << table_log2 | key. Each write changes one entry, between two events. */
+#define ANEMONE_TABLE(i) (0x200000 + 8 * (i))
+#define ANEMONE_TABLE_ENTRIES_MAX 262144
+/* Base index that the key maps to. */
+#define ANEMONE_TABLE_BASE_SHIFT 0
+#define ANEMONE_TABLE_BASE_MASK 0x0000000000ffffffULL
+/* The key maps to something. */
+#define ANEMONE_TABLE_MAPPED_SHIFT 63
+#define ANEMONE_TABLE_MAPPED_MASK 0x8000000000000000ULL
+
+/* Codes of counter_width. */
+#define ANEMONE_COUNTER_WIDTH_BITS8 0  /* eight counters a state word */
+#define ANEMONE_COUNTER_WIDTH_BITS16 1 /* four */
+#define ANEMONE_COUNTER_WIDTH_BITS32 2 /* two */
+#define ANEMONE_COUNTER_WIDTH_BITS64 3 /* one */
+
+/* Codes of operand_source. */
+#define ANEMONE_OPERAND_SOURCE_IMMEDIATE 0 /* rule_operand */
+#define ANEMONE_OPERAND_SOURCE_LINE 1      /* the address of the request's 64 B line */
+#define ANEMONE_OPERAND_SOURCE_IS_WRITE 2  /* 1 for a write, 0 for a read */
+
+/* Codes of update_op. */
+#define ANEMONE_UPDATE_OP_ADD 0    /* counter + operand */
+#define ANEMONE_UPDATE_OP_SUB 1    /* counter - operand */
+#define ANEMONE_UPDATE_OP_SHR 2    /* counter >> (operand mod 64) */
+#define ANEMONE_UPDATE_OP_SHL 3    /* counter << (operand mod 64) */
+#define ANEMONE_UPDATE_OP_XOR 4    /* counter ^ operand */
+#define ANEMONE_UPDATE_OP_OR 5     /* counter | operand */
+#define ANEMONE_UPDATE_OP_MAX 6    /* the larger one, unsigned */
+#define ANEMONE_UPDATE_OP_ADDSAT 7 /* counter + operand, all ones on overflow */
+
+/* Codes of predicate. */
+#define ANEMONE_PREDICATE_NONE 0          /* never */
+#define ANEMONE_PREDICATE_EQUAL 1         /* counter = operand */
+#define ANEMONE_PREDICATE_GREATER_EQUAL 2 /* counter >= operand, unsigned, as all below */
+#define ANEMONE_PREDICATE_GREATER 3       /* counter > operand */
+#define ANEMONE_PREDICATE_LESS 4          /* counter < operand */
+#define ANEMONE_PREDICATE_LESS_EQUAL 5    /* counter <= operand */
+
+/* Codes of read_effect. */
+#define ANEMONE_READ_EFFECT_NONE 0  /* the counters stay */
+#define ANEMONE_READ_EFFECT_RESET 1 /* the counters become the operand */
+#define ANEMONE_READ_EFFECT_OP 2    /* the counters are updated by effect_op */
+
+#endif /* ANEMONE_REGS_H */

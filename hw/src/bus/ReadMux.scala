@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.bus
+
+import chisel3._
+import chisel3.util._
+
+/** Reads one of many words by its place, in two steps: the word within each block of sixteen, then the block.
+  *
+  * Where there is no word, the answer is zero with SLVERR.
+  *
+  * Latency: [[ReadMux.latency]] cycles from `read` to `answer`; the value is the one of the cycle in between. One read
+  * a cycle.
+  *
+  * @param addressBits bits of a place, counted in words
+  * @param places      where the words are, in any order
+  */
+class ReadMux(addressBits: Int, dataBits: Int, places: Seq[BigInt]) extends Module {
+  require(places.nonEmpty && places.distinct == places, "words have places of their own")
+  private val room = log2Ceil(ReadMux.block)
+
+  val io = IO(new Bundle {
+    val read = Flipped(Valid(UInt(addressBits.W)))
+    val words = Input(Vec(places.length, UInt(dataBits.W)))
+    val answer = Valid(new AxiLiteReadData(dataBits))
+  })
+
+  private val valid = RegNext(io.read.valid, false.B)
+  private val address = RegEnable(io.read.bits, io.read.valid)
+  private val blocks = places.zip(io.words).groupBy { case (place, _) => place >> room }.toSeq.sortBy(_._1).map {
+    case (number, members) =>
+      val within = members.map { case (place, word) => (place % ReadMux.block).toInt -> word }.toMap
+      val here = (address >> room) === number.U
+      val known = VecInit(Seq.tabulate(ReadMux.block)(i => within.contains(i).B))
+      val words = VecInit(Seq.tabulate(ReadMux.block)(i => within.getOrElse(i, 0.U(dataBits.W))))
+      val chosen = address(room - 1, 0)
+      (RegNext(here && known(chosen)), RegNext(Mux(here, words(chosen), 0.U)))
+  }
+  private val known = VecInit(blocks.map(_._1)).asUInt.orR
+  io.answer.valid := RegNext(valid, false.B)
+  io.answer.bits.data := blocks.map(_._2).reduce(_ | _)
+  io.answer.bits.resp := Mux(known, Axi4.Resp.Okay.U, Axi4.Resp.SlvErr.U)
+}
+
+object ReadMux {
+  val latency: Int = 2
+
+  /** Words of a block. */
+  val block: Int = 16
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated from hw/regs/anemone.rdl by `make regs`; change that, not this.
+package anemone.expander.registers
+
+import anemone.bus.{AxiLitePort, RegisterMap}
+import anemone.expander.ExpanderParams
+import anemone.expander.registers.{RegisterOffsets => at}
+import chisel3._
+import chisel3.util._
+
+/** Anemone memory expander: its registers behind the control port, as docs/registers.md describes them.
+  *
+  * Widths, order, errors and latency of the port are those of [[anemone.bus.RegisterMap]]: one write and one read a
+  * cycle, [[anemone.bus.RegisterMap.writeLatency]] cycles to B and [[anemone.bus.RegisterMap.readLatency]] to R.
+  *
+  *   - `in`: what software reads; sampled in the cycle after AR
+  *   - `out`: what software has written; changes in the cycle in which B may be seen. Pulses come one cycle before.
+  *   - `ruleCommit`: held, and with it every later write, until ready
+  *   - `table`: an entry that software writes, likewise; one a cycle
+  */
+class ExpanderRegisters(p: ExpanderParams) extends Module {
+  val io = IO(new Bundle {
+    val bus = Flipped(new AxiLitePort(p.controlAddressBits, 64))
+    val in = Input(new RegisterInputs(p))
+    val out = Output(new RegisterOutputs(p))
+    val ruleCommit = Decoupled(new RuleCommitRegister)
+    val table = Decoupled(new TableEntry)
+  })
+  private val map = new RegisterMap(io.bus)
+  map.read(at.id, 0 -> "h414e454d4f4e4531".U(64.W))
+  map.read(at.version, 0 -> 0.U(16.W), 16 -> 1.U(16.W))
+  map.read(
+    at.capability,
+    0 -> io.in.capability.pipelines,
+    8 -> io.in.capability.channels,
+    16 -> io.in.capability.statesLog2,
+    24 -> io.in.capability.tableLog2,
+    32 -> io.in.capability.addressBits,
+    40 -> io.in.capability.counterIndexBits
+  )
+  map.read(
+    at.features,
+    0 -> io.in.features.ops,
+    16 -> io.in.features.widths,
+    24 -> io.in.features.predicates,
+    32 -> io.in.features.effects,
+    40 -> io.in.features.operandSources,
+    63 -> io.in.features.flatMemory
+  )
+  map.read(at.window, 0 -> io.in.window.bytes)
+
+  private val effectWindow = RegInit(0.U.asTypeOf(new TelemetryWindowRegister))
+  map.storage(at.effectWindow, 0 -> effectWindow.enable, 12 -> effectWindow.base)
+  io.out.effectWindow := effectWindow
+
+  private val snapshotWindow = RegInit(0.U.asTypeOf(new TelemetryWindowRegister))
+  map.storage(at.snapshotWindow, 0 -> snapshotWindow.enable, 12 -> snapshotWindow.base)
+  io.out.snapshotWindow := snapshotWindow
+
+  private val errorStatus = RegInit(0.U.asTypeOf(new ErrorStatusRegister))
+  map.sticky(
+    at.errorStatus,
+    (0, errorStatus.parity, io.in.errorStatus.parity),
+    (1, errorStatus.droppedWrite, io.in.errorStatus.droppedWrite),
+    (2, errorStatus.refusedRead, io.in.errorStatus.refusedRead),
+    (3, errorStatus.memoryRead, io.in.errorStatus.memoryRead),
+    (4, errorStatus.memoryWrite, io.in.errorStatus.memoryWrite)
+  )
+  io.out.errorStatus := errorStatus
+
+  private val errorEnable = RegInit(0.U.asTypeOf(new ErrorEnableRegister))
+  map.storage(
+    at.errorEnable,
+    0 -> errorEnable.parity,
+    1 -> errorEnable.droppedWrite,
+    2 -> errorEnable.refusedRead,
+    3 -> errorEnable.memoryRead,
+    4 -> errorEnable.memoryWrite
+  )
+  io.out.errorEnable := errorEnable
+
+  map.read(at.droppedWrites, 0 -> io.in.droppedWrites)
+  map.read(at.refusedReads, 0 -> io.in.refusedReads)
+  map.read(at.interruptPending, 0 -> io.in.interruptPending.errors, 1 -> io.in.interruptPending.pipelines)
+
+  private val interruptEnable = RegInit(0.U.asTypeOf(new InterruptEnableRegister))
+  map.storage(at.interruptEnable, 0 -> interruptEnable.errors, 1 -> interruptEnable.pipelines)
+  io.out.interruptEnable := interruptEnable
+
+  map.pulse(
+    at.interruptAcknowledge,
+    0 -> io.out.interruptAcknowledge.errors,
+    1 -> io.out.interruptAcknowledge.pipelines
+  )
+
+  private val ruleControl = RegInit(0.U.asTypeOf(new RuleControlRegister))
+  map.storage(
+    at.ruleControl,
+    0 -> ruleControl.enable,
+    1 -> ruleControl.reads,
+    2 -> ruleControl.writes,
+    8 -> ruleControl.counterWidth,
+    16 -> ruleControl.operandSource,
+    24 -> ruleControl.op,
+    32 -> ruleControl.notifyOp,
+    40 -> ruleControl.effectKind,
+    48 -> ruleControl.effectOp
+  )
+  io.out.ruleControl := ruleControl
+
+  private val ruleStart = RegInit(0.U.asTypeOf(new RuleStartRegister))
+  map.storage(at.ruleStart, 0 -> ruleStart.address)
+  io.out.ruleStart := ruleStart
+
+  private val ruleEnd = RegInit(0.U.asTypeOf(new RuleEndRegister))
+  map.storage(at.ruleEnd, 0 -> ruleEnd.address)
+  io.out.ruleEnd := ruleEnd
+
+  private val rulePrimaryMask = RegInit(0.U(64.W))
+  map.storage(at.rulePrimaryMask, 0 -> rulePrimaryMask)
+  io.out.rulePrimaryMask := rulePrimaryMask
+
+  private val ruleSubMask = RegInit(0.U(64.W))
+  map.storage(at.ruleSubMask, 0 -> ruleSubMask)
+  io.out.ruleSubMask := ruleSubMask
+
+  private val ruleShifts = RegInit(0.U.asTypeOf(new RuleShiftsRegister))
+  map.storage(at.ruleShifts, 0 -> ruleShifts.primary, 8 -> ruleShifts.sub)
+  io.out.ruleShifts := ruleShifts
+
+  private val ruleOperand = RegInit(0.U(64.W))
+  map.storage(at.ruleOperand, 0 -> ruleOperand)
+  io.out.ruleOperand := ruleOperand
+
+  private val ruleNotifyOperand = RegInit(0.U(64.W))
+  map.storage(at.ruleNotifyOperand, 0 -> ruleNotifyOperand)
+  io.out.ruleNotifyOperand := ruleNotifyOperand
+
+  private val ruleEffectOperand = RegInit(0.U(64.W))
+  map.storage(at.ruleEffectOperand, 0 -> ruleEffectOperand)
+  io.out.ruleEffectOperand := ruleEffectOperand
+
+  map.command(
+    at.ruleCommit,
+    io.ruleCommit,
+    0 -> io.ruleCommit.bits.pipeline
+  )(io.ruleCommit.bits.pipeline < p.nemo.pipelines.U)
+
+  for (i <- 0 until p.nemo.pipelines) {
+    val base = at.pipeline.first + at.pipeline.stride * i
+    map.read(base + at.pipeline.matched, 0 -> io.in.pipeline(i).matched)
+    map.read(base + at.pipeline.unmapped, 0 -> io.in.pipeline(i).unmapped)
+    map.read(base + at.pipeline.outOfRange, 0 -> io.in.pipeline(i).outOfRange)
+    map.read(base + at.pipeline.notifications, 0 -> io.in.pipeline(i).notifications)
+    map.read(base + at.pipeline.parityErrors, 0 -> io.in.pipeline(i).parityErrors)
+    map.read(
+      base + at.pipeline.notification,
+      0 -> io.in.pipeline(i).notification.valid,
+      8 -> io.in.pipeline(i).notification.channel,
+      32 -> io.in.pipeline(i).notification.index
+    )
+    map.pulse(base + at.pipeline.control, 0 -> io.out.pipeline(i).control.clear)
+    map.read(base + at.pipeline.status, 0 -> io.in.pipeline(i).status.clearing)
+  }
+
+  map.memory(
+    at.table,
+    p.nemo.pipelines * p.nemo.table,
+    io.table,
+    io.table.bits.index,
+    0 -> io.table.bits.base,
+    63 -> io.table.bits.mapped
+  )
+  map.connect()
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated from hw/regs/anemone.rdl by `make regs`; change that, not this.
+package anemone.expander.registers
+
+import anemone.expander.ExpanderParams
+import chisel3._
+
+/** Sizes of this configuration. */
+class CapabilityRegister extends Bundle {
+  val pipelines = UInt(8.W)
+  val channels = UInt(8.W)
+  val statesLog2 = UInt(8.W)
+  val tableLog2 = UInt(8.W)
+  val addressBits = UInt(8.W)
+  val counterIndexBits = UInt(8.W)
+}
+
+/** What is built in, a bit a code. */
+class FeaturesRegister extends Bundle {
+  val ops = UInt(16.W)
+  val widths = UInt(4.W)
+  val predicates = UInt(8.W)
+  val effects = UInt(4.W)
+  val operandSources = UInt(4.W)
+  val flatMemory = Bool()
+}
+
+/** Size of the telemetry region. */
+class WindowRegister extends Bundle {
+  val bytes = UInt(64.W)
+}
+
+/** Fields of effect_window and snapshot_window. */
+class TelemetryWindowRegister extends Bundle {
+  val enable = Bool()
+  val base = UInt(40.W)
+}
+
+/** What went wrong since it was last cleared; write ones to clear. */
+class ErrorStatusRegister extends Bundle {
+  val parity = Bool()
+  val droppedWrite = Bool()
+  val refusedRead = Bool()
+  val memoryRead = Bool()
+  val memoryWrite = Bool()
+}
+
+/** Which bits of error_status raise interrupt 0. */
+class ErrorEnableRegister extends Bundle {
+  val parity = Bool()
+  val droppedWrite = Bool()
+  val refusedRead = Bool()
+  val memoryRead = Bool()
+  val memoryWrite = Bool()
+}
+
+/** Vectors whose cause stands. */
+class InterruptPendingRegister extends Bundle {
+  val errors = Bool()
+  val pipelines = UInt(32.W)
+}
+
+/** Vectors that send messages. */
+class InterruptEnableRegister extends Bundle {
+  val errors = Bool()
+  val pipelines = UInt(32.W)
+}
+
+/** Write ones: the vector may send again. */
+class InterruptAcknowledgeRegister extends Bundle {
+  val errors = Bool()
+  val pipelines = UInt(32.W)
+}
+
+/** What the rule does. */
+class RuleControlRegister extends Bundle {
+  val enable = Bool()
+  val reads = Bool()
+  val writes = Bool()
+  val counterWidth = UInt(2.W)
+  val operandSource = UInt(2.W)
+  val op = UInt(4.W)
+  val notifyOp = UInt(3.W)
+  val effectKind = UInt(2.W)
+  val effectOp = UInt(4.W)
+}
+
+/** First byte address that matches. */
+class RuleStartRegister extends Bundle {
+  val address = UInt(53.W)
+}
+
+/** First byte address past those that match. */
+class RuleEndRegister extends Bundle {
+  val address = UInt(53.W)
+}
+
+/** Shifts of key and offset. */
+class RuleShiftsRegister extends Bundle {
+  val primary = UInt(6.W)
+  val sub = UInt(6.W)
+}
+
+/** Gives the rule in the registers above to a pipeline. The write is answered when the rule applies. */
+class RuleCommitRegister extends Bundle {
+  val pipeline = UInt(6.W)
+}
+
+/** The first counter on which the predicate held since the last acknowledge. */
+class PipelineNotificationRegister extends Bundle {
+  val valid = Bool()
+  val channel = UInt(2.W)
+  val index = UInt(24.W)
+}
+
+/** Commands to the pipeline. */
+class PipelineControlRegister extends Bundle {
+  val clear = Bool()
+}
+
+/** What the pipeline is doing. */
+class PipelineStatusRegister extends Bundle {
+  val clearing = Bool()
+}
+
+/** Entry pipeline << table_log2 | key. Each write changes one entry, between two events. */
+class TableEntry extends Bundle {
+  val index = UInt(18.W)
+  val base = UInt(24.W)
+  val mapped = Bool()
+}
+
+/** Inputs of one pipeline. */
+class PipelineInputs extends Bundle {
+  val matched = UInt(64.W)
+  val unmapped = UInt(64.W)
+  val outOfRange = UInt(64.W)
+  val notifications = UInt(64.W)
+  val parityErrors = UInt(64.W)
+  val notification = new PipelineNotificationRegister
+  val status = new PipelineStatusRegister
+}
+
+/** Outputs of one pipeline. */
+class PipelineOutputs extends Bundle {
+  val control = new PipelineControlRegister
+}
+
+/** What hardware says, as software reads it. Of sticky registers: what is set in this cycle. */
+class RegisterInputs(p: ExpanderParams) extends Bundle {
+  val capability = new CapabilityRegister
+  val features = new FeaturesRegister
+  val window = new WindowRegister
+  val errorStatus = new ErrorStatusRegister
+  val droppedWrites = UInt(64.W)
+  val refusedReads = UInt(64.W)
+  val interruptPending = new InterruptPendingRegister
+  val pipeline = Vec(p.nemo.pipelines, new PipelineInputs)
+}
+
+/** What software has written: settings, sticky registers, and pulses of one cycle. */
+class RegisterOutputs(p: ExpanderParams) extends Bundle {
+  val effectWindow = new TelemetryWindowRegister
+  val snapshotWindow = new TelemetryWindowRegister
+  val errorStatus = new ErrorStatusRegister
+  val errorEnable = new ErrorEnableRegister
+  val interruptEnable = new InterruptEnableRegister
+  val interruptAcknowledge = new InterruptAcknowledgeRegister
+  val ruleControl = new RuleControlRegister
+  val ruleStart = new RuleStartRegister
+  val ruleEnd = new RuleEndRegister
+  val rulePrimaryMask = UInt(64.W)
+  val ruleSubMask = UInt(64.W)
+  val ruleShifts = new RuleShiftsRegister
+  val ruleOperand = UInt(64.W)
+  val ruleNotifyOperand = UInt(64.W)
+  val ruleEffectOperand = UInt(64.W)
+  val pipeline = Vec(p.nemo.pipelines, new PipelineOutputs)
+}

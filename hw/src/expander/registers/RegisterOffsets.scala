@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated from hw/regs/anemone.rdl by `make regs`; change that, not this.
+package anemone.expander.registers
+
+/** Byte offsets of the registers; those of a pipeline from its own start. */
+object RegisterOffsets {
+  val id = 0x000
+  val version = 0x008
+  val capability = 0x010
+  val features = 0x018
+  val window = 0x020
+  val effectWindow = 0x040
+  val snapshotWindow = 0x048
+  val errorStatus = 0x080
+  val errorEnable = 0x088
+  val droppedWrites = 0x090
+  val refusedReads = 0x098
+  val interruptPending = 0x0c0
+  val interruptEnable = 0x0c8
+  val interruptAcknowledge = 0x0d0
+  val ruleControl = 0x100
+  val ruleStart = 0x108
+  val ruleEnd = 0x110
+  val rulePrimaryMask = 0x118
+  val ruleSubMask = 0x120
+  val ruleShifts = 0x128
+  val ruleOperand = 0x130
+  val ruleNotifyOperand = 0x138
+  val ruleEffectOperand = 0x140
+  val ruleCommit = 0x148
+  val table = 0x200000
+
+  object pipeline {
+    val first = 0x1000
+    val stride = 0x100
+    val matched = 0x000
+    val unmapped = 0x008
+    val outOfRange = 0x010
+    val notifications = 0x018
+    val parityErrors = 0x020
+    val notification = 0x028
+    val control = 0x030
+    val status = 0x038
+  }
+}
+
+/** Codes of fields, by name. */
+object RegisterCodes {
+  val counterWidth: Seq[(String, Int)] =
+    Seq("bits8" -> 0, "bits16" -> 1, "bits32" -> 2, "bits64" -> 3)
+  val operandSource: Seq[(String, Int)] =
+    Seq("immediate" -> 0, "line" -> 1, "is_write" -> 2)
+  val updateOp: Seq[(String, Int)] =
+    Seq("add" -> 0, "sub" -> 1, "shr" -> 2, "shl" -> 3, "xor" -> 4, "or" -> 5, "max" -> 6, "addsat" -> 7)
+  val predicate: Seq[(String, Int)] =
+    Seq("none" -> 0, "equal" -> 1, "greater_equal" -> 2, "greater" -> 3, "less" -> 4, "less_equal" -> 5)
+  val readEffect: Seq[(String, Int)] =
+    Seq("none" -> 0, "reset" -> 1, "op" -> 2)
+}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The register map as plain data: what systemrdl-compiler makes of an RDL file, checked.
+
+The exporter knows a few kinds of field, each a row of KINDS; all that is in the RDL has to be one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from systemrdl import AddrmapNode, FieldNode, MemNode, RDLCompiler, RegfileNode, RegNode
+from systemrdl.messages import RDLCompileError
+from systemrdl.rdltypes import AccessType, OnWriteType, PrecedenceType
+
+WORD_BITS = 64
+WORD_BYTES = WORD_BITS // 8
+ADDRESS_BITS = 22
+
+# Kind: software's access, hardware's access, and all else that the field does.
+KINDS: dict[str, tuple[AccessType, AccessType, dict[str, Any]]] = {
+    "constant": (AccessType.r, AccessType.na, {}),
+    "status": (AccessType.r, AccessType.w, {}),
+    "setting": (AccessType.rw, AccessType.r, {}),
+    "event": (
+        AccessType.rw,
+        AccessType.w,
+        {"onwrite": OnWriteType.woclr, "hwset": True, "precedence": PrecedenceType.hw},
+    ),
+    "trigger": (AccessType.w, AccessType.r, {"pulse": True}),
+    "argument": (AccessType.w, AccessType.r, {}),
+}
+# What a field might do. Any of these that is not in its kind would be silently lost.
+BEHAVIOUR = """anded ored xored counter hwclr hwset intr onread onwrite overflow paritycheck
+    precedence pulse singlepulse stickybit sticky swacc swmod swwe swwel underflow we wel""".split()
+IDLE = (None, False, PrecedenceType.sw)
+
+
+class MapError(Exception):
+    """An RDL file that the exporter cannot use: where, and why."""
+
+
+@dataclass(frozen=True)
+class Enum:
+    """Codes of a field; `values`: name, code, what it means."""
+
+    name: str
+    values: tuple[tuple[str, int, str], ...]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Bits `low` to `low + width - 1`. `bound`: legal values are below this product of sizes."""
+
+    name: str
+    low: int
+    width: int
+    kind: str
+    reset: int
+    desc: str
+    enum: Enum | None = None
+    bound: str = ""
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.width) - 1) << self.low
+
+
+@dataclass(frozen=True)
+class Register:
+    """`kind`: that of its fields. `type_name`: shared by registers of one shape."""
+
+    name: str
+    type_name: str
+    offset: int
+    desc: str
+    kind: str
+    fields: tuple[Field, ...]
+
+    @property
+    def plain(self) -> bool:
+        """It is one value and not fields."""
+        return len(self.fields) == 1 and self.fields[0].name == "value"
+
+
+@dataclass(frozen=True)
+class Group:
+    """`count` copies of the same registers, `stride` apart, of which `bound` are built."""
+
+    name: str
+    offset: int
+    stride: int
+    count: int
+    bound: str
+    registers: tuple[Register, ...]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """`entries` words that software only writes, of which `bound` are built."""
+
+    name: str
+    offset: int
+    entries: int
+    bound: str
+    desc: str
+    entry: Register
+
+
+@dataclass(frozen=True)
+class Map:
+    name: str
+    title: str
+    registers: tuple[Register, ...]
+    groups: tuple[Group, ...]
+    memories: tuple[Memory, ...]
+
+    def all_registers(self) -> Iterator[Register]:
+        yield from self.registers
+        for group in self.groups:
+            yield from group.registers
+
+    def enums(self) -> list[Enum]:
+        """Every enum once, in the order of its first field."""
+        fields = [field for register in self.all_registers() for field in register.fields]
+        return list({field.enum.name: field.enum for field in fields if field.enum}.values())
+
+
+def built(bound: str, sizes: dict[str, int]) -> int:
+    """How many of something there are in a configuration of these sizes."""
+    return math.prod(sizes[name.strip()] for name in bound.split("*"))
+
+
+def load(path: Path) -> Map:
+    """Read an RDL file. Raises MapError; what is wrong in the RDL itself is on stderr then."""
+    compiler = RDLCompiler()
+    try:
+        compiler.compile_file(str(path))
+        top = compiler.elaborate().top
+    except RDLCompileError as error:
+        raise MapError(f"{path}: {error}") from error
+    registers, groups, memories = [], [], []
+    for node in top.children(unroll=False):
+        if isinstance(node, RegNode):
+            registers.append(_register(node))
+        elif isinstance(node, RegfileNode):
+            groups.append(_group(node))
+        elif isinstance(node, MemNode):
+            memories.append(_memory(node))
+    return Map(top.inst_name, _text(top, "name"), tuple(registers), tuple(groups), tuple(memories))
+
+
+def _require(holds: bool, node: Any, what: str) -> None:
+    if not holds:
+        raise MapError(f"{node.get_path()}: {what}")
+
+
+def _text(node: AddrmapNode | RegNode | FieldNode | MemNode, name: str) -> str:
+    return " ".join((node.get_property(name, default=None) or "").split())
+
+
+def _register(node: RegNode) -> Register:
+    in_memory = isinstance(node.parent, MemNode)
+    _require(node.get_property("regwidth") == WORD_BITS, node, f"is not {WORD_BITS} bits wide")
+    _require(in_memory or not node.is_array, node, "arrays of registers are for regfile and mem")
+    fields = tuple(_field(field) for field in node.fields())
+    kinds = {field.kind for field in fields}
+    _require(len(kinds) == 1, node, f"fields of different kinds: {', '.join(sorted(kinds))}")
+    (kind,) = kinds
+    offset = 0 if in_memory else node.raw_address_offset
+    name = node.inst_name
+    type_name = node.orig_type_name or name
+    return Register(name, type_name, offset, _text(node, "desc"), kind, fields)
+
+
+def _field(node: FieldNode) -> Field:
+    found = {name: node.get_property(name, default=None) for name in BEHAVIOUR}
+    does = {name: value for name, value in found.items() if value not in IDLE}
+    access = node.get_property("sw"), node.get_property("hw")
+    external = node.parent.external or isinstance(node.parent.parent, MemNode)
+    kinds = {kind for kind, row in KINDS.items() if row == (*access, does)}
+    kinds &= {"argument"} if external else KINDS.keys() - {"argument"}
+    _require(bool(kinds), node, f"{access} with {does} is none of: {', '.join(KINDS)}")
+    (kind,) = kinds
+    reset = node.get_property("reset")
+    _require(kind != "constant" or reset is not None, node, "a constant without a value")
+    _require(kind not in ("setting", "event") or reset == 0, node, "resets to other than 0")
+    encode = node.get_property("encode")
+    enum = None
+    if encode is not None:
+        members = encode.members.values()
+        described = ((m.name, int(m.value), m.rdl_desc or "") for m in members)
+        enum = Enum(encode.type_name, tuple(described))
+    bound = node.get_property("bound", default=None) or ""
+    return Field(
+        node.inst_name, node.low, node.width, kind, reset or 0, _text(node, "desc"), enum, bound
+    )
+
+
+def _group(node: RegfileNode) -> Group:
+    _require(node.is_array and len(node.array_dimensions) == 1, node, "is no array")
+    bound = node.get_property("bound", default=None)
+    _require(bool(bound), node, "needs a bound")
+    registers = tuple(_register(child) for child in node.children(unroll=False))
+    count, stride = node.array_dimensions[0], node.array_stride
+    return Group(node.inst_name, node.raw_address_offset, stride, count, bound, registers)
+
+
+def _memory(node: MemNode) -> Memory:
+    _require(node.get_property("memwidth") == WORD_BITS, node, f"is not {WORD_BITS} bits wide")
+    _require(node.get_property("sw") == AccessType.w, node, "is not write-only")
+    bound = node.get_property("bound", default=None)
+    _require(bool(bound), node, "needs a bound")
+    entries = node.get_property("mementries")
+    children = list(node.children(unroll=False))
+    _require(len(children) == 1, node, "needs one register, the entry")
+    entry = _register(children[0])
+    return Memory(
+        node.inst_name, node.raw_address_offset, entries, bound, _text(node, "desc"), entry
+    )

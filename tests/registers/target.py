@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What there is to test, as the RDL says it: registers of this build, their ports, what they hold.
+
+Everything here comes from the map that `mk.regs` reads; no register is named.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mk.regs import RDL
+from mk.regs.chisel import camel
+from mk.regs.model import WORD_BYTES, Field, Memory, Register, built, load
+
+MAP = load(RDL)
+SIZES = {"pipelines": int(os.environ["PIPELINES"]), "table": int(os.environ["TABLE"])}
+ONES = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """A register of this build: where it is, and how its ports are named."""
+
+    register: Register
+    address: int
+    port: str
+
+    def field_port(self, side: str, field: Field) -> str:
+        """The port of a field; `side`: in or out."""
+        return f"io_{side}_{self.port}" + ("" if self.register.plain else f"_{camel(field.name)}")
+
+    @property
+    def mask(self) -> int:
+        return sum(field.mask for field in self.register.fields)
+
+
+def places(*kinds: str) -> list[Place]:
+    """All registers of these kinds that are built; none given: of all kinds."""
+    return [place for place in _places() if not kinds or place.register.kind in kinds]
+
+
+def _places() -> Iterator[Place]:
+    for register in MAP.registers:
+        yield Place(register, register.offset, camel(register.name))
+    for group in MAP.groups:
+        for i in range(built(group.bound, SIZES)):
+            for register in group.registers:
+                address = group.offset + i * group.stride + register.offset
+                yield Place(register, address, f"{camel(group.name)}_{i}_{camel(register.name)}")
+
+
+def limit(field: Field) -> int:
+    """The values of an argument that are legal are below."""
+    return built(field.bound, SIZES) if field.bound else 1 << field.width
+
+
+def memories() -> list[tuple[Memory, int]]:
+    """The memories, and how many of their entries are built."""
+    return [(memory, built(memory.bound, SIZES)) for memory in MAP.memories]
+
+
+def nowhere(chance: random.Random) -> list[int]:
+    """Addresses of words where nothing is: all near the registers, some of those far away."""
+    known = {place.address for place in places()}
+    ends = {memory.offset + entries * WORD_BYTES for memory, entries in memories()}
+    last = max(known)
+    near = set(range(0, last + 64 * WORD_BYTES, WORD_BYTES)) - known
+    first = min(memory.offset for memory in MAP.memories)
+    far = {chance.randrange(last, first) & -WORD_BYTES for _ in range(100)} | {first - WORD_BYTES}
+    absent = {
+        group.offset + i * group.stride + register.offset
+        for group in MAP.groups
+        for i in range(built(group.bound, SIZES), group.count)
+        for register in group.registers
+    }
+    past = {min(end + chance.randrange(1 << 20) & -WORD_BYTES, (1 << 22) - 8) for end in ends}
+    chosen = [*chance.sample(sorted(near - absent), 150), *chance.sample(sorted(absent), 60)]
+    return sorted({*chosen, *far, *past, *ends})
