@@ -40,7 +40,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     val beat = new TelemetryBeat(p)
 
     /** Reads of its id ahead of it, once that is `known`. */
-    val ahead = chiselTypeOf(io.ahead)
+    val ahead = UInt((log2Ceil(p.readsInFlight) + 1).W)
   }
   private def flags = RegInit(VecInit(Seq.fill(slots)(false.B)))
   private val (used, known, filled, picked) = (flags, flags, flags, flags)
