@@ -68,17 +68,16 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   telemetry.io.line := io.line
   telemetry.io.memoryId := io.downstream.r.bits.id
   private val out = Wire(Decoupled(new Axi4ReadData(p.memory)))
-  private val memoryPasses = !telemetry.io.out.valid && !telemetry.io.memoryWaits
-  out.valid := telemetry.io.out.valid || (io.downstream.r.valid && memoryPasses)
-  out.bits := Mux(telemetry.io.out.valid, telemetry.io.out.bits, io.downstream.r.bits)
-  telemetry.io.out.ready := out.ready
-  io.downstream.r.ready := out.ready && memoryPasses
+  // Memory goes first: lines that wait cost nobody but their reader.
+  private val memoryPasses = io.downstream.r.valid && !telemetry.io.memoryWaits
+  out.valid := telemetry.io.out.valid || memoryPasses
+  out.bits := Mux(memoryPasses, io.downstream.r.bits, telemetry.io.out.bits)
+  telemetry.io.out.ready := out.ready && !memoryPasses
+  io.downstream.r.ready := out.ready && !telemetry.io.memoryWaits
   io.upstream.r <> RegisterSlice(out)
-  private val answer = Wire(Valid(UInt(p.memory.idBits.W)))
-  answer.valid := out.fire && (telemetry.io.out.valid || out.bits.last)
-  answer.bits := out.bits.id
-  order.io.answer := answer
-  telemetry.io.answer := answer
+  telemetry.io.answered.valid := io.downstream.r.fire && io.downstream.r.bits.last
+  telemetry.io.answered.bits := io.downstream.r.bits.id
+  order.io.answer := telemetry.io.answer
 
   private def failed(resp: UInt): Bool = resp(1)
   io.errors.droppedWrite := gate.io.drops

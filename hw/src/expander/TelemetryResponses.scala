@@ -9,10 +9,10 @@ import chisel3.util._
 /** Telemetry lines between the engine and the read data of their channel.
   *
   * The engine answers at once; AXI wants the answers of one id in order, memory's among them. So a line waits here until
-  * nothing of its id is ahead, and what memory answers to that id waits until the line is gone. Lines of different
-  * ids pass each other: whatever order memory answers in, nothing waits for what is behind it.
+  * nothing of its id is ahead but lines on their way out, and what memory answers to that id waits until the line is
+  * gone. Lines of different ids pass each other: whatever order memory answers in, nothing waits for what is behind it.
   *
-  * Latency: four cycles from `line` to `out` where nothing is ahead; a line a cycle.
+  * Latency: three cycles from `line` to `out` where nothing is ahead; a line a cycle.
   */
 class TelemetryResponses(p: ExpanderParams) extends Module {
   private val slots = p.telemetryReads
@@ -27,8 +27,13 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     /** The engine's lines, in the order of the beats that are `Okay`. */
     val line = Flipped(Valid(new Line(p.nemo)))
 
-    /** Any read of this id was answered. */
-    val answer = Flipped(Valid(UInt(p.memory.idBits.W)))
+    /** Memory answered a read of this id; no line is picked in that cycle. */
+    val answered = Flipped(Valid(UInt(p.memory.idBits.W)))
+
+    /** A read of this id is no longer ahead of others: memory answered it, or its line is on its way out, where lines
+      * keep their order.
+      */
+    val answer = Valid(UInt(p.memory.idBits.W))
 
     /** Memory's next answer has this id: it must wait. */
     val memoryId = Input(UInt(p.memory.idBits.W))
@@ -59,7 +64,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     entries(tail).beat := io.beat.bits
   }
 
-  // One answer of its id brings a read forward.
+  // One answer of its id brings a read forward. Memory and lines share the read data: there is a cycle for each.
   private val first = entries.zip(used).zip(known).map { case ((entry, used), known) =>
     used && known && entry.ahead === 0.U
   }
@@ -89,16 +94,19 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   lines.io.write.bits.data := Cat(io.line.bits.poison, io.line.bits.words.asUInt)
   when(io.line.valid) { filled(asked.io.deq.bits) := true.B }
 
-  // Any of those that are first may go; the ring sees to it that none waits for ever.
+  // Of those that may go, the oldest: the ring is full when the tail comes to a slot that still waits.
   private val candidates = first.zip(filled).zip(picked).map { case ((first, filled), picked) =>
     first && filled && !picked
   }
   private val queued = 4
   private val credits = RegInit(queued.U(log2Ceil(queued + 1).W))
-  private val slot = PriorityEncoder(candidates)
-  private val pick = candidates.reduce(_ || _) && credits =/= 0.U
+  private val older = candidates.zipWithIndex.map { case (candidate, i) => candidate && i.U >= tail }
+  private val slot = Mux(older.reduce(_ || _), PriorityEncoder(older), PriorityEncoder(candidates))
+  private val pick = candidates.reduce(_ || _) && credits =/= 0.U && !io.answered.valid
   credits := credits + io.out.fire - pick
   when(pick) { picked(slot) := true.B }
+  io.answer.valid := io.answered.valid || pick
+  io.answer.bits := Mux(io.answered.valid, io.answered.bits, entries(slot).beat.id)
   lines.io.read.valid := pick && entries(slot).beat.resp === Axi4.Resp.Okay.U
   lines.io.read.bits := slot
 
@@ -107,7 +115,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     val beat = new TelemetryBeat(p)
     val data = UInt((p.memory.dataBits + 1).W)
   }
-  private val out = Module(new Queue(new Picked, queued))
+  private val out = Module(new Queue(new Picked, queued, flow = true))
   private val arrived = ShiftRegister(slot, 2)
   out.io.enq.valid := ShiftRegister(pick, 2, false.B, true.B)
   out.io.enq.bits.slot := arrived
