@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.{Axi4Pins, AxiLitePins}
+import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
+import anemone.nemo.{PipelineStatus, TelemetryEngine}
+import chisel3._
+import chisel3.util._
+
+/** An interrupt message: the number of its vector, 0 for errors, 1 + p for pipeline p. Held until taken. */
+class InterruptPins(vectors: Int) extends Bundle {
+  val valid = Output(Bool())
+  val ready = Input(Bool())
+  val vector = Output(UInt(log2Ceil(vectors).W))
+}
+
+/** The telemetry engine on the memory path of a CXL Type-3 expander: AXI4 in and out for each channel, a control port
+  * with the registers of docs/registers.md, and interrupt messages.
+  *
+  * Latency: what [[MemoryChannel]] adds to memory. From the acceptance of the request that reaches a threshold to its
+  * message: [[MemoryExpander.interruptLatency]] cycles when no other vector wants to send.
+  */
+class MemoryExpander(p: ExpanderParams) extends Module {
+  private val nemo = p.nemo
+  private val vectors = nemo.pipelines + 1
+  val upstream = IO(Vec(nemo.channels, Flipped(new Axi4Pins(p.memory))))
+  val downstream = IO(Vec(nemo.channels, new Axi4Pins(p.memory)))
+  val control = IO(Flipped(new AxiLitePins(p.controlAddressBits, 64)))
+  val interrupt = IO(new InterruptPins(vectors))
+
+  private val engine = Module(new TelemetryEngine(nemo))
+  private val registers = Module(new ExpanderRegisters(p))
+  private val in = registers.io.in
+  private val out = registers.io.out
+  control.drives(registers.io.bus)
+  in.capability := Capabilities.sizes(p)
+  in.features := Capabilities.features(p)
+  in.window := Capabilities.window(p)
+
+  // Memory channels.
+  private def window(to: Window, from: TelemetryWindowRegister): Unit = {
+    to.enable := from.enable
+    to.base := from.base << 12
+  }
+  private val errors = for (c <- 0 until nemo.channels) yield {
+    val channel = Module(new MemoryChannel(p)).suggestName(s"channel_$c")
+    upstream(c).drives(channel.io.upstream)
+    downstream(c).drivenBy(channel.io.downstream)
+    window(channel.io.windows.effect, out.effectWindow)
+    window(channel.io.windows.snapshot, out.snapshotWindow)
+    channel.io.channel := c.U
+    engine.io.events(c) := channel.io.event
+    channel.io.open := engine.io.open(c)
+    engine.io.reads(c).valid := channel.io.read.valid
+    engine.io.reads(c).bits := channel.io.read.bits
+    assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
+    channel.io.line := engine.io.lines(c)
+    channel.io.errors
+  }
+
+  // Rules and tables. An address past the device bounds the same range as the device's end.
+  private def bounded(address: UInt): UInt =
+    Mux((address >> nemo.addressBits).orR, (BigInt(1) << nemo.addressBits).U, address)
+  private val rule = engine.io.rule.bits.rule
+  engine.io.rule.valid := registers.io.ruleCommit.valid
+  registers.io.ruleCommit.ready := engine.io.rule.ready
+  engine.io.rule.bits.pipeline := registers.io.ruleCommit.bits.pipeline
+  rule.enable := out.ruleControl.enable
+  rule.reads := out.ruleControl.reads
+  rule.writes := out.ruleControl.writes
+  rule.start := bounded(out.ruleStart.address)
+  rule.end := bounded(out.ruleEnd.address)
+  rule.primaryMask := out.rulePrimaryMask
+  rule.primaryShift := out.ruleShifts.primary
+  rule.subMask := out.ruleSubMask
+  rule.subShift := out.ruleShifts.sub
+  rule.op := out.ruleControl.op
+  rule.operandSource := out.ruleControl.operandSource
+  rule.operand := out.ruleOperand
+  rule.counterWidth := out.ruleControl.counterWidth
+  rule.notifyOp := out.ruleControl.notifyOp
+  rule.notifyOperand := out.ruleNotifyOperand
+  rule.effectKind := out.ruleControl.effectKind
+  rule.effectOp := out.ruleControl.effectOp
+  rule.effectOperand := out.ruleEffectOperand
+
+  private val entry = registers.io.table
+  engine.io.table.valid := entry.valid
+  entry.ready := engine.io.table.ready
+  engine.io.table.bits.pipeline := entry.bits.index >> nemo.keyBits
+  engine.io.table.bits.key := entry.bits.index
+  engine.io.table.bits.base := entry.bits.base
+  engine.io.table.bits.mapped := entry.bits.mapped
+
+  // Pipelines.
+  private val clears = out.pipeline.map(_.control.clear)
+  engine.io.clear.valid := clears.reduce(_ || _)
+  engine.io.clear.bits := OHToUInt(clears)
+  private def show(i: Int, status: PipelineStatus): Unit = {
+    val shown = in.pipeline(i)
+    shown.matched := status.matched
+    shown.unmapped := status.unmapped
+    shown.outOfRange := status.outOfRange
+    shown.notifications := status.notifications
+    shown.parityErrors := status.parityErrors
+    shown.notification.valid := status.notified
+    shown.notification.channel := status.notifiedChannel
+    shown.notification.index := status.notifiedIndex
+    shown.status.clearing := status.clearing
+  }
+  for ((status, i) <- engine.io.status.zipWithIndex) show(i, status)
+
+  // Errors.
+  private def any(flag: ChannelErrors => Bool): Bool = errors.map(flag).reduce(_ || _)
+  private def count(flag: ChannelErrors => Bool): UInt = {
+    val total = RegInit(0.U(64.W))
+    total := total + PopCount(errors.map(flag))
+    total
+  }
+  in.errorStatus.parity := engine.io.lines.map(line => line.valid && line.bits.poison).reduce(_ || _)
+  in.errorStatus.droppedWrite := any(_.droppedWrite)
+  in.errorStatus.refusedRead := any(_.refusedRead)
+  in.errorStatus.memoryRead := any(_.memoryRead)
+  in.errorStatus.memoryWrite := any(_.memoryWrite)
+  in.droppedWrites := count(_.droppedWrite)
+  in.refusedReads := count(_.refusedRead)
+
+  // Interrupts.
+  private def byVector(errors: Bool, pipelines: UInt): Vec[Bool] =
+    VecInit(errors +: pipelines.asBools.take(nemo.pipelines))
+  private val interrupts = Module(new InterruptUnit(vectors))
+  in.interruptPending.errors := (out.errorStatus.asUInt & out.errorEnable.asUInt).orR
+  in.interruptPending.pipelines := VecInit(engine.io.status.map(_.notified)).asUInt
+  interrupts.io.pending := byVector(in.interruptPending.errors, in.interruptPending.pipelines)
+  interrupts.io.enable := byVector(out.interruptEnable.errors, out.interruptEnable.pipelines)
+  interrupts.io.acknowledge := byVector(out.interruptAcknowledge.errors, out.interruptAcknowledge.pipelines)
+  engine.io.acknowledge := VecInit(interrupts.io.acknowledge.tail)
+  interrupt.valid := interrupts.io.message.valid
+  interrupt.vector := interrupts.io.message.bits
+  interrupts.io.message.ready := interrupt.ready
+}
+
+object MemoryExpander {
+
+  /** Cycles from a request's acceptance to the message that its event causes. */
+  val interruptLatency: Int = 15
+}
