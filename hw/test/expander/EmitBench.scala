@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.Axi4Params
+import anemone.nemo.{NemoParams, TelemetryEngine}
+import circt.stage.ChiselStage
+
+/** Writes the SystemVerilog of an expander for tests/expander: `EmitBench DIR TOP` and sizes in the order of `params`.
+  */
+object EmitBench {
+  private def params(n: Seq[Int]): ExpanderParams = ExpanderParams(
+    NemoParams(pipelines = n(0), channels = n(1), states = n(2), table = n(3), addressBits = n(4)),
+    Axi4Params(addressBits = n(5), idBits = n(6), lenBits = n(7)),
+    telemetryReads = n(8),
+    readsInFlight = n(9)
+  )
+
+  def main(args: Array[String]): Unit = {
+    val p = params(args.drop(2).toSeq.map(_.toInt))
+    ChiselStage.emitSystemVerilogFile(
+      if (args(1) == "AdaptedExpander") new AdaptedExpander(p) else new MemoryExpander(p),
+      Array("--target-dir", args(0), "--split-verilog"),
+      Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
+    )
+    os.write.over(
+      os.Path(args(0), os.pwd) / "params.json",
+      ujson.write(ujson.Obj("read_latency" -> TelemetryEngine.readLatency)) + "\n"
+    )
+  }
+}

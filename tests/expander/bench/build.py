@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Emits an expander's SystemVerilog and builds the simulator, each only when its input changed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.cocotb.bench.build import ROOT, digest, locked, run_logged, simulator
+from tests.expander.bench.sizes import Build
+
+WORK = ROOT / "build" / "expander"
+EMITTER = ROOT / "hw" / "test" / "expander" / "EmitBench.scala"
+
+# What the bench looks at or breaks; everything else may be optimized away.
+PUBLIC = """\
+`verilator_config
+public_flat_rw -module "{top}" -var "clock"
+public_flat_rw -module "{top}" -var "reset"
+public_flat_rw -module "{top}" -var "upstream_*"
+public_flat_rw -module "{top}" -var "downstream_*"
+public_flat_rw -module "{top}" -var "control_*"
+public_flat_rw -module "{top}" -var "interrupt_*"
+public_flat_rd -module "TelemetryEngine" -var "io_rule_valid"
+public_flat_rd -module "TelemetryEngine" -var "io_rule_ready"
+public_flat_rd -module "TelemetryEngine" -var "io_table_valid"
+public_flat_rd -module "TelemetryEngine" -var "io_table_ready"
+public_flat_rd -module "TelemetryEngine" -var "io_clear_*"
+public_flat_rd -module "TelemetryEngine" -var "io_events_*_valid"
+public_flat_rd -module "TelemetryEngine" -var "io_reads_*_valid"
+public_flat_rd -module "TelemetryEngine" -var "io_acknowledge_*"
+public_flat_rd -module "TelemetryEngine" -var "io_status_*"
+public_flat_rw -module "memory_*" -var "Memory"
+"""
+
+
+def emit(build: Build) -> Path:
+    """The folder with an expander's SystemVerilog, `filelist.f` and `params.json`."""
+    out = WORK / build.name / "rtl"
+    sources = sorted((ROOT / "hw" / "src").rglob("*.scala"))
+    now = digest([*sources, EMITTER, ROOT / "build.sc", *build.options])
+    stamp = out / ".stamp"
+    with locked("emit"):  # Mill runs one command at a time in a checkout
+        if not stamp.is_file() or stamp.read_text() != now:
+            shutil.rmtree(out, ignore_errors=True)
+            out.parent.mkdir(parents=True, exist_ok=True)
+            main = ["./mill", "hw.test.runMain", "anemone.expander.EmitBench"]
+            run_logged([*main, str(out), *build.options], out.with_suffix(".log"))
+            stamp.write_text(now)
+    return out
+
+
+def built(build: Build, waves: bool = False) -> Path:
+    """The simulator of a build, up to date with hw/src."""
+    folder = WORK / build.name / ("sim-waves" if waves else "sim")
+    return simulator(emit(build), folder, waves, build.top, PUBLIC.format(top=build.top))

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functional coverage: what a whole campaign has to meet. A bin is "group/part/part"."""
+
+from __future__ import annotations
+
+from itertools import product
+
+
+def _bins(group: str, *parts: object) -> set[str]:
+    """The cross product of a group's parts."""
+    axes = [part if isinstance(part, (list, tuple, range)) else (part,) for part in parts]
+    return {"/".join((group, *map(str, combination))) for combination in product(*axes)}
+
+
+def required() -> set[str]:
+    """Every bin of the testplan; groups are its points."""
+    ways, shapes = ("read", "write"), ("single", "fixed", "incr", "wrap")
+    bins = [
+        _bins("request", ("memory", "telemetry"), ways, shapes, ("line", "narrow")),
+        _bins("request", ("memory", "telemetry"), ways, "unaligned"),
+        _bins("request", ("past the device", "refused"), ways),
+        _bins("line", ("snapshot", "none", "reset", "op")),
+        _bins("line/refused", ("narrow", "nowhere")),
+        _bins("order", ("line behind memory of its id", "memory behind line of its id")),
+        _bins("order", "event behind walk"),
+        _bins("poison", ways, (0, 1)),
+        _bins("response", ways, (0, 2, 3)),
+        _bins("control", "entry", ("mapped", "unmapped")),
+        _bins("control", ("table", "rule"), ("busy", "idle")),
+        _bins("control", "rule", "waits for walk"),
+        _bins("control", "clear", ("start", "again")),
+        _bins("control", [f"{what} while clearing" for what in ("event", "read", "line")]),
+        _bins("interrupt", "acknowledge", ("hit", "latched", "idle")),
+        _bins("interrupt", "message", ("pipeline", "errors")),
+        _bins("restart", "traffic"),
+    ]
+    return set().union(*bins)

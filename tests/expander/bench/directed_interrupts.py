@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of interrupts: from an event to the message, none lost and none twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cocotb.triggers import RisingEdge
+
+from anemone.rules import Rule
+from tests.expander.bench import control as reg
+from tests.expander.bench.hand import by_hand, opened
+from tests.expander.bench.host import Host, hosted
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.requests import Request
+from tests.expander.bench.world import World
+
+# Every access counts in counter 0; the third and all later ones are noteworthy.
+NOTE = Rule(name="note", end=1 << 20, primary_mask=0, notify_op="ge", notify_operand=3)
+EVERY = replace(NOTE, notify_operand=1)
+LATENCY = 15  # cycles from the request's acceptance to its message
+
+
+async def noted(host: Host, rule: Rule = NOTE, *pipelines: int) -> None:
+    """Program a rule, and let its interrupts through."""
+    for p in pipelines or (0,):
+        await host.rule(p, rule)
+        await host.map(p, (0, 4 + p))
+    await host.set(reg.INTERRUPT_ENABLE, (1 << 1 + host.size.pipelines) - 1)
+
+
+@hosted
+async def a_threshold_sends_a_message(host: Host) -> None:
+    """A fixed number of cycles behind the request that reaches it; the notification says where."""
+    await noted(host)
+    await host.touch(0x40, 2)
+    await host.silence()
+    host.memory[1].init_read(0x40, 64)
+    dut = host.dut
+    while not (dut.upstream_1_arvalid.value and dut.upstream_1_arready.value):
+        await RisingEdge(dut.clock)
+    vector, cycles = await host.message()
+    # `message` looks from the cycle behind the acceptance on.
+    assert (vector, cycles + 1) == (1, LATENCY)
+    assert await host.get(reg.PENDING) == 2
+    notification = await host.get(reg.pipeline(0, reg.NOTIFICATION))
+    assert notification == 1 | 1 << 8 | 4 << 32
+    assert await host.get(reg.pipeline(1, reg.NOTIFICATION)) & 1 == 0
+
+
+@hosted
+async def a_storm_sends_one(host: Host) -> None:
+    """A predicate that always holds: one message, and one for the next hit after an acknowledge."""
+    await noted(host, EVERY)
+    await host.touch(0, 30)
+    assert (await host.message())[0] == 1
+    await host.touch(0, 30)
+    await host.silence()
+    for _ in range(3):
+        await host.set(reg.ACKNOWLEDGE, 2)
+        assert await host.get(reg.PENDING) == 0
+        await host.silence()
+        await host.touch(0)
+        assert (await host.message())[0] == 1
+        await host.touch(64, 3)
+        await host.silence()
+    assert await host.get(reg.pipeline(0, reg.COUNTERS["notifications"])) == 60 + 3 * 4
+
+
+@by_hand
+async def an_acknowledge_races_the_next_hit(world: World) -> None:
+    """At every distance: as many messages as the latch was set times."""
+    p, master = 0, world.masters[0]
+    world.interrupts.enabled = 6
+    world.control.write(reg.INTERRUPT_ENABLE, 6)
+    world.operator.rule(p, EVERY, True)
+    world.lockstep.tables.append((p, 0, 0, True))
+    world.control.write(*reg.entry(world.build.engine, p, 0, 0, True))
+    await world.settle()
+    outcomes = set()
+    for distance in range(-24, 25):
+        before = world.lockstep.latches[p]
+        master.mode = Mode()
+        master.source = opened([Request(False, 0, 0)])
+        await world.cycles(60)
+        for cycle in range(60):
+            if cycle == 30:
+                world.operator.acknowledge(2)
+            if cycle == 30 + distance:
+                master.source = opened([Request(False, 1, 0)])
+            await world.cycles(1)
+        await world.settle()
+        again = world.lockstep.latches[p] - before
+        outcomes.add(again)
+        assert world.interrupts.taken[1 + p] == world.lockstep.latches[p], distance
+        assert (world.lockstep.models[p].notified is not None) == (again == 2)
+        world.operator.acknowledge(2)
+        await world.settle()
+    assert outcomes == {1, 2}
+    assert world.cover["interrupt/acknowledge/hit"], "none in the very cycle"
+    await world.check()
+
+
+@hosted
+async def a_mask_holds_back(host: Host) -> None:
+    """A vector that is off sends nothing, stays pending, and sends when it is let through."""
+    await noted(host, EVERY, 0, 1)
+    await host.set(reg.INTERRUPT_ENABLE, 4)
+    await host.touch(0)
+    assert (await host.message())[0] == 2
+    await host.silence()
+    assert await host.get(reg.PENDING) == 6
+    await host.set(reg.INTERRUPT_ENABLE, 2)
+    assert (await host.message())[0] == 1
+    await host.set(reg.INTERRUPT_ENABLE, 6)
+    await host.silence()
+    await host.set(reg.INTERRUPT_ENABLE, 0)
+    await host.set(reg.ACKNOWLEDGE, 6)
+    await host.touch(0)
+    await host.silence()
+    await host.set(reg.ACKNOWLEDGE, 6)
+    await host.set(reg.INTERRUPT_ENABLE, 6)
+    await host.silence()
+    assert await host.get(reg.PENDING) == 0
+
+
+@hosted
+async def all_vectors_get_through(host: Host) -> None:
+    """All at once, and nobody takes them for a while: each comes once."""
+    await noted(host, EVERY, 0, 1)
+    await host.set(reg.ERROR_ENABLE, 1 << reg.ERRORS.index("refused_read"))
+    await host.touch(0)
+    await host.memory[1].read(host.windows.address(0, 0, 0, False), 64)
+    await host.touch(0, 20)
+    seen = [(await host.message())[0] for _ in range(3)]
+    assert sorted(seen) == [0, 1, 2]
+    await host.silence()
+    assert await host.get(reg.PENDING) == 7
+
+
+@hosted
+async def errors_send_what_is_enabled(host: Host) -> None:
+    """Vector 0: of the enabled errors alone; again after an acknowledge while one stands."""
+    await noted(host, replace(NOTE, type=""))
+    dropped = 1 << reg.ERRORS.index("dropped_write")
+    await host.set(reg.ERROR_ENABLE, dropped)
+    nowhere = host.windows.address(0, 0, 1, False)
+    await host.memory[0].read(nowhere, 64)
+    await host.silence()
+    assert await host.get(reg.PENDING) == 0
+    await host.memory[0].write(nowhere, bytes(64))
+    assert (await host.message())[0] == 0
+    await host.memory[0].write(nowhere, bytes(64))
+    await host.silence()
+    await host.set(reg.ACKNOWLEDGE, 1)
+    assert (await host.message())[0] == 0, "the error still stands"
+    await host.set(reg.ERROR_STATUS, dropped)
+    await host.set(reg.ACKNOWLEDGE, 1)
+    await host.silence()
+    await host.memory[0].write(nowhere, bytes(64))
+    assert (await host.message())[0] == 0
+
+
+@hosted
+async def a_reset_forgets(host: Host) -> None:
+    """Messages, masks and notifications."""
+    await noted(host, EVERY)
+    await host.touch(0, 3)
+    host.dut.reset.value = 1
+    for _ in range(3):
+        await RisingEdge(host.dut.clock)
+    host.dut.reset.value = 0
+    await host.silence()
+    assert await host.get(reg.PENDING) == 0
+    assert await host.get(reg.INTERRUPT_ENABLE) == 0
+    assert await host.get(reg.pipeline(0, reg.COUNTERS["matched"])) == 0

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of the control port where it meets traffic: entries, rules, clears."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cocotb.triggers import ClockCycles, RisingEdge
+
+from tests.expander.bench import control as reg
+from tests.expander.bench.directed_region import COUNT, COUNTED, counted
+from tests.expander.bench.hand import by_hand
+from tests.expander.bench.host import Host, hosted
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.world import World
+
+
+@hosted
+async def sizes_are_told(host: Host) -> None:
+    """Software need not assume any."""
+    size = host.size
+    assert (await host.get(reg.ID)).to_bytes(8, "big") == b"ANEMONE1"
+    capability = await host.get(reg.CAPABILITY)
+    built = (size.pipelines, size.channels, size.states, size.table, size.address_bits)
+    told = [capability >> 8 * i & 0xFF for i in range(5)]
+    assert (*told[:2], 1 << told[2], 1 << told[3], told[4]) == built
+    assert await host.get(reg.WINDOW_BYTES) == host.build.window_bytes
+
+
+@by_hand
+async def entries_are_written_back_to_back(world: World) -> None:
+    """Amid full traffic on all channels: one entry a cycle, each answered."""
+    for part in (*world.masters, *world.memories):
+        part.mode = Mode()
+    await world.cycles(20)
+    done, start = world.control.done, world.t
+    for _ in range(256):
+        world.operator.entry(1)
+    while world.control.done < done + 256:
+        await world.cycles(1)
+    assert world.t - start <= 256 + 8, "an entry a cycle"
+    await world.check()
+
+
+@by_hand
+async def rules_change_amid_traffic(world: World) -> None:
+    """All of them, again and again, while both channels are busy; answered when they apply."""
+    for part in (*world.masters, *world.memories):
+        part.mode = Mode(telemetry=0.5)
+    for change in range(60):
+        p = change % len(world.operator.rules)
+        rule = replace(world.operator.rules[p], op=("add", "xor")[change % 4 // 2], operand=change)
+        before = world.control.done
+        writes = world.operator.rule(p, rule, True)
+        await world.cycles(1)
+        while world.lockstep.rules:
+            await world.cycles(1)
+            assert world.control.done < before + writes, "answered before it applies"
+        while not world.control.idle:
+            await world.cycles(1)
+        await world.cycles(change)
+    await world.check()
+
+
+@hosted
+async def a_clear_ends_and_says_so(host: Host) -> None:
+    """In as many cycles as its largest memory has entries; the rule stays, the table is empty."""
+    await counted(host)
+    await host.set(reg.pipeline(1, reg.CLEAR), 1)
+    assert await host.line(0, 0) == COUNTED, "another pipeline's"
+    await host.set(reg.pipeline(0, reg.CLEAR), 1)
+    assert await host.get(reg.pipeline(0, reg.STATUS)) == 1
+    await ClockCycles(host.dut.clock, host.size.clear_cycles)
+    assert await host.get(reg.pipeline(0, reg.STATUS)) == 0
+    assert await host.line(0, 0) == [0] * 8
+    for register in reg.COUNTERS.values():
+        assert await host.get(reg.pipeline(0, register)) == 0
+    await host.touch(0)
+    assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == 1
+    await host.map(0, (0, 3))
+    await host.touch(0)
+    assert await host.line(0, 0) == [1 << 48, *[0] * 7]
+
+
+@hosted
+async def an_entry_waits_for_a_clear(host: Host) -> None:
+    """Written while its pipeline is being cleared it is not lost: it is answered, and it counts."""
+    await host.rule(0, COUNT)
+    await host.set(reg.pipeline(0, reg.CLEAR), 1)
+    await host.map(0, (0, 0))
+    assert await host.get(reg.pipeline(0, reg.STATUS)) == 0
+    await host.touch(0)
+    assert await host.line(0, 0) == [1, *[0] * 7]
+
+
+@hosted
+async def what_is_not_built_is_answered(host: Host) -> None:
+    """A pipeline or an entry that is not there answers an error, and the port goes on."""
+    size = host.size
+    one = (1).to_bytes(8, "little")
+    answer = await host.control.read(reg.pipeline(size.pipelines, 0), 8)
+    assert answer.resp == 2
+    assert (await host.control.write(reg.COMMIT, bytes([size.pipelines] + [0] * 7))).resp == 2
+    last = reg.TABLE + 8 * size.pipelines * size.table
+    assert (await host.control.write(last, one)).resp == 2
+    assert (await host.control.write(last - 8, one)).resp == 0
+    assert await host.get(reg.WINDOW_BYTES) == host.build.window_bytes
+    await RisingEdge(host.dut.clock)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The telemetry that the expander must have: golden models told of every beat in acceptance order.
+
+What each beat is comes from the memory ports' pins and this bench's own decoding of its address;
+the engine's ports say only when its turn is. They are looked at because software can't know in
+which cycle a table entry or a rule takes effect. The slots follow the documentation of SlotArbiter
+and TelemetryEngine, as tests/cocotb/bench/reference.py does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any
+
+from anemone.geometry import WORDS_PER_LINE
+from anemone.golden.nemo import Telemetry
+from anemone.rules import Rule
+from tests.cocotb.bench.player import Difference
+from tests.expander.bench.pins import reader
+from tests.expander.bench.sizes import Build
+
+OFF = Rule(name="off", type="", end=0)
+READ = 9  # cycles from a read's acceptance by the engine to its line
+WALK = WORDS_PER_LINE - 1
+LATCH = 13  # cycles from an event's acceptance to the one in which it is latched, at the earliest
+
+
+class Line:
+    """An expected telemetry beat; `words` once its slot came."""
+
+    __slots__ = ("either", "last", "resp", "words")
+
+    def __init__(self, resp: int, last: bool, words: list[int] | None = None) -> None:
+        self.resp, self.last, self.words, self.either = resp, last, words, False
+
+
+class Model(Telemetry):
+    """A pipeline's golden model, and the latch as the hardware times it."""
+
+    def __init__(self, build: Build) -> None:
+        super().__init__(OFF, build.geometry)
+        self.on = False
+        self.clearing_from, self.clearing_to = 0, 0
+        self.hits: deque[tuple[int, tuple[int, int]]] = deque()
+
+    @property
+    def walks(self) -> bool:
+        """A read with effect takes a slot for each word."""
+        return self.rule.effect_op not in ("none", "reset")
+
+    def clear(self) -> None:
+        """Zero states, counters, latch, and empty the table; the rule stays."""
+        self.table.clear()
+        for states in self.states:
+            states[:] = [0] * len(states)
+        self.matched = self.unmapped = self.out_of_range = self.notifications = 0
+        self.notified = None
+        self.hits.clear()
+
+    def off(self, t: int) -> bool:
+        """It is being cleared in cycle t."""
+        return self.clearing_from <= t < self.clearing_to
+
+
+class Slots:
+    """A channel's order at the engine: beats accepted, a walk's backlog, lines on their way."""
+
+    def __init__(self) -> None:
+        self.beats: deque[tuple[Any, ...]] = deque()
+        self.walk = 0
+        self.waiting: deque[tuple[int, bool]] = deque()
+        self.flying: deque[tuple[int, int, Line]] = deque()
+
+
+class Lockstep:
+    """Golden models of all pipelines. What control writes is queued here when it is sent."""
+
+    def __init__(self, build: Build, engine: Any, cover: Counter[str]) -> None:
+        self.build, self.cover = build, cover
+        self.size = build.engine
+        names = [
+            "rule_valid",
+            "rule_ready",
+            "table_valid",
+            "table_ready",
+            "clear_valid",
+            "clear_bits",
+        ]
+        self._probe = {name: reader(getattr(engine, f"io_{name}")) for name in names}
+        channels, pipelines = range(self.size.channels), range(self.size.pipelines)
+        self._event = [reader(getattr(engine, f"io_events_{c}_valid")) for c in channels]
+        self._read = [reader(getattr(engine, f"io_reads_{c}_valid")) for c in channels]
+        self._ack = [reader(getattr(engine, f"io_acknowledge_{p}")) for p in pipelines]
+        self._latched = [reader(getattr(engine, f"io_status_{p}_notified")) for p in pipelines]
+        self.restart(0)
+
+    def restart(self, t: int) -> None:
+        """A reset that ends before cycle t."""
+        self.models = [Model(self.build) for _ in range(self.size.pipelines)]
+        for model in self.models:
+            model.clearing_from, model.clearing_to = t, t + self.size.clear_cycles
+        self.slots = [Slots() for _ in range(self.size.channels)]
+        self.rules: deque[tuple[int, Rule, bool]] = deque()
+        self.tables: deque[tuple[int, int, int, bool]] = deque()
+        self.clears: deque[int] = deque()
+        self.loading = False
+        self.latches = [0] * self.size.pipelines  # times a latch was set, and the last one
+        self.latched_at = [-1] * self.size.pipelines
+        self.acknowledged_at = [-1] * self.size.pipelines
+        self.events = self.reads = 0
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is on its way."""
+        busy = any(s.beats or s.walk or s.waiting or s.flying for s in self.slots)
+        return not (busy or self.rules or self.tables or self.clears)
+
+    def cycle(self, t: int) -> None:
+        """Cycle t, all of whose requests have been accepted already."""
+        hold = self._rule(t)
+        probe = self._probe
+        if probe["table_valid"]() and probe["table_ready"]():
+            self._wanted(self.tables, t, "table entry")
+            p, key, base, mapped = self.tables.popleft()
+            self.models[p].set_translation(key, base, mapped)
+            busy = any(s.beats or s.walk or s.waiting for s in self.slots)
+            self.cover[f"control/table/{'busy' if busy else 'idle'}"] += 1
+        for c, slots in enumerate(self.slots):
+            self._slot(t, c, slots, hold)
+        self._latch(t)
+        if probe["clear_valid"]():
+            self._wanted(self.clears, t, "clear")
+            self._clear(t, self.clears.popleft(), probe["clear_bits"]())
+
+    def _wanted(self, queue: deque[Any], t: int, what: str) -> None:
+        if not queue:
+            raise Difference(f"cycle {t}: the engine takes a {what} that was not written")
+
+    def _rule(self, t: int) -> bool:
+        """The rule port. Returns whether reads are held."""
+        if not self._probe["rule_valid"]():
+            return False
+        if self.loading:
+            if self._probe["rule_ready"]():
+                self.loading = False
+            return False
+        if any(slots.walk for slots in self.slots):
+            self.cover["control/rule/waits for walk"] += 1
+            return True
+        self._wanted(self.rules, t, "rule")
+        p, rule, enable = self.rules.popleft()
+        self.models[p].rule, self.models[p].on = rule, enable
+        self.loading = True
+        busy = any(s.beats or s.waiting for s in self.slots)
+        self.cover[f"control/rule/{'busy' if busy else 'idle'}"] += 1
+        return True
+
+    def _slot(self, t: int, c: int, slots: Slots, hold: bool) -> None:
+        event = None
+        read = False
+        if self._event[c]():
+            kind, due, *event = self._next(t, c, slots)
+            if kind != "event" or due != t:
+                raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
+        elif self._read[c]():
+            if hold or slots.walk or slots.waiting:
+                raise Difference(f"cycle {t}: channel {c}: a read that the engine can't take")
+            kind, p, line, effect, expected = self._next(t, c, slots)
+            if kind != "read":
+                raise Difference(f"cycle {t}: channel {c} reads a line, not {kind}")
+            read = True
+        if slots.beats and slots.beats[0][0] == "event" and slots.beats[0][1] <= t:
+            raise Difference(f"cycle {t}: channel {c} lost the event {slots.beats[0]}")
+        if slots.walk:
+            slots.walk -= 1
+            if event:
+                slots.waiting.append(event)
+                self.cover["order/event behind walk"] += 1
+        elif slots.waiting:
+            first = slots.waiting.popleft()
+            if event:
+                slots.waiting.append(event)
+            self._fold(t, c, *first)
+        elif event:
+            self._fold(t, c, *event)
+        elif read:
+            self._line(t, c, slots, p, line, effect, expected)
+        while slots.flying and slots.flying[0][0] <= t:
+            slots.flying.popleft()
+
+    def _next(self, t: int, c: int, slots: Slots) -> tuple[Any, ...]:
+        if not slots.beats:
+            raise Difference(f"cycle {t}: the engine sees a beat that channel {c} did not accept")
+        return slots.beats.popleft()
+
+    def _fold(self, t: int, c: int, addr: int, write: bool) -> None:
+        self.events += 1
+        self.build.geometry.at(c)
+        for model in self.models:
+            if model.off(t):
+                self.cover["control/event while clearing"] += 1
+            elif model.on:
+                latched, model.notified = model.notified, None
+                model.event(addr, write)
+                if model.notified:
+                    model.hits.append((t + LATCH, model.notified))
+                model.notified = latched
+
+    def _line(
+        self, t: int, c: int, slots: Slots, p: int, line: int, effect: bool, expected: Line
+    ) -> None:
+        self.reads += 1
+        model = self.models[p]
+        walks = WALK * (effect and model.walks)
+        expected.words = model.read_line(c, line, effect and not model.off(t + walks))
+        if model.off(t):
+            self.cover["control/read while clearing"] += 1
+            if effect and not model.off(t + walks):  # only the last words of a walk
+                done = model.clearing_to - t
+                first = line * WORDS_PER_LINE
+                model.states[c][first : first + done] = [0] * done
+        kind = model.rule.effect_op if model.rule.effect_op in ("none", "reset") else "op"
+        self.cover[f"line/{kind if effect else 'snapshot'}"] += 1
+        slots.walk = walks
+        slots.flying.append((t + READ + walks, p, expected))
+
+    def _latch(self, t: int) -> None:
+        for p, model in enumerate(self.models):
+            if self._latched[p]() != (model.notified is not None) and not (
+                model.off(t - 1) or model.off(t)
+            ):
+                shown = "is not" if model.notified else "is"
+                raise Difference(f"cycle {t}: the latch of pipeline {p} {shown} set; {model.hits}")
+            acknowledge = self._ack[p]()
+            hit = None
+            while model.hits and model.hits[0][0] <= t:
+                hit = hit or model.hits[0][1]
+                model.hits.popleft()
+            if acknowledge:
+                self.acknowledged_at[p] = t
+                race = "hit" if hit else "latched" if model.notified else "idle"
+                self.cover[f"interrupt/acknowledge/{race}"] += 1
+                model.notified = None
+            if hit and model.notified is None:
+                model.notified = hit
+                self.latches[p] += 1
+                self.latched_at[p] = t
+
+    def _clear(self, t: int, p: int, seen: int) -> None:
+        if p != seen:
+            raise Difference(f"cycle {t}: pipeline {seen} is cleared, not {p}")
+        model = self.models[p]
+        model.clear()
+        self.cover[f"control/clear/{'again' if model.off(t) else 'start'}"] += 1
+        if not model.off(t):
+            model.clearing_from = t + 1
+        model.clearing_to = t + 1 + self.size.clear_cycles
+        for slots in self.slots:
+            for at, pipeline, line in slots.flying:
+                if pipeline == p and at > t:
+                    line.either = True
+                    self.cover["control/line while clearing"] += 1

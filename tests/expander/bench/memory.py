@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory below a channel: any latency, any order between ids, errors, poison, back-pressure.
+
+With `habits` it does as the board's memory controller does (design.md, Agilex): it does not look at
+rready, it loses a read that it takes together with a write, and its readys move together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from random import Random
+from typing import Any
+
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.pins import ADDRESS, READ, RESPONSE, WRITE, Fields, Flag, reader
+from tests.expander.bench.requests import DECERR, OKAY, SLVERR, Request
+from tests.expander.bench.score import Score
+from tests.expander.bench.store import Store, bits
+
+
+class Memory:
+    """A slave on `prefix`; `score`, if given, is told all that happens."""
+
+    def __init__(
+        self, dut: Any, prefix: str, rng: Random, score: Score | None, habits: bool = False
+    ) -> None:
+        def pin(name: str) -> Any:
+            return getattr(dut, f"{prefix}{name}")
+
+        self.rng, self.score, self.habits = rng, score, habits
+        self.mode = Mode()
+        self.store = Store()
+        self._valid = {name: reader(pin(f"{name}valid")) for name in ("ar", "aw", "w")}
+        self._r_ready, self._b_ready = reader(pin("rready")), reader(pin("bready"))
+        self._bits = {
+            "ar": Fields(dut, f"{prefix}ar", ADDRESS),
+            "aw": Fields(dut, f"{prefix}aw", ADDRESS),
+            "w": Fields(dut, f"{prefix}w", WRITE, text="data"),
+        }
+        self.ready = {name: Flag(pin(f"{name}ready")) for name in ("ar", "aw", "w")}
+        self.r, self.b = Flag(pin("rvalid")), Flag(pin("bvalid"))
+        self._r_bits = Fields(dut, f"{prefix}r", READ, text="data")
+        self._b_bits = Fields(dut, f"{prefix}b", RESPONSE)
+        # A ready may depend on an id that is not valid: the same one after every reset.
+        self._r_bits.write((0, bits(0), 0, 0, 0))
+        self._held: dict[str, tuple[Any, ...]] = {}
+        self.lost_reads = self.lost_beats = 0
+        self._reads: defaultdict[int, deque[tuple[int, deque[Any]]]] = defaultdict(deque)
+        self._read_ids: list[int] = []
+        self._answers: defaultdict[int, deque[tuple[int, int]]] = defaultdict(deque)
+        self._answer_ids: list[int] = []
+        self._writes: deque[tuple[int, deque[int], int]] = deque()
+        self._data: deque[tuple[Any, ...]] = deque()
+        self._burst: int | None = None  # the id whose read is being answered
+        self._resp = OKAY  # of the write whose data arrive
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is under way."""
+        return not (
+            self._read_ids or self._answer_ids or self._writes or self.r.value or self.b.value
+        )
+
+    def step(self, t: int) -> None:
+        """Cycle t is over; what the next one shows."""
+        taken = {name: self._seen(t, name) for name in ("ar", "aw", "w")}
+        if taken["ar"] and taken["aw"] and self.habits:
+            self.lost_reads += 1
+        elif taken["ar"]:
+            self._read(t, taken["ar"])
+        if taken["aw"]:
+            self._write(t, taken["aw"])
+        if taken["w"]:
+            if self.score:
+                self.score.data_below(t, taken["w"])
+            self._data.append(taken["w"])
+        while self._data and self._writes:
+            self._store(t)
+        chance, mode = self.rng.random, self.mode
+        if self.habits:
+            now = int(chance() < mode.ar_ready)
+            for flag in self.ready.values():
+                flag.set(now)
+        else:
+            self.ready["ar"].set(int(chance() < mode.ar_ready))
+            self.ready["aw"].set(int(chance() < mode.aw_ready))
+            self.ready["w"].set(int(chance() < mode.w_ready))
+        self._answer_reads(t, chance() < mode.answer)
+        self._answer_writes(t, chance() < mode.answer)
+
+    def _seen(self, t: int, name: str) -> tuple[Any, ...] | None:
+        """What a channel handed over; what it offers must stay the same until then."""
+        if not self._valid[name]():
+            if name in self._held:
+                raise AssertionError(f"cycle {t}: {name}valid was taken back")
+            return None
+        if not (ready := self.ready[name].value) and name in self._held:
+            return None
+        values = self._bits[name].read()
+        if self._held.get(name, values) != values:
+            raise AssertionError(f"cycle {t}: {name} changed while it waited")
+        if ready:
+            self._held.pop(name, None)
+            return values
+        self._held[name] = values
+        return None
+
+    # --- requests ---
+
+    def _read(self, t: int, pins: tuple[int, ...]) -> None:
+        if self.score:
+            self.score.request_below(t, False, pins)
+        request = Request(False, *pins)
+        mode, chance = self.mode, self.rng.random
+        beats: deque[Any] = deque()
+        for k, addr in enumerate(request.beats()):
+            data, poison = self.store.read(addr >> 6)
+            resp = self.rng.choice((SLVERR, DECERR)) if chance() < mode.errors else OKAY
+            bad = int(poison or chance() < mode.poison)
+            beats.append((request.id, bits(data), resp, int(k == request.len), bad))
+        if request.id not in self._read_ids:
+            self._read_ids.append(request.id)
+        self._reads[request.id].append((t + self.rng.randint(1, mode.latency), beats))
+
+    def _write(self, t: int, pins: tuple[int, ...]) -> None:
+        if self.score:
+            self.score.request_below(t, True, pins)
+        request = Request(True, *pins)
+        self._writes.append((request.id, deque(request.beats()), request.len))
+
+    def _store(self, t: int) -> None:
+        """A beat of the oldest write."""
+        id, beats, _ = self._writes[0]
+        data, strobe, last, user = self._data.popleft()
+        self.store.write(beats.popleft() >> 6, data, strobe, user)
+        assert last == (not beats), f"cycle {t}: wlast is {last}"
+        if not beats:
+            self._writes.popleft()
+            resp = (
+                self.rng.choice((SLVERR, DECERR)) if self.rng.random() < self.mode.errors else OKAY
+            )
+            if id not in self._answer_ids:
+                self._answer_ids.append(id)
+            self._answers[id].append((t + self.rng.randint(1, self.mode.latency), resp))
+
+    # --- answers ---
+
+    def _answer_reads(self, t: int, may: bool) -> None:
+        if self.r.value and not self._r_ready():
+            if not self.habits:
+                return
+            self.lost_beats += 1
+        ids = self._read_ids
+        if not may or not ids:
+            self.r.set(0)
+            return
+        # Amid a burst mostly the next beat of it, or one of another id.
+        chosen = self._burst
+        if chosen is None or self.rng.random() < 0.1:
+            chosen = ids[self.rng.randrange(len(ids))]
+            for other in ids:
+                if self._reads[chosen][0][0] <= t:
+                    break
+                chosen = other
+        ready, beats = self._reads[chosen][0]
+        if ready > t:
+            self.r.set(0)
+            return
+        beat = beats.popleft()
+        self._burst = chosen if beats else None
+        if not beats:
+            self._reads[chosen].popleft()
+            if not self._reads[chosen]:
+                ids.remove(chosen)
+        if self.score:
+            self.score.from_memory[chosen].append(beat[1:])
+        self._r_bits.write(beat)
+        self.r.set(1)
+
+    def _answer_writes(self, t: int, may: bool) -> None:
+        if self.b.value and not self._b_ready():
+            return
+        ids = self._answer_ids
+        if may and ids:
+            chosen = ids[self.rng.randrange(len(ids))]
+            ready, resp = self._answers[chosen][0]
+            if ready <= t:
+                self._answers[chosen].popleft()
+                if not self._answers[chosen]:
+                    ids.remove(chosen)
+                if self.score:
+                    self.score.acknowledged[chosen].append(resp)
+                self._b_bits.write((chosen, resp))
+                self.b.set(1)
+                return
+        self.b.set(0)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Software: programs rules, changes them and their tables amid traffic, clears, acknowledges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+from anemone.rules import Rule
+from tests.cocotb.bench.rules import changed_rule, random_rule
+from tests.expander.bench import control as reg
+from tests.expander.bench.control import Control
+from tests.expander.bench.interrupts import Interrupts
+from tests.expander.bench.lockstep import Lockstep
+from tests.expander.bench.requests import Windows
+from tests.expander.bench.sizes import Build
+
+
+class Operator:
+    """Writes through `control` and tells `lockstep` what it wrote."""
+
+    def __init__(
+        self, build: Build, control: Control, lockstep: Lockstep, rng: Random, cover: Counter[str]
+    ) -> None:
+        self.build, self.control, self.lockstep, self.rng = build, control, lockstep, rng
+        self.cover = cover
+        self.size = build.engine
+        self.rules: list[Rule] = [random_rule(rng, self.size) for _ in range(self.size.pipelines)]
+        self._written: dict[int, int] = {}  # the shadow registers
+        self._next = 0
+        self.rate = 0
+
+    def windows(self, windows: Windows) -> None:
+        """Place both windows."""
+        for address, base in (
+            (reg.EFFECT_WINDOW, windows.effect),
+            (reg.SNAPSHOT_WINDOW, windows.snapshot),
+        ):
+            # Bits below the window's size are not part of a base.
+            noise = self.rng.randrange(self.build.window_bytes >> 12) << 12
+            self.control.write(address, 0 if base is None else base | noise | 1)
+
+    def start(self) -> None:
+        """All rules and all tables."""
+        for p, rule in enumerate(self.rules):
+            self.rule(p, rule, True)
+            for key in range(self.size.table):
+                self.entry(p, key)
+
+    def interrupts(self, interrupts: Interrupts) -> None:
+        """Enable some."""
+        self._interrupts = interrupts
+        interrupts.enabled = self.rng.choice(
+            (0, everything := (2 << self.size.pipelines) - 1, everything)
+        )
+        interrupts.errors = self.rng.getrandbits(len(reg.ERRORS))
+        self.control.write(reg.ERROR_ENABLE, interrupts.errors)
+        self.control.write(reg.INTERRUPT_ENABLE, interrupts.enabled)
+
+    def rule(self, p: int, rule: Rule, enable: bool) -> int:
+        """Write what differs from the shadow registers, in any order, and commit. Returns how many
+        writes that takes.
+        """
+        writes = 1
+        self.rules[p] = rule
+        wanted = list(reg.shadow(rule, enable, self.size).items())
+        self.rng.shuffle(wanted)
+        for address, value in wanted:
+            if self._written.get(address) != value:
+                self._written[address] = value
+                self.control.write(address, value)
+                writes += 1
+        self.lockstep.rules.append((p, rule, enable))
+        self.control.write(reg.COMMIT, p)
+        return writes
+
+    def entry(self, p: int, key: int | None = None) -> None:
+        """One table entry."""
+        rng, size = self.rng, self.size
+        key = rng.randrange(size.table) if key is None else key
+        counters = size.states * (64 // self.rules[p].width)
+        base = rng.choice((rng.randrange(counters), rng.randrange(8), rng.randrange(size.counters)))
+        mapped = rng.random() < 0.85
+        self.lockstep.tables.append((p, key, base, mapped))
+        self.control.write(*reg.entry(size, p, key, base, mapped))
+        self.cover[f"control/entry/{'mapped' if mapped else 'unmapped'}"] += 1
+
+    def clear(self, p: int) -> None:
+        """Clear a pipeline; what is written behind it may have to wait for its end."""
+        self.lockstep.clears.append(p)
+        self.control.write(reg.pipeline(p, reg.CLEAR), 1)
+
+    def acknowledge(self, vectors: int) -> None:
+        """Acknowledge interrupts, one bit each: errors, then pipelines."""
+        self._interrupts.error_acknowledges += vectors & 1
+        self.control.write(reg.ACKNOWLEDGE, vectors)
+
+    def focus(self) -> None:
+        """Another phase: from idle to as fast as the port goes."""
+        self.rate = self.rng.choice((0, 0, 400, 100, 20, 1))
+        self.control.slow = self.rng.choice((0.0, 0.0, 0.5))
+
+    def step(self, t: int) -> None:
+        """Now and then something."""
+        if not self.rate or t < self._next or not self.control.idle:
+            return
+        rng, size = self.rng, self.size
+        self._next = t + rng.randrange(2 * self.rate)
+        p = rng.randrange(size.pipelines)
+        kind = rng.random()
+        if kind < 0.5:
+            for _ in range(rng.choice((1, 1, 4, 16))):
+                self.entry(p)
+        elif kind < 0.7:
+            self.rule(p, changed_rule(rng, self.rules[p], size), rng.random() < 0.9)
+        elif kind < 0.74:
+            for _ in range(rng.choice((1, 1, 2))):
+                self.clear(p)
+        elif kind < 0.9:
+            self.acknowledge(rng.getrandbits(size.pipelines + 1))
+        else:
+            counter = rng.choice(list(reg.COUNTERS.values()))
+            self.control.read(reg.pipeline(p, counter), self._counted)
+
+    def _counted(self, resp: int, value: int) -> None:
+        assert resp == 0

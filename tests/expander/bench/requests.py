@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""AXI requests, their beats, and what the expander makes of an address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.expander.bench.sizes import Build
+
+FIXED, INCR, WRAP = range(3)
+OKAY, EXOKAY, SLVERR, DECERR = range(4)
+LINE_BITS = 512
+FULL = (1 << 64) - 1
+
+
+@dataclass(slots=True)
+class Request:
+    """One transfer of len + 1 beats; `data` of a write: (bits, strobe, poison) of each beat."""
+
+    write: bool
+    id: int
+    addr: int
+    len: int = 0
+    size: int = 6
+    burst: int = INCR
+    data: list[tuple[str, int, int]] = field(default_factory=list)
+
+    @property
+    def pins(self) -> tuple[int, int, int, int, int]:
+        """AR or AW."""
+        return self.id, self.addr, self.len, self.size, self.burst
+
+    def beats(self) -> list[int]:
+        """The address of each beat, as AXI4 (A3.4.1) gives them."""
+        size, count = 1 << self.size, self.len + 1
+        if self.burst == FIXED or count == 1:
+            return [self.addr] * count
+        aligned = self.addr & -size
+        if self.burst == INCR:
+            return [self.addr, *(aligned + size * i for i in range(1, count))]
+        block = size * count
+        low = self.addr // block * block
+        return [low + (aligned - low + size * i) % block for i in range(count)]
+
+    def lanes(self, addr: int) -> int:
+        """The strobes that a beat at this address may set."""
+        size, first = 1 << self.size, addr & 63
+        start = first & -size
+        return (1 << (start + size)) - (1 << first)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Where the telemetry windows are; None: off."""
+
+    build: Build
+    effect: int | None = None
+    snapshot: int | None = None
+
+    def decode(self, addr: int, channel: int) -> tuple[int, int, bool] | str | None:
+        """The (pipeline, line, effect) that an address names; "refused"; or None: memory."""
+        size, bytes_ = self.build.engine, self.build.window_bytes
+        for base, effect in ((self.snapshot, False), (self.effect, True)):
+            if base is not None and base <= addr < base + bytes_:
+                line = (addr - base) // 64
+                if line % size.channels != channel:
+                    return "refused"
+                pipeline, line = divmod(line // size.channels, size.lines)
+                return (pipeline, line, effect) if pipeline < size.pipelines else "refused"
+        return None
+
+    def address(self, pipeline: int, line: int, channel: int, effect: bool) -> int:
+        """Where a line is read."""
+        base = self.effect if effect else self.snapshot
+        assert base is not None
+        size = self.build.engine
+        return base + ((pipeline * size.lines + line) * size.channels + channel) * 64

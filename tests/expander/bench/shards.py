@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which seeds `make test` plays, in pieces that two processes can share; and what SEED asks for."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.cocotb.bench.build import locked
+from tests.cocotb.bench.simulate import simulate
+from tests.expander.bench.build import WORK, built
+from tests.expander.bench.sizes import BUILDS, Build
+
+CYCLES = 4000  # of a seed's traffic
+PACKAGE = "tests.expander.bench"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Seeds first to first + count - 1 on one build."""
+
+    build: Build
+    first: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.build.name}-{self.first}-{self.first + self.count - 1}"
+
+
+def shards() -> list[Shard]:
+    """Those of `make test`. SEED=n or SEED=n-m (with CONFIG=build) asks for other ones instead."""
+    if asked := os.environ.get("SEED"):
+        first, _, last = asked.partition("-")
+        count = int(last or first) - int(first) + 1
+        return [Shard(BUILDS[os.environ.get("CONFIG", "x2")], int(first), count)]
+    pieces = [Shard(BUILDS["x2"], first, 30) for first in (0, 30)]
+    return [*pieces, Shard(BUILDS["x1"], 0, 40), Shard(BUILDS["board"], 0, 15)]
+
+
+def play(shard: Shard, folder: Path, simulator: Path | None = None) -> dict[str, Any]:
+    """Play a shard; the report that `campaign.seeds` wrote."""
+    report = folder / "report.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    simulate(
+        simulator or built(shard.build, waves="WAVES" in os.environ),
+        "campaign",
+        folder,
+        package=PACKAGE,
+        top=shard.build.top,
+        BENCH_SIZE=shard.build.name,
+        BENCH_SEEDS=f"{shard.first} {shard.count}",
+        BENCH_CYCLES=str(CYCLES),
+        BENCH_REPORT=str(report),
+    )
+    return json.loads(report.read_text())
+
+
+def played(shard: Shard, run: str) -> dict[str, Any]:
+    """The report of a shard, played once in a test run however many tests ask for it."""
+    folder = WORK / "campaign" / str(shard)
+    done = folder / "done.json"
+    with locked(f"expander-{shard}"):
+        if done.is_file() and (saved := json.loads(done.read_text()))["run"] == run:
+            assert "error" not in saved, saved["error"]
+            return saved["report"]
+        try:
+            report = play(shard, folder)
+        except AssertionError as error:
+            done.write_text(json.dumps({"run": run, "error": str(error)}))
+            raise
+        done.write_text(json.dumps({"run": run, "report": report}))
+        return report
+
+
+def merged(reports: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
+    """Totals and coverage of some reports."""
+    totals: Counter[str] = Counter()
+    cover: Counter[str] = Counter()
+    for report in reports:
+        totals.update(report["totals"])
+        cover.update(report["cover"])
+    return totals, cover

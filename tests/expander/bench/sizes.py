@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The expanders that the bench builds: small, and different in every parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from anemone.geometry import Geometry
+from tests.cocotb.bench.sizes import Size
+
+
+class PortGeometry(Geometry):
+    """The channel of an event is the port's that it came through, not the address's."""
+
+    def channel(self, addr: int) -> int:
+        return self.__dict__.get("port", 0)
+
+    def at(self, port: int) -> None:
+        """The port that the next event comes through."""
+        self.__dict__["port"] = port
+
+
+@dataclass(frozen=True)
+class Build:
+    """Parameters of `anemone.expander.ExpanderParams`; `engine` is its telemetry engine.
+
+    board: a ControllerAdapter is below each channel, and there a controller with the board's
+    habits; requests of memory have one beat.
+    """
+
+    name: str
+    engine: Size
+    address_bits: int
+    id_bits: int
+    telemetry_reads: int
+    reads_in_flight: int
+    board: bool = False
+    len_bits: int = 8
+
+    @property
+    def top(self) -> str:
+        """The module that is built."""
+        return "AdaptedExpander" if self.board else "MemoryExpander"
+
+    @property
+    def window_bytes(self) -> int:
+        """Bytes of one telemetry window."""
+        pipelines = 1 << (self.engine.pipelines - 1).bit_length()
+        return max(4096, 64 * pipelines * self.engine.lines * self.engine.channels)
+
+    @cached_property
+    def geometry(self) -> PortGeometry:
+        """What the golden model needs."""
+        size = self.engine
+        return PortGeometry(
+            channels=size.channels,
+            pipelines=size.pipelines,
+            states=size.states,
+            table=size.table,
+            device_gib=1,
+        )
+
+    @property
+    def options(self) -> list[str]:
+        """What the bench's emitter takes for this build."""
+        size = self.engine
+        numbers = (
+            size.pipelines, size.channels, size.states, size.table, size.address_bits,
+            self.address_bits, self.id_bits, self.len_bits,
+            self.telemetry_reads, self.reads_in_flight,
+        )  # fmt: skip
+        return [self.top, *map(str, numbers)]
+
+
+BUILDS = {
+    build.name: build
+    for build in (
+        Build(
+            "x2",
+            Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
+            address_bits=24,
+            id_bits=4,
+            telemetry_reads=64,
+            reads_in_flight=256,
+        ),
+        Build(
+            "x1",
+            Size("p3c1", pipelines=3, channels=1, states=16, table=2, address_bits=14),
+            address_bits=20,
+            id_bits=2,
+            telemetry_reads=4,
+            reads_in_flight=16,
+        ),
+        Build(
+            "board",
+            Size("p2c1", pipelines=2, channels=1, states=16, table=2, address_bits=14),
+            address_bits=20,
+            id_bits=4,
+            telemetry_reads=64,
+            reads_in_flight=256,
+            board=True,
+        ),
+    )
+}

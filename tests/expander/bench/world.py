@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An expander between masters and memories, all stepped by one coroutine: one wake-up a cycle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge
+
+from tests.cocotb.bench.player import Difference
+from tests.expander.bench import control as reg
+from tests.expander.bench.control import Control
+from tests.expander.bench.interrupts import Interrupts
+from tests.expander.bench.lockstep import Lockstep
+from tests.expander.bench.master import Master
+from tests.expander.bench.memory import Memory
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.operator import Operator
+from tests.expander.bench.pins import Flag
+from tests.expander.bench.requests import Windows
+from tests.expander.bench.score import Score
+from tests.expander.bench.sizes import Build
+from tests.expander.bench.traffic import Traffic
+
+PATIENCE = 6000  # cycles in which everything under way must have ended
+
+
+def find(scope: Any, name: str) -> Any:
+    """The instance below `scope` that has a pin of this name."""
+    if getattr(scope, name, None) is not None:
+        return scope
+    for child in scope:
+        if type(child).__name__ == "HierarchyObject" and (found := find(child, name)) is not None:
+            return found
+    return None
+
+
+class World:
+    """One seed's world; `restart` makes it anew on the same expander, by a reset."""
+
+    def __init__(
+        self, dut: Any, build: Build, cover: Counter[str], habits: bool | None = None
+    ) -> None:
+        self.dut, self.build, self.cover = dut, build, cover
+        self.habits = build.board if habits is None else habits  # those of the board's controller
+        self.edge = RisingEdge(dut.clock)
+        self.reset = Flag(dut.reset, 1)
+        self.engine = find(dut, "io_table_valid")
+        assert self.engine is not None, "no telemetry engine in the design"
+        self.lockstep = Lockstep(build, self.engine, cover)
+        self.t = 0
+        self.watch: Callable[[int], None] | None = None  # called each cycle, before anything moves
+
+    def start(self) -> None:
+        """Start the clock."""
+        Clock(self.dut.clock, 2, unit="step").start()
+
+    async def restart(self, seed: int) -> None:
+        """Reset, in the middle of whatever is going on; then program rules and tables."""
+        rng = self.rng = Random(seed)
+        build, dut, cover = self.build, self.dut, self.cover
+        self.reset.set(1)
+        channels = range(build.engine.channels)
+        self.lockstep.restart(0)
+        size = build.window_bytes
+        places = rng.sample(range((1 << build.address_bits) // size), 2)
+        self.windows = Windows(build, *(place * size for place in places))
+        self.scores = [Score(c, self.windows, self.lockstep.slots[c], cover) for c in channels]
+        self.control = Control(dut, rng)
+        self.interrupts = Interrupts(dut, build, self.lockstep, rng, cover)
+        self.operator = Operator(build, self.control, self.lockstep, rng, cover)
+        rules = self.operator.rules
+        self.traffic = [Traffic(rng, self.windows, c, rules) for c in channels]
+        self.masters = [
+            Master(dut, f"upstream_{c}_", rng, self.scores[c], self.traffic[c]) for c in channels
+        ]
+        self.memories = [
+            Memory(dut, f"downstream_{c}_", rng, self.scores[c], self.habits) for c in channels
+        ]
+        for _ in range(rng.randint(2, 4)):
+            await self.edge
+        self.reset.set(0)
+        await self.edge  # the first cycle without reset, in which nothing is offered
+        self.t = 1
+        self.lockstep.restart(0)
+        for score, slots in zip(self.scores, self.lockstep.slots, strict=True):
+            score.slots = slots
+
+    async def cycles(self, count: int) -> None:
+        """So many cycles."""
+        edge, lockstep, control = self.edge, self.lockstep, self.control
+        parts = [*self.masters, *self.memories]
+        operator, interrupts = self.operator, self.interrupts
+        for _ in range(count):
+            await edge
+            t = self.t
+            if self.watch:
+                self.watch(t)
+            for part in parts:
+                part.step(t)
+            lockstep.cycle(t)
+            interrupts.step(t)
+            control.step(t)
+            operator.step(t)
+            self.t = t + 1
+
+    async def program(self) -> None:
+        """Windows, rules, tables, interrupts."""
+        self.operator.windows(self.windows)
+        self.operator.start()
+        self.operator.interrupts(self.interrupts)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """No new requests, until everything was answered."""
+        self.operator.rate = 0
+        self.interrupts.eager = 1.0
+        for part in (*self.masters, *self.memories):
+            part.mode = Mode.quiet()
+        for _ in range(PATIENCE // 50):
+            await self.cycles(50)
+            parts = (*self.masters, *self.memories, *self.scores, self.control, self.lockstep)
+            if all(part.idle for part in parts):
+                break
+        else:
+            left = [type(part).__name__ for part in parts if not part.idle]
+            self.scores[0].fail(self.t, f"not done after {PATIENCE} cycles: {left}")
+        await self.cycles(40)
+
+    def phase(self) -> None:
+        """Other traffic, other memory, other software."""
+        for master, memory, traffic in zip(self.masters, self.memories, self.traffic, strict=True):
+            traffic.focus()
+            master.mode = memory.mode = Mode.random(self.rng)
+        self.operator.focus()
+        self.interrupts.eager = self.rng.choice((1.0, 0.2))
+
+    # --- at the end ---
+
+    async def registers(self, addresses: list[int]) -> list[int]:
+        """Read registers."""
+        values: list[int] = []
+
+        def answer(resp: int, value: int) -> None:
+            assert resp == 0, f"a register answers {resp}"
+            values.append(value)
+
+        for address in addresses:
+            self.control.read(address, answer)
+        while len(values) < len(addresses):
+            await self.cycles(1)
+        return values
+
+    async def snapshot(self) -> None:
+        """Read every line of every pipeline through the snapshot window, with nothing else on."""
+        size = self.build.engine
+        for master, traffic in zip(self.masters, self.traffic, strict=True):
+            todo = [(p, line) for p in range(size.pipelines) for line in range(size.lines)]
+            master.source = traffic.lines(todo)
+            master.mode = Mode(aw=0.0)
+        while any(traffic.left for traffic in self.traffic):
+            await self.cycles(20)
+        await self.settle()
+        for master, traffic in zip(self.masters, self.traffic, strict=True):
+            master.source = traffic
+
+    async def check(self) -> None:
+        """Everything that can be looked at once traffic has ended."""
+        await self.settle()
+        await self.snapshot()
+        for score, memory in zip(self.scores, self.memories, strict=True):
+            score.check_memory(memory.store)
+        for p, model in enumerate(self.lockstep.models):
+            values = await self.registers([reg.pipeline(p, r) for r in reg.COUNTERS.values()])
+            seen = dict(zip(reg.COUNTERS, values, strict=True))
+            wanted = {name: getattr(model, name) for name in reg.COUNTERS}
+            if seen != wanted:
+                raise Difference(f"pipeline {p}: the registers say {seen}, not {wanted}")
+        totals: Counter[str] = Counter()
+        for score in self.scores:
+            totals += score.counts
+        dropped, refused, status = await self.registers(
+            [reg.DROPPED_WRITES, reg.REFUSED_READS, reg.ERROR_STATUS]
+        )
+        seen_counts = (dropped, refused)
+        wanted_counts = (totals["dropped"], totals["refused"])
+        if seen_counts != wanted_counts:
+            raise Difference(f"dropped, refused: {seen_counts}, not {wanted_counts}")
+        bits = {name: int(bool(totals[f"error {name}"])) for name in reg.ERRORS}
+        expected = sum(bit << i for i, bit in enumerate(bits.values()))
+        if status != expected:
+            raise Difference(f"error_status is {status:#x}, not {expected:#x}")
+        values = await self.registers(self.interrupts.registers())
+        self.interrupts.check(self.t, values, status)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random traffic, rules and readout through the expander's ports, and what they met.
+
+To repeat what failed: SEED=17 CONFIG=x2 pytest tests/expander/test_campaign.py, with WAVES=1 for
+build/expander/campaign/*/dump.fst.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tests.cocotb.bench.build import ROOT
+from tests.expander.bench.coverage import required
+from tests.expander.bench.shards import Shard, merged, played, shards
+
+BEATS = 300_000  # at least
+REPORT = ROOT / "build" / "coverage-expander.json"
+
+
+@pytest.mark.parametrize("shard", shards(), ids=str)
+def test_expander_equals_the_golden_models(shard: Shard, testrun_uid: str) -> None:
+    """Every beat, answer, counter, interrupt and final state of every seed."""
+    totals = played(shard, testrun_uid)["totals"]
+    print(f"{shard}: {totals}")
+    assert totals["seeds"] == shard.count
+
+
+if "SEED" not in os.environ:
+
+    def test_every_bin_is_covered(testrun_uid: str) -> None:
+        """All of the campaign's seeds together meet every situation in the testplan."""
+        totals, cover = merged([played(shard, testrun_uid) for shard in reversed(shards())])
+        bins = required()
+        missing = sorted(bins - cover.keys())
+        report = {
+            "totals": dict(totals),
+            "bins": len(bins),
+            "missing": missing,
+            "hits": dict(sorted(cover.items())),
+        }
+        REPORT.write_text(json.dumps(report, indent=1) + "\n")
+        print({name: value for name, value in report.items() if name != "hits"})
+        assert not missing
+        assert totals["beats"] >= BEATS, totals
