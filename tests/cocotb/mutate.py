@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the engine in each of the ways in mutants.txt and sees that the bench notices.
+"""Breaks the RTL in each of the ways in mutants.txt and sees that the bench notices.
 
     python -m tests.cocotb.mutate           all of them
     python -m tests.cocotb.mutate carry 17  those with a number or with a word in what they break
+    python -m tests.cocotb.mutate expander  those around the engine, by the expander's bench
 
 One simulator holds all mutants; a plusarg chooses. Writes build/mutants.json. Exit: 0 when all
 were noticed, 1 when one was not, 2 when a place to break is not found.
@@ -23,15 +24,72 @@ from pathlib import Path
 from tests.cocotb.bench.build import ROOT, TOP, WORK, emit, simulator
 from tests.cocotb.bench.simulate import campaign, simulate
 from tests.cocotb.bench.sizes import SIZES
+from tests.expander.bench import build as expander
+from tests.expander.bench import shards
+from tests.expander.bench.sizes import BUILDS
 
-LIST = Path(__file__).with_name("mutants.txt")
-REPORT = ROOT / "build" / "mutants.json"
 SIZE = SIZES["p2c2"]
-FOLDER = WORK / "mutants"
-MODULES = ("parity", "directed", "directed_control")
+BUILD = BUILDS["x2"]
 SWITCH = "package mutation; int id = 0; endpackage\n"
 CHOOSE = """  initial if (!$value$plusargs("mutant=%d", mutation::id)) mutation::id = 0;
 endmodule"""
+
+
+class Engine:
+    """The telemetry engine and its bench."""
+
+    list = Path(__file__).with_name("mutants.txt")
+    report = ROOT / "build" / "mutants.json"
+    folder = WORK / "mutants"
+    top = TOP
+
+    @staticmethod
+    def emit() -> Path:
+        """The RTL."""
+        return emit(SIZE)
+
+    @staticmethod
+    def simulator(rtl: Path, folder: Path) -> Path:
+        """Its simulator."""
+        return simulator(rtl, folder)
+
+    @staticmethod
+    def play(sim: Path, folder: Path, chosen: list[str]) -> None:
+        """The bench; raises AssertionError when it notices something."""
+        campaign(SIZE, 0, 10, folder, sim, chosen)
+        for module in ("parity", "directed", "directed_control"):
+            simulate(sim, module, folder, plusargs=chosen)
+        campaign(SIZE, 10, 40, folder, sim, chosen)
+
+
+class Expander:
+    """What is around the engine, and the expander's bench."""
+
+    list = ROOT / "tests" / "expander" / "mutants.txt"
+    report = ROOT / "build" / "mutants-expander.json"
+    folder = expander.WORK / "mutants"
+    top = BUILD.top
+
+    @staticmethod
+    def emit() -> Path:
+        """The RTL."""
+        return expander.emit(BUILD)
+
+    @staticmethod
+    def simulator(rtl: Path, folder: Path) -> Path:
+        """Its simulator."""
+        return simulator(rtl, folder, False, BUILD.top, expander.PUBLIC.format(top=BUILD.top))
+
+    @staticmethod
+    def play(sim: Path, folder: Path, chosen: list[str]) -> None:
+        """The bench; raises AssertionError when it notices something."""
+        shards.play(shards.Shard(BUILD, 0, 12), folder, sim, chosen)
+        for module in ("directed_path", "directed_region", "directed_interrupts"):
+            shards.directed(BUILD, module, folder, sim, chosen)
+        shards.play(shards.Shard(BUILD, 12, 30), folder, sim, chosen)
+
+
+Target = type[Engine] | type[Expander]
 
 
 class StaleError(Exception):
@@ -49,11 +107,11 @@ class Mutant:
     instead: str
 
 
-def mutants() -> list[Mutant]:
-    """The list, numbered from 1."""
+def mutants(listed: Path) -> list[Mutant]:
+    """Those in a list, numbered from 1."""
     found: list[Mutant] = []
     file = breaks = ""
-    for line in LIST.read_text().splitlines():
+    for line in listed.read_text().splitlines():
         if line.startswith("== "):
             file = line[3:]
         elif line.startswith("    "):
@@ -77,8 +135,8 @@ def places(mutant: Mutant, text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def instrument(rtl: Path, out: Path, all_mutants: list[Mutant]) -> None:
-    """A copy of the engine in which the plusarg +mutant=N chooses one of the mutants."""
+def instrument(rtl: Path, out: Path, all_mutants: list[Mutant], name: str) -> None:
+    """A copy of the RTL with the top module `name`; +mutant=N chooses one of the mutants."""
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(rtl, out)
     by_file: dict[str, list[Mutant]] = defaultdict(list)
@@ -95,22 +153,18 @@ def instrument(rtl: Path, out: Path, all_mutants: list[Mutant]) -> None:
             choice = "".join(f"mutation::id == {m.number} ? ({m.instead}) : " for m in chosen)
             text = f"{text[:start]}({choice}({text[start:end]})){text[end:]}"
         path.write_text(text)
-    top = out / f"{TOP}.sv"
+    top = out / f"{name}.sv"
     top.write_text(top.read_text().replace("endmodule", CHOOSE, 1))
     (out / "mutation.sv").write_text(SWITCH)
     files = out / "filelist.f"
     files.write_text("mutation.sv\n" + files.read_text())
 
 
-def noticed(sim: Path, number: int) -> str:
-    """What notices a mutant: the first line of it; empty: nothing does. 0 is the engine itself."""
-    folder = FOLDER / f"run-{number}"
-    chosen = [f"+mutant={number}"]
+def noticed(target: Target, sim: Path, number: int) -> str:
+    """What notices a mutant: the first line of it; empty: nothing does. 0 is the RTL itself."""
+    folder = target.folder / f"run-{number}"
     try:
-        campaign(SIZE, 0, 10, folder, sim, chosen)
-        for module in MODULES:
-            simulate(sim, module, folder, plusargs=chosen)
-        campaign(SIZE, 10, 40, folder, sim, chosen)
+        target.play(sim, folder, [f"+mutant={number}"])
     except AssertionError as error:
         if re.search(r"return code: -(2|9|15)\b", str(error)):
             raise  # stopped from outside, which says nothing
@@ -123,27 +177,31 @@ def noticed(sim: Path, number: int) -> str:
 
 def main(words: list[str]) -> int:
     """Try the mutants that `words` choose."""
-    everything = mutants()
+    target: Target = Expander if "expander" in words else Engine
+    words = [word for word in words if word != "expander"]
+    everything = mutants(target.list)
     try:
-        instrument(emit(SIZE), FOLDER / "rtl", everything)
+        instrument(target.emit(), target.folder / "rtl", everything, target.top)
     except StaleError as error:
         print(f"not found: {error}", file=sys.stderr)
         return 2
-    sim = simulator(FOLDER / "rtl", FOLDER / "sim")
+    sim = target.simulator(target.folder / "rtl", target.folder / "sim")
     chosen = [
         m
         for m in everything
         if not words or any(w == str(m.number) or w in m.breaks for w in words)
     ]
-    assert not noticed(sim, 0), "the engine fails without any mutant"
+    assert not noticed(target, sim, 0), "the bench fails without any mutant"
     started, results = time.monotonic(), {}
     with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda mutant: noticed(sim, mutant.number), chosen)
+        found = pool.map(lambda mutant: noticed(target, sim, mutant.number), chosen)
         for mutant, why in zip(chosen, found, strict=True):
             results[mutant.breaks] = why
             print(f"{mutant.number:3} {mutant.breaks}: {why or 'NOT NOTICED'}", flush=True)
     survivors = [name for name, why in results.items() if not why]
-    REPORT.write_text(json.dumps({"survivors": survivors, "noticed": results}, indent=1) + "\n")
+    target.report.write_text(
+        json.dumps({"survivors": survivors, "noticed": results}, indent=1) + "\n"
+    )
     minutes = (time.monotonic() - started) / 60
     print(f"{len(results) - len(survivors)} of {len(results)} noticed in {minutes:.1f} min")
     return int(bool(survivors))

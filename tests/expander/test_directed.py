@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cocotb.bench.simulate import simulate
-from tests.expander.bench.build import WORK, built
-from tests.expander.bench.shards import PACKAGE
+from tests.expander.bench.build import WORK
+from tests.expander.bench.shards import directed
 from tests.expander.bench.sizes import BUILDS
 
 MODULES = {
@@ -39,11 +38,9 @@ def names(module: str) -> list[str]:
 def outcomes(module: str) -> dict[str, str]:
     """By test: nothing, or what went wrong."""
     folder = WORK / "directed" / f"{module}-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
-    build = BUILDS[MODULES[module]]
-    simulator = built(build, waves="WAVES" in os.environ)
     wrong = ""
     try:
-        simulate(simulator, module, folder, package=PACKAGE, top=build.top, BENCH_SIZE=build.name)
+        directed(BUILDS[MODULES[module]], module, folder)
     except AssertionError as error:
         wrong = str(error)
     found = {}

@@ -175,3 +175,19 @@ async def order_of_an_id_with_slow_memory(world: World) -> None:
         world.memories[c].mode = Mode(latency=200)
     await world.cycles(4000)
     await world.check()
+
+
+@by_hand
+async def a_read_among_writes_is_not_starved(world: World) -> None:
+    """Writes offered in every cycle, and reads that take eight slots each: both go on."""
+    for p, rule in enumerate(world.operator.rules):
+        world.operator.rule(p, replace(rule, effect_op="add", effect_operand=1), True)
+    await world.settle()
+    for c, master in enumerate(world.masters):
+        source, traffic = lines(world, c, 0, 4), world.traffic[c]
+        master.source = lambda write, mode, s=source, t=traffic: (t if write else s)(write, mode)
+        master.mode = Mode(telemetry=0.0, bursts=0.0, ahead=0.0)
+    await world.cycles(2000)
+    for score in world.scores:
+        assert score.counts["lines"] > 100 and score.counts["memory writes"] > 900, score.counts
+    await world.check()

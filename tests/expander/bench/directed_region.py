@@ -122,8 +122,8 @@ async def a_window_moves_and_closes(host: Host) -> None:
     await host.set(reg.SNAPSHOT_WINDOW, base | 1)
     assert await host.line(0, 0, effect=True) == COUNTED
     assert await host.line(0, 0, effect=True) == COUNTED
-    await host.set(reg.SNAPSHOT_WINDOW, 0)
-    await host.set(reg.EFFECT_WINDOW, 0)
+    await host.set(reg.SNAPSHOT_WINDOW, base)
+    await host.set(reg.EFFECT_WINDOW, base)
     assert await host.line(0, 0, effect=True) == [0] * 8, "memory"
     await host.memory[0].write(base, b"anemone!" * 8)
     assert (await host.memory[0].read(base, 64)).data == b"anemone!" * 8

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,9 @@ def shards() -> list[Shard]:
     return [*pieces, Shard(BUILDS["x1"], 0, 40), Shard(BUILDS["board"], 0, 15)]
 
 
-def play(shard: Shard, folder: Path, simulator: Path | None = None) -> dict[str, Any]:
+def play(
+    shard: Shard, folder: Path, simulator: Path | None = None, plusargs: Sequence[str] = ()
+) -> dict[str, Any]:
     """Play a shard; the report that `campaign.seeds` wrote."""
     report = folder / "report.json"
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,6 +53,7 @@ def play(shard: Shard, folder: Path, simulator: Path | None = None) -> dict[str,
         simulator or built(shard.build, waves="WAVES" in os.environ),
         "campaign",
         folder,
+        plusargs,
         package=PACKAGE,
         top=shard.build.top,
         BENCH_SIZE=shard.build.name,
@@ -58,6 +62,25 @@ def play(shard: Shard, folder: Path, simulator: Path | None = None) -> dict[str,
         BENCH_REPORT=str(report),
     )
     return json.loads(report.read_text())
+
+
+def directed(
+    build: Build,
+    module: str,
+    folder: Path,
+    simulator: Path | None = None,
+    plusargs: Sequence[str] = (),
+) -> None:
+    """Run a module of directed tests on a build. Raises AssertionError when one fails."""
+    simulate(
+        simulator or built(build, waves="WAVES" in os.environ),
+        module,
+        folder,
+        plusargs,
+        package=PACKAGE,
+        top=build.top,
+        BENCH_SIZE=build.name,
+    )
 
 
 def played(shard: Shard, run: str) -> dict[str, Any]:
