@@ -8,54 +8,69 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from anemone import registers
 from anemone.rules import Rule
 from tests.cocotb.bench.player import Difference
-from tests.cocotb.bench.script import registers
+from tests.cocotb.bench.script import registers as ports
 from tests.cocotb.bench.sizes import Size
 from tests.expander.bench.pins import Flag, reader, writer
 
-ID, CAPABILITY, WINDOW_BYTES = 0x000, 0x010, 0x020
-EFFECT_WINDOW, SNAPSHOT_WINDOW = 0x040, 0x048
-ERROR_STATUS, ERROR_ENABLE, DROPPED_WRITES, REFUSED_READS = 0x080, 0x088, 0x090, 0x098
-PENDING, INTERRUPT_ENABLE, ACKNOWLEDGE = 0x0C0, 0x0C8, 0x0D0
-RULE_CONTROL, RULE_START, RULE_END = 0x100, 0x108, 0x110
-PRIMARY_MASK, SUB_MASK, SHIFTS = 0x118, 0x120, 0x128
-OPERAND, NOTIFY_OPERAND, EFFECT_OPERAND, COMMIT = 0x130, 0x138, 0x140, 0x148
-PIPELINE, PIPELINE_STRIDE = 0x1000, 0x100
-COUNTERS = {"matched": 0x00, "unmapped": 0x08, "out_of_range": 0x10, "notifications": 0x18}
-PARITY_ERRORS, NOTIFICATION, CLEAR, STATUS = 0x20, 0x28, 0x30, 0x38
-TABLE = 0x200000
+ID, CAPABILITY = registers.ID.offset, registers.CAPABILITY.offset
+WINDOW_BYTES = registers.WINDOW.offset
+EFFECT_WINDOW, SNAPSHOT_WINDOW = registers.EFFECT_WINDOW.offset, registers.SNAPSHOT_WINDOW.offset
+ERROR_STATUS, ERROR_ENABLE = registers.ERROR_STATUS.offset, registers.ERROR_ENABLE.offset
+DROPPED_WRITES, REFUSED_READS = registers.DROPPED_WRITES.offset, registers.REFUSED_READS.offset
+PENDING, INTERRUPT_ENABLE = registers.INTERRUPT_PENDING.offset, registers.INTERRUPT_ENABLE.offset
+ACKNOWLEDGE, COMMIT = registers.INTERRUPT_ACKNOWLEDGE.offset, registers.RULE_COMMIT.offset
+COUNTERS = {
+    "matched": registers.PIPELINE_MATCHED,
+    "unmapped": registers.PIPELINE_UNMAPPED,
+    "out_of_range": registers.PIPELINE_OUT_OF_RANGE,
+    "notifications": registers.PIPELINE_NOTIFICATIONS,
+}
+PARITY_ERRORS, NOTIFICATION = registers.PIPELINE_PARITY_ERRORS, registers.PIPELINE_NOTIFICATION
+CLEAR, STATUS = registers.PIPELINE_CONTROL, registers.PIPELINE_STATUS
+TABLE = registers.TABLE.offset
 
-ERRORS = ("parity", "dropped_write", "refused_read", "memory_read", "memory_write")
+ERRORS = tuple(registers.ERROR_STATUS.fields)
 
 
-def pipeline(p: int, register: int) -> int:
+def pipeline(p: int, register: registers.Register) -> int:
     """The address of a pipeline's register."""
-    return PIPELINE + PIPELINE_STRIDE * p + register
+    return registers.PIPELINE.at(p, register)
 
 
 def entry(size: Size, p: int, key: int, base: int, mapped: bool) -> tuple[int, int]:
     """The address and the value that write a table entry."""
-    return TABLE + 8 * (p * size.table + key), base | mapped << 63
+    value = registers.TABLE_ENTRY.pack(base=base, mapped=int(mapped))
+    return registers.TABLE.at(p * size.table + key), value
 
 
 def shadow(rule: Rule, enable: bool, size: Size) -> dict[int, int]:
     """The shadow registers of a rule, by address."""
-    f = registers(rule, enable, size)
-    control = f["enable"] | f["reads"] << 1 | f["writes"] << 2 | f["counterWidth"] << 8
-    control |= f["operandSource"] << 16 | f["op"] << 24 | f["notifyOp"] << 32
-    control |= f["effectKind"] << 40 | f["effectOp"] << 48
-    return {
-        RULE_CONTROL: control,
-        RULE_START: f["start"],
-        RULE_END: f["end"],
-        PRIMARY_MASK: f["primaryMask"],
-        SUB_MASK: f["subMask"],
-        SHIFTS: f["primaryShift"] | f["subShift"] << 8,
-        OPERAND: f["operand"],
-        NOTIFY_OPERAND: f["notifyOperand"],
-        EFFECT_OPERAND: f["effectOperand"],
+    f = ports(rule, enable, size)
+    packed = {
+        registers.RULE_CONTROL: {
+            "enable": f["enable"],
+            "reads": f["reads"],
+            "writes": f["writes"],
+            "counter_width": f["counterWidth"],
+            "operand_source": f["operandSource"],
+            "op": f["op"],
+            "notify_op": f["notifyOp"],
+            "effect_kind": f["effectKind"],
+            "effect_op": f["effectOp"],
+        },
+        registers.RULE_START: {"address": f["start"]},
+        registers.RULE_END: {"address": f["end"]},
+        registers.RULE_PRIMARY_MASK: {"value": f["primaryMask"]},
+        registers.RULE_SUB_MASK: {"value": f["subMask"]},
+        registers.RULE_SHIFTS: {"primary": f["primaryShift"], "sub": f["subShift"]},
+        registers.RULE_OPERAND: {"value": f["operand"]},
+        registers.RULE_NOTIFY_OPERAND: {"value": f["notifyOperand"]},
+        registers.RULE_EFFECT_OPERAND: {"value": f["effectOperand"]},
     }
+    return {register.offset: register.pack(**fields) for register, fields in packed.items()}
 
 
 Answer = Callable[[int, int], None]  # of the response and, of a read, the data

@@ -98,7 +98,8 @@ async def what_is_not_built_is_answered(host: Host) -> None:
     """A pipeline or an entry that is not there answers an error, and the port goes on."""
     size = host.size
     one = (1).to_bytes(8, "little")
-    answer = await host.control.read(reg.pipeline(size.pipelines, 0), 8)
+    matched = reg.COUNTERS["matched"]
+    answer = await host.control.read(reg.pipeline(size.pipelines, matched), 8)
     assert answer.resp == 2
     assert (await host.control.write(reg.COMMIT, bytes([size.pipelines] + [0] * 7))).resp == 2
     last = reg.TABLE + 8 * size.pipelines * size.table
