@@ -94,6 +94,19 @@ async def an_entry_waits_for_a_clear(host: Host) -> None:
 
 
 @hosted
+async def a_range_past_the_device(host: Host) -> None:
+    """Ends with it: an end far above takes all, a start far above nothing."""
+    await host.map(0, (0, 0))
+    for start, end, events in ((0, 1 << 52, 2), (1 << 51, 1 << 52, 0), (1 << 20, 1 << 21, 0)):
+        before = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
+        await host.rule(0, replace(COUNT, start=start, end=end, primary_mask=0))
+        await host.touch(0)
+        await host.touch((1 << 20) - 64)
+        after = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
+        assert after - before == events, (start, end)
+
+
+@hosted
 async def what_is_not_built_is_answered(host: Host) -> None:
     """A pipeline or an entry that is not there answers an error, and the port goes on."""
     size = host.size
