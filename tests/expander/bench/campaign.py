@@ -33,7 +33,7 @@ async def seeds(dut: Any) -> None:
     cover: Counter[str] = Counter()
     totals: Counter[str] = Counter()
     world = World(dut, build, cover)
-    world.start()
+    await world.start()
     started = time.monotonic()
     for seed in range(first, first + count):
         print(f"{build.name} seed {seed}: ", end="", flush=True)

@@ -67,7 +67,7 @@ async def recorded(world: World, seed: int, rules: bool, telemetry: float) -> li
 async def rules_are_not_felt(dut: Any) -> None:
     """Every handshake of every memory port, cycle for cycle: no rule, and every rule on."""
     world = World(dut, BUILDS["x2"], Counter())
-    world.start()
+    await world.start()
     for seed, telemetry in ((1, 0.0), (2, 0.0), (3, 0.3), (4, 1.0)):
         without = await recorded(world, seed, False, telemetry)
         assert not any(model.matched for model in world.lockstep.models)

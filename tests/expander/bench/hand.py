@@ -23,7 +23,7 @@ SEED = 11
 async def quiet_world(dut: Any, habits: bool | None = None) -> World:
     """A world that was reset and programmed, and in which nothing moves."""
     world = World(dut, BUILDS[os.environ["BENCH_SIZE"]], Counter(), habits)
-    world.start()
+    await world.start()
     await world.restart(SEED)
     await world.program()
     return world

@@ -10,12 +10,12 @@ from functools import wraps
 from typing import Any
 
 import cocotb
-from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiMaster, AxiRam
 
 from anemone.rules import Rule
 from tests.expander.bench import control as reg
+from tests.expander.bench.pins import power_on
 from tests.expander.bench.requests import Windows
 from tests.expander.bench.sizes import BUILDS
 
@@ -33,8 +33,6 @@ class Host:
         self.size = size
         place = self.build.window_bytes * 4
         self.windows = Windows(self.build, place, place + self.build.window_bytes)
-        Clock(dut.clock, 2, unit="step").start()
-        dut.reset.value = 1
         dut.interrupt_ready.value = 0
         clock, reset = dut.clock, dut.reset
         self.memory = [
@@ -49,6 +47,7 @@ class Host:
 
     async def start(self) -> None:
         """Reset, wait until nothing is being cleared, open both windows."""
+        await power_on(self.dut)
         await ClockCycles(self.dut.clock, 3)
         self.dut.reset.value = 0
         await ClockCycles(self.dut.clock, self.size.clear_cycles + 20)

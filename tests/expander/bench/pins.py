@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cocotb.clock import Clock
+from cocotb.handle import Immediate
+from cocotb.triggers import Timer
+
 DEPOSIT = 0  # takes effect behind the edge
 NARROW = 32  # bits that fit a plain integer, less one for its sign
 
@@ -40,6 +44,16 @@ def text_writer(handle: Any) -> Callable[[str], None]:
     """A function that writes a string of bits to a wide pin."""
     binary = handle._handle.set_signal_val_binstr
     return lambda bits: binary(DEPOSIT, bits)
+
+
+async def power_on(dut: Any) -> None:
+    """Start the clock under reset. Before it the simulator's state is random, clock and reset too,
+    and the first edge must not find that.
+    """
+    dut.clock.value = Immediate(0)
+    dut.reset.value = Immediate(1)
+    await Timer(1, "step")
+    Clock(dut.clock, 2, unit="step").start()
 
 
 class Flag:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
 from tests.cocotb.bench.player import Difference
@@ -20,7 +19,7 @@ from tests.expander.bench.master import Master
 from tests.expander.bench.memory import Memory
 from tests.expander.bench.modes import Mode
 from tests.expander.bench.operator import Operator
-from tests.expander.bench.pins import Flag
+from tests.expander.bench.pins import Flag, power_on
 from tests.expander.bench.requests import Windows
 from tests.expander.bench.score import Score
 from tests.expander.bench.sizes import Build
@@ -55,9 +54,9 @@ class World:
         self.t = 0
         self.watch: Callable[[int], None] | None = None  # called each cycle, before anything moves
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start the clock."""
-        Clock(self.dut.clock, 2, unit="step").start()
+        await power_on(self.dut)
 
     async def restart(self, seed: int) -> None:
         """Reset, in the middle of whatever is going on; then program rules and tables."""
