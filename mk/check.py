@@ -60,7 +60,7 @@ def stages() -> list[Stage]:
     """All stages, cheap ones first."""
     python = sys.executable
     rtl = "exec {} build/rtl/*.sv"
-    verilator = "verilator --lint-only -Wall --top-module TelemetryEngine mk/verilator.vlt"
+    verilator = "verilator --lint-only -Wall --top-module MemoryExpander mk/verilator.vlt"
     junit = LOGS / "pytest.xml"
     listed = [
         Stage("ruff", ["ruff", "check", "."], lint=True),
@@ -69,7 +69,7 @@ def stages() -> list[Stage]:
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
         Stage("verilator-lint", ["sh", "-c", rtl.format(verilator)], lint=True),
         Stage(
-            "slang", ["sh", "-c", rtl.format(f"{python} mk/slang.py TelemetryEngine")], lint=True
+            "slang", ["sh", "-c", rtl.format(f"{python} mk/slang.py MemoryExpander")], lint=True
         ),
         Stage(
             "chiseltest",

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 .PHONY: verilog regs FORCE
 
-verilog: build/rtl/filelist.f ## emit the engine's SystemVerilog to build/rtl (ENGINE="--pipelines 4 --channels 1")
+verilog: build/rtl/filelist.f ## emit the expander's SystemVerilog to build/rtl (ENGINE="--pipelines 4 --channels 1")
 
 # mk/setup.sh and not the target setup: a phony prerequisite would emit every time.
 build/rtl/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version build/rtl.options
 	@mk/setup.sh
 	rm -rf $(@D)
-	./mill hw.run $(ENGINE) --out $(@D)
+	./mill hw.run --top expander $(ENGINE) --out $(@D)
 
 regs: setup ## write all that is generated from hw/regs/anemone.rdl
 	python -m mk.regs

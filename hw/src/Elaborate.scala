@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone
 
+import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.nemo.{NemoParams, TelemetryEngine, UpdateOp}
 import circt.stage.ChiselStage
 import mainargs.{ParserForMethods, arg, main}
@@ -10,7 +11,9 @@ object Elaborate {
   private val default = NemoParams()
 
   @main
-  def engine(
+  def elaborate(
+      @arg(doc = "engine: the telemetry by itself; expander: all of it, on AXI4 memory channels") top: String =
+        "engine",
       @arg(doc = "rules that run side by side") pipelines: Int = default.pipelines,
       @arg(doc = "memory channels: 1, 2 or 4") channels: Int = default.channels,
       @arg(doc = "state words of a pipeline on a channel") states: Int = default.states,
@@ -19,10 +22,15 @@ object Elaborate {
       @arg(doc = "folder to write to") out: String
   ): Unit = {
     val params = NemoParams(pipelines, channels, states, table, addressBits)
+    def module = top match {
+      case "engine"   => new TelemetryEngine(params)
+      case "expander" => new MemoryExpander(ExpanderParams(params))
+      case _          => throw new IllegalArgumentException(s"top: engine or expander, not $top")
+    }
     val folder = os.Path(out, os.pwd)
     os.makeDir.all(folder)
     ChiselStage.emitSystemVerilogFile(
-      new TelemetryEngine(params),
+      module,
       Array("--target-dir", folder.toString, "--split-verilog"),
       Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
     )

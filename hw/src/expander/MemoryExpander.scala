@@ -42,8 +42,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     to.enable := from.enable
     to.base := from.base << 12
   }
-  private val errors = for (c <- 0 until nemo.channels) yield {
-    val channel = Module(new MemoryChannel(p)).suggestName(s"channel_$c")
+  private val channels = Seq.tabulate(nemo.channels)(c => Module(new MemoryChannel(p)).suggestName(s"channel_$c"))
+  for ((channel, c) <- channels.zipWithIndex) {
     upstream(c).drives(channel.io.upstream)
     downstream(c).drivenBy(channel.io.downstream)
     window(channel.io.windows.effect, out.effectWindow)
@@ -55,7 +55,6 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     engine.io.reads(c).bits := channel.io.read.bits
     assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
     channel.io.line := engine.io.lines(c)
-    channel.io.errors
   }
 
   // Rules and tables. An address past the device bounds the same range as the device's end.
@@ -84,13 +83,14 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   rule.effectOp := out.ruleControl.effectOp
   rule.effectOperand := out.ruleEffectOperand
 
+  // An entry whose base is past the last counter maps to nothing: it must not wrap.
   private val entry = registers.io.table
   engine.io.table.valid := entry.valid
   entry.ready := engine.io.table.ready
   engine.io.table.bits.pipeline := entry.bits.index >> nemo.keyBits
   engine.io.table.bits.key := entry.bits.index
   engine.io.table.bits.base := entry.bits.base
-  engine.io.table.bits.mapped := entry.bits.mapped
+  engine.io.table.bits.mapped := entry.bits.mapped && (entry.bits.base >> nemo.indexBits) === 0.U
 
   // Pipelines.
   private val clears = out.pipeline.map(_.control.clear)
@@ -111,6 +111,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   for ((status, i) <- engine.io.status.zipWithIndex) show(i, status)
 
   // Errors.
+  private val errors = channels.map(_.io.errors)
   private def any(flag: ChannelErrors => Bool): Bool = errors.map(flag).reduce(_ || _)
   private def count(flag: ChannelErrors => Bool): UInt = {
     val total = RegInit(0.U(64.W))

@@ -46,10 +46,8 @@ class RegionDecoder(p: ExpanderParams) extends Module {
     val refused = Output(Bool())
   })
   private val windowBits = log2Ceil(p.windowBytes)
-  private def in(window: Window) =
-    window.enable && (io.address >> windowBits) === (window.base >> windowBits)
-  private val snapshot = in(io.windows.snapshot)
-  io.hit := snapshot || in(io.windows.effect)
+  private val snapshot = RegionDecoder.in(io.windows.snapshot, io.address, p)
+  io.hit := RegionDecoder.hit(io.windows, io.address, p)
 
   private val channels = log2Ceil(p.nemo.channels)
   private val line = (io.address >> 6)(windowBits - 7, 0)
@@ -59,4 +57,15 @@ class RegionDecoder(p: ExpanderParams) extends Module {
   io.target.pipeline := pipeline
   private val otherChannel = if (channels == 0) false.B else line(channels - 1, 0) =/= io.channel
   io.refused := otherChannel || pipeline >= p.nemo.pipelines.U
+}
+
+object RegionDecoder {
+  private def in(window: Window, address: UInt, p: ExpanderParams): Bool = {
+    val windowBits = log2Ceil(p.windowBytes)
+    window.enable && (address >> windowBits) === (window.base >> windowBits)
+  }
+
+  /** An address is in a window. */
+  def hit(windows: Windows, address: UInt, p: ExpanderParams): Bool =
+    in(windows.snapshot, address, p) || in(windows.effect, address, p)
 }

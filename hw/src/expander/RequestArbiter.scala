@@ -65,12 +65,8 @@ class RequestArbiter(p: ExpanderParams) extends Module {
   decoder.io.address := reading.addr
   decoder.io.windows := io.windows
   decoder.io.channel := io.channel
-  private val writeDecoder = Module(new RegionDecoder(p))
-  writeDecoder.io.address := io.aw.bits.addr
-  writeDecoder.io.windows := io.windows
-  writeDecoder.io.channel := io.channel
   private val toRegion = decoder.io.hit
-  private val dropped = writeDecoder.io.hit
+  private val dropped = RegionDecoder.hit(io.windows, io.aw.bits.addr, p)
 
   private val answerable = io.open && io.room && io.readable
   private val readCan = io.ar.valid && !busy && Mux(toRegion, answerable, io.memoryRead.ready && io.readable)

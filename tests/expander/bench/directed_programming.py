@@ -107,6 +107,20 @@ async def a_range_past_the_device(host: Host) -> None:
 
 
 @hosted
+async def a_base_past_the_counters(host: Host) -> None:
+    """Maps to nothing: it does not wrap to a counter that is somebody else's."""
+    await host.rule(0, COUNT)
+    unmapped = reg.pipeline(0, reg.COUNTERS["unmapped"])
+    for past in (0, 1):
+        base = 64 * host.size.lines + past
+        await host.map(0, (0, base))
+        before = await host.get(unmapped)
+        await host.touch(0)
+        assert await host.get(unmapped) - before == 1, base
+    assert await host.line(0, 0) == [0] * 8
+
+
+@hosted
 async def what_is_not_built_is_answered(host: Host) -> None:
     """A pipeline or an entry that is not there answers an error, and the port goes on."""
     size = host.size
