@@ -68,9 +68,7 @@ def stages() -> list[Stage]:
         Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
         Stage("verilator-lint", ["sh", "-c", rtl.format(verilator)], lint=True),
-        Stage(
-            "slang", ["sh", "-c", rtl.format(f"{python} mk/slang.py MemoryExpander")], lint=True
-        ),
+        Stage("slang", ["sh", "-c", rtl.format(f"{python} mk/slang.py MemoryExpander")], lint=True),
         Stage(
             "chiseltest",
             ["./mill", "hw.test"],
