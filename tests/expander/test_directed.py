@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.cocotb.bench.once import cocotb_tests, verdicts
 from tests.expander.bench.build import WORK
 from tests.expander.bench.shards import directed
 from tests.expander.bench.sizes import BUILDS
@@ -29,28 +28,18 @@ MODULES = {
 
 def names(module: str) -> list[str]:
     """The cocotb tests in a module."""
-    tree = ast.parse((Path(__file__).parent / "bench" / f"{module}.py").read_text())
-    tests = [node for node in tree.body if isinstance(node, ast.AsyncFunctionDef)]
-    return [node.name for node in tests if node.decorator_list]
+    return cocotb_tests(Path(__file__).parent / "bench" / f"{module}.py")
 
 
 @cache
 def outcomes(module: str) -> dict[str, str]:
     """By test: nothing, or what went wrong."""
     folder = WORK / "directed" / f"{module}-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
-    wrong = ""
-    try:
-        directed(BUILDS[MODULES[module]], module, folder)
-    except AssertionError as error:
-        wrong = str(error)
-    found = {}
-    if (folder / "results.xml").is_file():
-        for case in ET.parse(folder / "results.xml").iter("testcase"):
-            failed = case.find("failure") is not None or case.find("error") is not None
-            found[case.get("name", "").rpartition(".")[2]] = wrong if failed else ""
-    return {
-        name: found.get(name, wrong or "the simulation did not run it") for name in names(module)
-    }
+    return verdicts(
+        folder,
+        names(module),
+        lambda: directed(BUILDS[MODULES[module]], module, folder),
+    )
 
 
 @pytest.mark.parametrize(

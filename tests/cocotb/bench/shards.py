@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from tests.cocotb.bench.build import WORK, locked
+from tests.cocotb.bench.build import WORK
+from tests.cocotb.bench.once import played_once
 from tests.cocotb.bench.simulate import campaign
 from tests.cocotb.bench.sizes import SIZES, Size
 
@@ -44,18 +44,9 @@ def shards() -> list[Shard]:
 def played(shard: Shard, run: str) -> dict[str, Any]:
     """The report of a shard, played once in a test run however many tests ask for it."""
     folder = WORK / "campaign" / str(shard)
-    done = folder / "done.json"
-    with locked(str(shard)):
-        if done.is_file() and (saved := json.loads(done.read_text()))["run"] == run:
-            assert "error" not in saved, saved["error"]
-            return saved["report"]
-        try:
-            report = campaign(shard.size, shard.first, shard.count, folder)
-        except AssertionError as error:
-            done.write_text(json.dumps({"run": run, "error": str(error)}))
-            raise
-        done.write_text(json.dumps({"run": run, "report": report}))
-        return report
+    return played_once(
+        str(shard), folder, run, lambda: campaign(shard.size, shard.first, shard.count, folder)
+    )
 
 
 def merged(reports: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.cocotb.bench.build import locked
+from tests.cocotb.bench.once import played_once
 from tests.cocotb.bench.simulate import simulate
 from tests.expander.bench.build import WORK, built
 from tests.expander.bench.sizes import BUILDS, Build
@@ -86,18 +86,7 @@ def directed(
 def played(shard: Shard, run: str) -> dict[str, Any]:
     """The report of a shard, played once in a test run however many tests ask for it."""
     folder = WORK / "campaign" / str(shard)
-    done = folder / "done.json"
-    with locked(f"expander-{shard}"):
-        if done.is_file() and (saved := json.loads(done.read_text()))["run"] == run:
-            assert "error" not in saved, saved["error"]
-            return saved["report"]
-        try:
-            report = play(shard, folder)
-        except AssertionError as error:
-            done.write_text(json.dumps({"run": run, "error": str(error)}))
-            raise
-        done.write_text(json.dumps({"run": run, "report": report}))
-        return report
+    return played_once(f"expander-{shard}", folder, run, lambda: play(shard, folder))
 
 
 def merged(reports: list[dict[str, Any]]) -> tuple[Counter[str], Counter[str]]:
