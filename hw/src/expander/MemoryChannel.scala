@@ -75,9 +75,10 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   telemetry.io.out.ready := out.ready && !memoryPasses
   io.downstream.r.ready := out.ready && !telemetry.io.memoryWaits
   io.upstream.r <> RegisterSlice(out)
-  telemetry.io.answered.valid := io.downstream.r.fire && io.downstream.r.bits.last
-  telemetry.io.answered.bits := io.downstream.r.bits.id
-  order.io.answer := telemetry.io.answer
+  // One beat of telemetry is a read of its own; memory's burst is one.
+  telemetry.io.answer.valid := out.fire && (!memoryPasses || out.bits.last)
+  telemetry.io.answer.bits := out.bits.id
+  order.io.answer := RegNext(telemetry.io.answer, 0.U.asTypeOf(telemetry.io.answer))
 
   private def failed(resp: UInt): Bool = resp(1)
   io.errors.droppedWrite := gate.io.drops

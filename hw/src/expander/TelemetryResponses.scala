@@ -9,31 +9,30 @@ import chisel3.util._
 /** Telemetry lines between the engine and the read data of their channel.
   *
   * The engine answers at once; AXI wants the answers of one id in order, memory's among them. So a line waits here until
-  * nothing of its id is ahead but lines on their way out, and what memory answers to that id waits until the line is
-  * gone. Lines of different ids pass each other: whatever order memory answers in, nothing waits for what is behind it.
+  * nothing of its id is ahead, and what memory answers to that id waits until the line is gone. Lines of different ids
+  * pass each other: whatever order memory answers in, nothing waits for what is behind it.
   *
-  * Latency: three cycles from `line` to `out` where nothing is ahead; a line a cycle.
+  * Latency: five cycles from `line` to `out` where nothing is ahead; a line a cycle, and no cycle lost where memory and
+  * lines answer the same id by turns.
   */
 class TelemetryResponses(p: ExpanderParams) extends Module {
   private val slots = p.telemetryReads
   private val slotBits = log2Ceil(slots)
+  private val aheadBits = log2Ceil(p.readsInFlight) + 1
   val io = IO(new Bundle {
     val room = Output(Bool())
     val beat = Flipped(Valid(new TelemetryBeat(p)))
 
-    /** Reads of the beat's id that are ahead of it, [[ReadOrder.latency]] cycles behind `beat`. */
-    val ahead = Input(UInt((log2Ceil(p.readsInFlight) + 1).W))
+    /** Reads of the beat's id that are ahead of it, [[ReadOrder.latency]] cycles behind `beat`; without those that
+      * `answer` has in this cycle.
+      */
+    val ahead = Input(UInt(aheadBits.W))
 
     /** The engine's lines, in the order of the beats that are `Okay`. */
     val line = Flipped(Valid(new Line(p.nemo)))
 
-    /** Memory answered a read of this id; no line is picked in that cycle. */
-    val answered = Flipped(Valid(UInt(p.memory.idBits.W)))
-
-    /** A read of this id is no longer ahead of others: memory answered it, or its line is on its way out, where lines
-      * keep their order.
-      */
-    val answer = Valid(UInt(p.memory.idBits.W))
+    /** A read of this id is answered in this cycle, by memory or from here. */
+    val answer = Flipped(Valid(UInt(p.memory.idBits.W)))
 
     /** Memory's next answer has this id: it must wait. */
     val memoryId = Input(UInt(p.memory.idBits.W))
@@ -44,8 +43,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private class Entry extends Bundle {
     val beat = new TelemetryBeat(p)
 
-    /** Reads of its id ahead of it, once that is `known`. */
-    val ahead = UInt((log2Ceil(p.readsInFlight) + 1).W)
+    /** Reads of its id ahead of it, once that is `known`, up to the answers of the cycle before the last. */
+    val ahead = UInt(aheadBits.W)
   }
   private def flags = RegInit(VecInit(Seq.fill(slots)(false.B)))
   private val (used, known, filled, picked) = (flags, flags, flags, flags)
@@ -64,13 +63,14 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     entries(tail).beat := io.beat.bits
   }
 
-  // One answer of its id brings a read forward. Memory and lines share the read data: there is a cycle for each.
-  private val first = entries.zip(used).zip(known).map { case ((entry, used), known) =>
-    used && known && entry.ahead === 0.U
-  }
+  // One answer of its id brings a read forward. Who is answered is known late in a cycle, so the ring hears of it in the
+  // next: with `answered`, a read that is one behind is next.
+  private val answered = RegNext(io.answer, 0.U.asTypeOf(io.answer))
+  private val waiting = used.zip(known).map { case (used, known) => used && known }
   for (i <- 0 until slots) {
-    when(io.answer.valid && io.answer.bits === entries(i).beat.id && !first(i)) {
+    when(waiting(i) && answered.valid && answered.bits === entries(i).beat.id) {
       entries(i).ahead := entries(i).ahead - 1.U
+      assert(entries(i).ahead =/= 0.U, "a telemetry read was overtaken")
     }
   }
   private val lookedUp = ShiftRegister(tail, ReadOrder.latency)
@@ -78,9 +78,11 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     known(lookedUp) := true.B
     entries(lookedUp).ahead := io.ahead
   }
-  io.memoryWaits := first.zip(
-    entries
-  ).map { case (first, entry) => first && entry.beat.id === io.memoryId }.reduce(_ || _)
+  private val memoryJustAnswered = answered.valid && answered.bits === io.memoryId
+  private val stops = waiting.zip(entries).map { case (waiting, entry) =>
+    val next = entry.ahead === 0.U || (entry.ahead === 1.U && memoryJustAnswered)
+    waiting && entry.beat.id === io.memoryId && next
+  }
 
   // The engine's lines find their slots in the order in which the slots were given.
   private val asked = Module(new Queue(UInt(slotBits.W), slots))
@@ -94,40 +96,35 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   lines.io.write.bits.data := Cat(io.line.bits.poison, io.line.bits.words.asUInt)
   when(io.line.valid) { filled(asked.io.deq.bits) := true.B }
 
-  // Of those that may go, the oldest: the ring is full when the tail comes to a slot that still waits.
-  private val candidates = first.zip(filled).zip(picked).map { case ((first, filled), picked) =>
-    first && filled && !picked
-  }
-  private val queued = 4
-  private val credits = RegInit(queued.U(log2Ceil(queued + 1).W))
-  private val older = candidates.zipWithIndex.map { case (candidate, i) => candidate && i.U >= tail }
-  private val slot = Mux(older.reduce(_ || _), PriorityEncoder(older), PriorityEncoder(candidates))
-  private val pick = candidates.reduce(_ || _) && credits =/= 0.U && !io.answered.valid
-  credits := credits + io.out.fire - pick
+  // The oldest of those that are next, or else of those that are next soon. The ring is full when the tail comes to a
+  // slot that still waits.
+  private val ready = Module(new ReadyLines(p))
+  private val places = RegInit(ReadyLines.places.U(log2Ceil(ReadyLines.places + 1).W))
+  private def among(ahead: Int): UInt = VecInit(waiting.zipWithIndex.map { case (waiting, i) =>
+    waiting && filled(i) && !picked(i) && entries(i).ahead <= ahead.U
+  }).asUInt
+  private val (next, soon) = (among(0), among(ReadyLines.ahead))
+  private val candidates = Mux(next.orR || places <= ReadyLines.reserved.U, next, soon)
+  private val older = candidates & ~((1.U << tail) - 1.U)(slots - 1, 0)
+  private val slot = PriorityEncoder(Mux(older.orR, older, candidates))
+  private val pick = candidates.orR && places =/= 0.U
+  places := places + io.out.fire - pick
   when(pick) { picked(slot) := true.B }
-  io.answer.valid := io.answered.valid || pick
-  io.answer.bits := Mux(io.answered.valid, io.answered.bits, entries(slot).beat.id)
-  lines.io.read.valid := pick && entries(slot).beat.resp === Axi4.Resp.Okay.U
-  lines.io.read.bits := slot
 
-  private class Picked extends Bundle {
-    val slot = UInt(slotBits.W)
-    val beat = new TelemetryBeat(p)
-    val data = UInt((p.memory.dataBits + 1).W)
-  }
-  private val out = Module(new Queue(new Picked, queued, flow = true))
-  private val arrived = ShiftRegister(slot, 2)
-  out.io.enq.valid := ShiftRegister(pick, 2, false.B, true.B)
-  out.io.enq.bits.slot := arrived
-  out.io.enq.bits.beat := entries(arrived).beat
-  out.io.enq.bits.data := lines.io.data
-  io.out.valid := out.io.deq.valid
-  out.io.deq.ready := io.out.ready
-  private val gone = out.io.deq.bits
-  io.out.bits.id := gone.beat.id
-  io.out.bits.data := gone.data
-  io.out.bits.user := gone.data(p.memory.dataBits)
-  io.out.bits.resp := gone.beat.resp
-  io.out.bits.last := gone.beat.last
-  when(io.out.fire) { used(gone.slot) := false.B }
+  // It moves in the cycle behind.
+  private val moves = RegNext(pick, false.B)
+  private val moving = RegNext(slot)
+  private val moved = entries(moving)
+  private val sameAnswered = answered.valid && answered.bits === moved.beat.id
+  when(moves) { used(moving) := false.B }
+  lines.io.read.valid := moves && moved.beat.resp === Axi4.Resp.Okay.U
+  lines.io.read.bits := moving
+  ready.io.in.valid := moves
+  ready.io.in.bits.beat := moved.beat
+  ready.io.in.bits.ahead := moved.ahead - sameAnswered
+  ready.io.data := lines.io.data
+  ready.io.answer := io.answer
+  ready.io.memoryId := io.memoryId
+  io.memoryWaits := stops.reduce(_ || _) || ready.io.memoryWaits
+  io.out <> ready.io.out
 }
