@@ -22,9 +22,10 @@ object Elaborate {
       @arg(doc = "folder to write to") out: String
   ): Unit = {
     val params = NemoParams(pipelines, channels, states, table, addressBits)
+    val expander = ExpanderParams(params)
     def module = top match {
       case "engine"   => new TelemetryEngine(params)
-      case "expander" => new MemoryExpander(ExpanderParams(params))
+      case "expander" => new MemoryExpander(expander)
       case _          => throw new IllegalArgumentException(s"top: engine or expander, not $top")
     }
     val folder = os.Path(out, os.pwd)
@@ -34,22 +35,32 @@ object Elaborate {
       Array("--target-dir", folder.toString, "--split-verilog"),
       Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
     )
-    os.write.over(folder / "params.json", json(params))
+    os.write.over(folder / "params.json", json(expander))
   }
 
-  private def json(p: NemoParams): String = ujson.write(
+  private def json(p: ExpanderParams): String = ujson.write(
     ujson.Obj(
-      "pipelines" -> p.pipelines,
-      "channels" -> p.channels,
-      "states" -> p.states,
-      "table" -> p.table,
-      "address_bits" -> p.addressBits,
-      "word_bits" -> p.wordBits,
-      "line_words" -> p.lineWords,
-      "index_bits" -> p.indexBits,
+      "pipelines" -> p.nemo.pipelines,
+      "channels" -> p.nemo.channels,
+      "states" -> p.nemo.states,
+      "table" -> p.nemo.table,
+      "address_bits" -> p.nemo.addressBits,
+      "word_bits" -> p.nemo.wordBits,
+      "line_words" -> p.nemo.lineWords,
+      "index_bits" -> p.nemo.indexBits,
       "event_latency" -> TelemetryEngine.eventLatency,
       "read_latency" -> TelemetryEngine.readLatency,
-      "ops" -> UpdateOp.ofRules.map(op => op.name -> ujson.Num(op.code))
+      "ops" -> UpdateOp.ofRules.map(op => op.name -> ujson.Num(op.code)),
+      "memory_address_bits" -> p.memory.addressBits,
+      "memory_data_bits" -> p.memory.dataBits,
+      "memory_id_bits" -> p.memory.idBits,
+      "memory_len_bits" -> p.memory.lenBits,
+      "telemetry_reads" -> p.telemetryReads,
+      "reads_in_flight" -> p.readsInFlight,
+      "window_bytes" -> ujson.Num(p.windowBytes.toDouble),
+      "control_address_bits" -> p.controlAddressBits,
+      "telemetry_latency" -> MemoryExpander.telemetryLatency,
+      "interrupt_latency" -> MemoryExpander.interruptLatency
     ),
     indent = 2
   ) + "\n"

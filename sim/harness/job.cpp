@@ -39,8 +39,8 @@ public:
     void expect(uint64_t value, const char* what) {
         const uint64_t word = next();
         if (word != value)
-            fail(path_, std::string(what) + " is " + std::to_string(word) + ", this engine's is " +
-                            std::to_string(value));
+            fail(path_, std::string(what) + " is " + std::to_string(word) +
+                            ", this hardware's is " + std::to_string(value));
     }
 
 private:
@@ -60,7 +60,7 @@ std::vector<JobRule> readJob(const std::string& path) {
     words.expect(kChannels, "channels");
     words.expect(kStates, "states");
     words.expect(kTable, "table");
-    words.expect(ANEMONE_ADDRESS_BITS, "address bits");
+    words.expect(BUILT_ADDRESS_BITS, "address bits");
     const uint64_t count = words.next();
     if (count > kPipelines)
         fail(path, "more rules than pipelines");

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "engine.h"
+#include "control.h"
 
 namespace anemone {
 
@@ -13,63 +13,85 @@ namespace {
 constexpr unsigned kLongest = 200; // cycles to wait for anything
 constexpr unsigned kReads = 100;
 
+// Cycles until a thing is first seen.
+struct First {
+    unsigned cycle = 0;
+    bool seen = false;
+
+    void look(bool now, unsigned i) {
+        if (now && !seen) {
+            cycle = i;
+            seen = true;
+        }
+    }
+};
+
 } // namespace
 
 void latency() {
-    Engine engine;
-    engine.reset();
+    Expander expander;
+    Control control(expander);
+    AxiPins &up = expander.upstream(0), &down = expander.downstream(0);
+    down.ar.ready = down.aw.ready = down.w.ready = up.r.ready = up.b.ready = 1;
+    up.ar.size = 6;
+    expander.reset();
+    control.start();
     Rule rule{};
     rule.reads = rule.writes = 1;
-    rule.end = uint64_t(1) << ANEMONE_ADDRESS_BITS;
+    rule.end = uint64_t(1) << kAddressBits;
     rule.primaryShift = 12;
     rule.primaryMask = ~uint64_t(0);
     rule.operand = 1;
     rule.counterWidth = 3;
     rule.notifyOp = 2; // ge 0: always
-    engine.program(0, rule);
-    engine.map(0, 0, 0);
-    engine.idle(kLongest);
+    control.program(0, rule);
+    control.map(0, 0, 0);
+    control.wait();
+    expander.idle(kLongest);
 
-    // From the cycle in which an event is at the port to the one in which its state is written,
-    // and to the first in which the latch is seen to be set.
-    unsigned event = 0, notify = 0;
-    engine.offerEvent(0, 0, false);
+    // From the cycle in which a memory read is accepted: to memory's port, to the write of its
+    // event's state, to the interrupt message; and of memory's answer through to the host.
+    First request, state, message, answer;
+    up.ar.valid = 1;
     for (unsigned i = 0; i < kLongest; ++i) {
-        engine.settle();
-        if (!event && engine.writesState())
-            event = i;
-        if (!notify && engine.status(0).notified)
-            notify = i;
-        engine.tick();
-        engine.offerNothing(0);
+        down.r.valid = down.r.last = i == kLongest / 2;
+        expander.settle();
+        if (i == 0 && !up.ar.ready)
+            throw std::runtime_error("a memory read is not accepted at once");
+        request.look(down.ar.valid, i);
+        state.look(expander.writesState(), i);
+        answer.look(up.r.valid, i - kLongest / 2);
+        expander.tick();
+        message.look(expander.messages()[1], i);
+        up.ar.valid = 0;
     }
 
-    // From the acceptance of reads that follow each other without a gap to their lines.
-    unsigned read = 0, last = 0, lines = 0;
+    // From the acceptance of telemetry reads that follow each other without a gap to their lines.
+    First engine, line;
+    unsigned last = 0, lines = 0;
     for (unsigned i = 0; i < kReads + kLongest; ++i) {
-        if (i < kReads)
-            engine.offerRead(0, 0, i % kLines, false);
-        else
-            engine.offerNothing(0);
-        engine.settle();
-        if (i < kReads && !engine.readReady(0))
-            throw std::runtime_error("reads are not accepted a line a cycle");
-        if (engine.lineValid(0)) {
-            if (lines == 0) {
-                read = i;
-                if (engine.line(0).words[0] != 1)
-                    throw std::runtime_error("a line does not have the event before it");
-            }
+        up.ar.valid = i < kReads;
+        up.ar.addr = lineAddress(0, i % kLines, 0, false);
+        expander.settle();
+        if (up.ar.valid && !up.ar.ready)
+            throw std::runtime_error("telemetry reads are not accepted a line a cycle");
+        engine.look(expander.linesCome(), i);
+        line.look(up.r.valid, i);
+        if (up.r.valid) {
+            if (lines == 0 && up.r.data[0] != 1)
+                throw std::runtime_error("a line does not have the event before it");
             ++lines;
             last = i;
         }
-        engine.tick();
+        expander.tick();
     }
-    if (!event || !notify || lines != kReads)
-        throw std::runtime_error("an event or a read came to nothing");
-    std::printf("result {\"event_to_state\": %u, \"event_to_notification\": %u, "
-                "\"read_to_line\": %u, \"reads\": %u, \"read_to_last_line\": %u}\n",
-                event, notify, read, kReads, last);
+    if (!request.seen || !state.seen || !message.seen || !answer.seen || lines != kReads)
+        throw std::runtime_error("an event, a request or a read came to nothing");
+    std::printf("result {\"request_through\": %u, \"answer_through\": %u, \"event_to_state\": %u, "
+                "\"event_to_interrupt\": %u, \"read_to_engine_line\": %u, \"read_to_line\": %u, "
+                "\"reads\": %u, \"read_to_last_line\": %u}\n",
+                request.cycle, answer.cycle, state.cycle, message.cycle, engine.cycle, line.cycle,
+                kReads, last);
 }
 
 } // namespace anemone

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the verilated telemetry engine; see replay.h. Started by anemone.rtl.
+// Runs the verilated memory expander; see replay.h. Started by anemone.rtl.
 //   engine replay JOB TRACE OUT
 //   engine latency
 // Exit: 0 done; 1 a check failed or a file could not be used; 2 usage; 3 an assertion of the RTL.

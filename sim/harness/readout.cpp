@@ -36,7 +36,7 @@ Snapshot* Snapshots::at(uint64_t event) {
 
 void Snapshots::put(Snapshot* snapshot, unsigned channel, unsigned line, const Line& data) {
     for (unsigned w = 0; w < kLineWords; ++w)
-        snapshot->words[(std::size_t(line) * kLineWords + w) * kChannels + channel] = data.words[w];
+        snapshot->words[(std::size_t(line) * kLineWords + w) * kChannels + channel] = data[w];
     --snapshot->missing;
     while (!open_.empty() && open_.front()->missing == 0) {
         write(*open_.front());
@@ -75,31 +75,6 @@ void Snapshots::finish() {
     if (!open_.empty())
         throw std::runtime_error("a telemetry read has lines missing");
     records_.finish();
-}
-
-void Answers::check(const Engine& engine) {
-    const auto fail = [&](const std::string& what) {
-        throw std::runtime_error("channel " + std::to_string(channel_) + ", cycle " +
-                                 std::to_string(engine.cycle()) + ": " + what);
-    };
-    if (asked_.empty())
-        fail("a line that nobody asked for");
-    const Ask ask = asked_.front();
-    if (!engine.lineValid(channel_))
-        fail("no line, but one is due");
-    if (ask.due != engine.cycle())
-        fail("a line that is due in cycle " + std::to_string(ask.due));
-    asked_.pop_front();
-    const Line line = engine.line(channel_);
-    if (line.poison)
-        fail("line " + std::to_string(ask.line) + " is poisoned");
-    ++count_;
-    if (ask.snapshots) {
-        ask.snapshots->put(ask.snapshot, channel_, ask.line, line);
-    } else {
-        lines_.put(&ask.row, sizeof ask.row);
-        lines_.put(line.words.data(), sizeof line.words);
-    }
 }
 
 } // namespace anemone

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telemetry lines that were asked for: checked as they come, put together, unpacked and written.
+// Telemetry lines put together, unpacked and written.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
@@ -9,9 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "engine.h"
+#include "expander.h"
 
 namespace anemone {
+
+using Line = std::array<uint64_t, kLineWords>;
 
 // A file of fixed-size records. Throws std::runtime_error when it cannot be written.
 class Records {
@@ -53,39 +56,6 @@ private:
     Records records_;
     const unsigned bits_; // of a counter
     std::deque<std::unique_ptr<Snapshot>> open_;
-};
-
-// Where the line of an accepted read is to go.
-struct Ask {
-    uint64_t due; // the cycle in which it must come
-    unsigned line;
-    Snapshots* snapshots; // null: a read that is a row of the trace
-    Snapshot* snapshot;
-    uint64_t row;
-};
-
-// Reads on their way on one channel. Throws std::runtime_error when a line is late, early, not
-// asked for or poisoned.
-class Answers {
-public:
-    Answers(unsigned channel, Records& lines) : channel_(channel), lines_(lines) {}
-
-    void expect(const Ask& ask) { asked_.push_back(ask); }
-    // To be called in every cycle, after settle.
-    void take(const Engine& engine) {
-        if (engine.lineValid(channel_) || (!asked_.empty() && asked_.front().due <= engine.cycle()))
-            check(engine);
-    }
-    bool pending() const { return !asked_.empty(); }
-    uint64_t lines() const { return count_; }
-
-private:
-    void check(const Engine& engine);
-
-    const unsigned channel_;
-    Records& lines_; // of reads that are rows: u64 row, 8 x u64 words
-    std::deque<Ask> asked_;
-    uint64_t count_ = 0;
 };
 
 } // namespace anemone

@@ -11,9 +11,12 @@
 
 #include <sys/resource.h>
 
-#include "engine.h"
+#include "control.h"
+#include "expander.h"
 #include "feeder.h"
+#include "host.h"
 #include "job.h"
+#include "memory.h"
 #include "readout.h"
 
 namespace anemone {
@@ -22,10 +25,10 @@ namespace {
 
 // A channel may read out so many times more than the slowest one: it bounds the snapshots held.
 constexpr unsigned kAhead = 2;
-// Cycles without a slot taken after which something is stuck: a walk and its backlog take 15.
+// Cycles without a request accepted after which something is stuck: a walk and its backlog take 15.
 constexpr unsigned kStuck = 1000;
-// Cycles after which nothing is left on its way through the engine, counters included.
-constexpr unsigned kDrain = 64;
+// Cycles after which nothing is left on its way, counters included.
+constexpr unsigned kDrain = 64 + kMemoryLatency;
 
 struct Clock {
     std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
@@ -53,7 +56,8 @@ public:
         }
         for (unsigned c = 0; c < kChannels; ++c) {
             feeders_.emplace_back(trace_, rules_, c);
-            answers_.emplace_back(c, lines_);
+            hosts_.emplace_back(expander_.upstream(c), c, lines_);
+            memories_.emplace_back(expander_.downstream(c));
         }
         for (const JobRule& r : rules_)
             if (r.readEvery)
@@ -65,7 +69,7 @@ public:
     void run() {
         setUp();
         const Clock clock;
-        const uint64_t first = engine_.cycle();
+        const uint64_t first = expander_.cycle();
         feed();
         seconds_ = clock.seconds();
         user_ = Clock::cpu() - clock.user;
@@ -83,79 +87,85 @@ public:
 
 private:
     void setUp() {
-        engine_.reset();
+        for (Host& host : hosts_)
+            host.offerNothing();
+        expander_.reset();
+        control_.start();
         for (unsigned r = 0; r < rules_.size(); ++r) {
-            engine_.program(r, rules_[r].rule);
+            control_.program(r, rules_[r].rule);
             for (const auto& [key, base] : rules_[r].map)
-                engine_.map(r, key, base);
+                control_.map(r, key, base);
         }
-        engine_.idle(1);
+        control_.wait();
         for (unsigned p = 0; p < kPipelines; ++p)
-            if (engine_.status(p).matched)
+            if (control_.status(p).matched)
                 throw std::runtime_error("a pipeline counts events before there are any");
     }
 
     // The trace, every channel at its own full rate, until all has been accepted and answered.
     void feed() {
         bool busy = true;
-        last_ = engine_.cycle();
+        last_ = expander_.cycle();
         while (busy) {
             uint64_t slowest = UINT64_MAX;
+            for (const Feeder& feeder : feeders_)
+                slowest = std::min(slowest, feeder.readouts());
             for (unsigned c = 0; c < kChannels; ++c)
-                slowest = std::min(slowest, feeders_[c].readouts());
-            std::array<Item::Kind, kChannels> offered;
-            for (unsigned c = 0; c < kChannels; ++c)
-                offered[c] = offer(c, slowest);
-            engine_.settle();
+                offer(c, slowest);
+            settle();
             busy = false;
             for (unsigned c = 0; c < kChannels; ++c) {
-                answers_[c].take(engine_);
-                accept(c, offered[c]);
-                busy |= feeders_[c].item().kind != Item::kDone || answers_[c].pending();
+                if (hosts_[c].accepted())
+                    accept(c);
+                busy |= feeders_[c].item().kind != Item::kDone || hosts_[c].pending();
             }
-            engine_.tick();
-            if ((engine_.cycle() & 0xFFF) == 0)
+            expander_.tick();
+            if ((expander_.cycle() & 0xFFF) == 0)
                 progress();
-            if (engine_.cycle() - last_ > kStuck)
-                throw std::runtime_error("stuck: no slot taken for " + std::to_string(kStuck) +
+            if (expander_.cycle() - last_ > kStuck)
+                throw std::runtime_error("stuck: nothing accepted for " + std::to_string(kStuck) +
                                          " cycles");
         }
     }
 
-    Item::Kind offer(unsigned c, uint64_t slowest) {
-        const Item& item = feeders_[c].item();
-        if (item.kind == Item::kEvent) {
-            engine_.offerEvent(c, item.row.address(), item.row.write());
-        } else if (item.kind == Item::kRead &&
-                   !(item.periodic && feeders_[c].readouts() >= slowest + kAhead)) {
-            engine_.offerRead(c, item.pipeline, item.line, item.effect);
-        } else {
-            engine_.offerNothing(c);
-            return Item::kDone;
-        }
-        return item.kind;
+    // The outputs of this cycle, and what of them does not depend on what is offered.
+    void settle() {
+        const uint64_t cycle = expander_.cycle();
+        for (Memory& memory : memories_)
+            memory.offer(cycle);
+        expander_.settle();
+        for (Host& host : hosts_)
+            host.take(cycle);
+        for (Memory& memory : memories_)
+            memory.take(cycle);
     }
 
-    void accept(unsigned c, Item::Kind offered) {
+    void offer(unsigned c, uint64_t slowest) {
         const Item& item = feeders_[c].item();
-        if (offered == Item::kDone)
-            return;
-        if (offered == Item::kRead) {
-            if (!engine_.readReady(c))
-                return;
+        if (item.kind == Item::kEvent)
+            hosts_[c].offerEvent(item.row.id(), item.row.address(), item.row.write());
+        else if (item.kind == Item::kRead &&
+                 !(item.periodic && feeders_[c].readouts() >= slowest + kAhead))
+            hosts_[c].offerRead(item.row.id(), item.pipeline, item.line, item.effect);
+        else
+            hosts_[c].offerNothing();
+    }
+
+    void accept(unsigned c) {
+        const Item& item = feeders_[c].item();
+        if (item.kind == Item::kRead) {
             const bool walks =
                 item.effect && item.pipeline < rules_.size() && rules_[item.pipeline].rule.walks();
-            const unsigned words = walks ? kLineWords : 1;
-            Ask ask{engine_.cycle() + kReadLatency + words - 1, item.line, nullptr, nullptr,
-                    item.at};
+            Ask ask{item.line, nullptr, nullptr, item.at};
             if (item.periodic) {
                 ask.snapshots = &reads_[item.pipeline];
                 ask.snapshot = ask.snapshots->at(item.at);
             }
-            answers_[c].expect(ask);
-            slots_ += words;
+            hosts_[c].expectLine(ask);
+            slots_ += walks ? kLineWords : 1;
             ++asked_;
         } else {
+            hosts_[c].expectEvent();
             for (unsigned r = 0; r < rules_.size(); ++r) {
                 const Rule& rule = rules_[r].rule;
                 const uint64_t address = item.row.address();
@@ -165,18 +175,16 @@ private:
             ++slots_;
             ++events_;
         }
-        last_ = engine_.cycle();
+        last_ = expander_.cycle();
         feeders_[c].advance();
     }
 
     void rest() {
-        for (unsigned c = 0; c < kChannels; ++c)
-            engine_.offerNothing(c);
+        for (Host& host : hosts_)
+            host.offerNothing();
         for (unsigned i = 0; i < kDrain; ++i) {
-            engine_.settle();
-            for (Answers& answers : answers_)
-                answers.take(engine_);
-            engine_.tick();
+            settle();
+            expander_.tick();
         }
     }
 
@@ -185,37 +193,43 @@ private:
         for (unsigned r = 0; r < rules_.size(); ++r) {
             for (unsigned line = 0; line < kLines; ++line) {
                 for (unsigned c = 0; c < kChannels; ++c)
-                    engine_.offerRead(c, r, line, false);
-                engine_.settle();
-                for (unsigned c = 0; c < kChannels; ++c) {
-                    answers_[c].take(engine_);
-                    if (!engine_.readReady(c))
+                    hosts_[c].offerRead(0, r, line, false);
+                settle();
+                for (Host& host : hosts_) {
+                    if (!host.accepted())
                         throw std::runtime_error("a snapshot does not run at a line a cycle");
-                    answers_[c].expect({engine_.cycle() + kReadLatency, line, &states_[r],
-                                        states_[r].at(events_), 0});
+                    host.expectLine({line, &states_[r], states_[r].at(events_), 0});
                     ++asked_;
                     ++slots_;
                 }
-                engine_.tick();
+                expander_.tick();
             }
         }
     }
 
     // What must hold whatever the rules are.
     void check() {
-        engine_.settle();
-        uint64_t answered = 0;
-        for (const Answers& answers : answers_)
-            answered += answers.lines();
+        uint64_t answered = 0, reached = 0;
+        for (const Host& host : hosts_)
+            answered += host.lines();
+        for (const Memory& memory : memories_)
+            reached += memory.reads() + memory.writes();
         expect(answered, asked_, "lines answered, lines asked for", 0);
+        expect(reached, events_, "requests at memory, events", 0);
+        control_.expectNoErrors();
+        expect(expander_.messages()[0], 0, "error interrupts, expected", 0);
         for (unsigned p = 0; p < kPipelines; ++p) {
-            const Status s = engine_.status(p);
+            const Status s = control_.status(p);
             expect(s.parityErrors, 0, "parity errors, expected", p);
             const uint64_t counted = s.matched + s.unmapped + s.outOfRange;
             expect(counted, p < rules_.size() ? considered_[p] : 0,
                    "events counted, events that pass the filter", p);
             expect(s.notifications <= s.matched, true, "notifications are matches", p);
             expect(s.notified, s.notifications != 0, "latch set, notifications counted", p);
+            // Nothing is acknowledged, so a first one is all there can be.
+            expect(expander_.messages()[1 + p], s.notified, "interrupts, latch set", p);
+            if (p < rules_.size())
+                counts_.push_back(s);
         }
     }
 
@@ -241,7 +255,7 @@ private:
                     (unsigned long long)(slots_ - rules_.size() * kLines * kChannels), seconds_,
                     user_);
         for (unsigned r = 0; r < rules_.size(); ++r) {
-            const Status s = engine_.status(r);
+            const Status& s = counts_[r];
             std::printf("%s{\"matched\": %llu, \"unmapped\": %llu, \"out_of_range\": %llu, "
                         "\"notifications\": %llu}",
                         r ? ", " : "", (unsigned long long)s.matched,
@@ -253,14 +267,17 @@ private:
 
     const std::vector<JobRule> rules_;
     const Trace trace_;
-    Engine engine_;
+    Expander expander_;
+    Control control_{expander_};
     Records lines_;
     std::deque<Snapshots> reads_, states_;
     std::deque<Feeder> feeders_;
-    std::deque<Answers> answers_;
+    std::deque<Host> hosts_;
+    std::deque<Memory> memories_;
     std::array<uint64_t, kPipelines> considered_{};
     uint64_t events_ = 0, asked_ = 0, slots_ = 0, work_ = 0;
-    uint64_t last_ = 0, cycles_ = 0; // cycle of the last slot taken; cycles of the replay
+    std::vector<Status> counts_;
+    uint64_t last_ = 0, cycles_ = 0; // cycle of the last request accepted; cycles of the replay
     double seconds_ = 0, user_ = 0;
     Clock shown_;
 };

@@ -33,6 +33,7 @@ from anemone.rules import OPS, Rule, identity_map
 SEED = 20261121
 OUT = Path("build/bench.json")
 LATENCY_BAR = 9  # cycles, NEMO's pipeline depth with our line reads
+LINE_BAR, INTERRUPT_BAR = 15, 15  # cycles, docs/expander.md
 RTL_BAR, GOLDEN_BAR = 500_000, 10_000_000  # events/s: RTL with 8 rules; model, a rule
 GOLDEN_EVENTS = 1 << 22
 REPEATS = 3  # the best of
@@ -45,6 +46,11 @@ SATURATIONS: tuple[tuple[str, traffic.Kind, bool], ...] = (
     ("events and reads", traffic.mixed, False),
     ("reads only", traffic.reads, False),
     ("reads that walk", traffic.mostly_events, True),
+    # 512 bits a cycle a channel, with memory's answers of the same ids among the lines.
+    ("readout, 1 id, 1/8 memory", traffic.readout(1, 8), False),
+    ("readout, 1 id, 1/2 memory", traffic.readout(1, 2), False),
+    ("readout, 4 ids, 1/2 memory", traffic.readout(4, 2), False),
+    ("readout, 256 ids, 1/8 memory", traffic.readout(256, 8), False),
 )
 
 Say = Callable[[str], None]
@@ -104,10 +110,13 @@ def latencies(geometry: Geometry, say: Say) -> list[Measure]:
         return Measure("latency", name, value, "cycles", f"<= {bar}", value <= bar, True, note)
 
     return [
+        cycles("request added", seen["request_through"], 1, "upstream AR to downstream AR"),
+        cycles("answer added", seen["answer_through"], 1, "downstream R to upstream R"),
         cycles("event to state", seen["event_to_state"], LATENCY_BAR, "to the write of the array"),
-        cycles("read to line", seen["read_to_line"], LATENCY_BAR, "64 B"),
+        cycles("read to engine's line", seen["read_to_engine_line"], LATENCY_BAR, "64 B"),
+        cycles("read to line", seen["read_to_line"], LINE_BAR, "AR to R, nothing ahead"),
         cycles("line to line", behind, 1, f"mean of {seen['reads']} reads"),
-        cycles("event to notification", seen["event_to_notification"], None),
+        cycles("event to interrupt", seen["event_to_interrupt"], INTERRUPT_BAR, "to the message"),
     ]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from anemone.errors import InputError
 
 LINE_BYTES = 64  # a memory access, and a telemetry read, move one line
+TABLE_ENTRIES = 1 << 18  # of all pipelines together
 WORDS_PER_LINE = 8  # 64-bit state words in a telemetry line
 
 
@@ -33,12 +34,16 @@ class Geometry:
 
     def __post_init__(self) -> None:
         self._check("channels", (1, 2, 4), "1, 2 or 4")
-        self._check("pipelines", range(1, 65), "1 to 64")
+        self._check("pipelines", range(1, 33), "1 to 32")
         powers = [1 << i for i in range(1, 21)]
         self._check("states", powers[3:], "a power of two from 16 to 1048576")
-        self._check("table", powers, "a power of two from 2 to 1048576")
-        # The AFU's AXI address has 52 bits.
-        self._check("device_gib", range(1, (1 << 22) + 1), "1 to 4194304 GiB")
+        self._check("table", powers[:18], "a power of two from 2 to 262144")
+        # The AFU's AXI address has 52 bits; the upper half has room for the telemetry windows.
+        self._check("device_gib", range(1, (1 << 21) + 1), "1 to 2097152 GiB")
+        # Tables share the control port's 22 bits of address.
+        most = TABLE_ENTRIES >> (self.pipelines - 1).bit_length()
+        allowed = f"at most {most} for {self.pipelines} pipelines"
+        self._check("table", range(most + 1), allowed)
 
     def _check(self, field: str, values: object, allowed: str) -> None:
         value = getattr(self, field)

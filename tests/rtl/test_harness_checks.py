@@ -26,7 +26,7 @@ from tests.rtl.engines import LEAST, TYPICAL
 TRACE = Trace(np.arange(64, dtype=np.uint64) * np.uint64(64) % np.uint64(1024), np.ones(64, bool))
 RULE = Rule(
     name="one", end=1 << 16, primary_shift=8, map=identity_map(LEAST, 64), read_every=24,
-    effect_op="reset",
+    effect_op="reset", notify_op="ge", notify_operand=1,
 )  # fmt: skip  # the trace ends between two reads, so that something is left in the states
 
 
@@ -65,7 +65,25 @@ FAULTS = {
         "RTL assertion",
     ),
     "a count": ("MatchStage.sv", r"(?<=assign io_result_unmapped = )", "1'h0 & ", "events counted"),
-    "a line": ("ReadStage.sv", r"(?<=assign io_line_valid = )", "~", "line"),
+    "a line": ("ReadyLines.sv", r"(?<=assign io_out_bits_resp = )", "2'h2 | ", "line is refused"),
+    "an address": (
+        "RequestArbiter.sv",
+        r"(?<=assign io_memoryWrite_bits_addr = )",
+        "52'h40 ^ ",
+        "data of another write",
+    ),
+    "an interrupt": (
+        "InterruptUnit.sv",
+        r"\.io_deq_valid (\s*)\(io_message_valid\)",
+        r".io_deq_valid ()",
+        "interrupts, latch set",
+    ),
+    "a register": (
+        "MemoryExpander.sv",
+        r"(\.io_rule_bits_rule_writes\s*)\((\w+)\)",
+        r"\1(~\2)",
+        "events counted",
+    ),
 }
 
 
@@ -104,7 +122,7 @@ def cut(path: Path) -> None:
     ("spoil", "complaint"),
     [
         (cut, "ends too early"),
-        (lambda job: write_job(job, [RULE], TYPICAL), "this engine's is"),
+        (lambda job: write_job(job, [RULE], TYPICAL), "this hardware's is"),
         (lambda job: job.unlink(), "No such file"),
         (lambda job: job.write_bytes(b"\0" * 80), "magic"),
     ],

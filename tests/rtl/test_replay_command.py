@@ -89,4 +89,4 @@ def test_a_bar_in_cycles_that_is_missed_fails(
         assert (ended.value.code or 0) == status
         measures = json.loads((tmp_path / "b.json").read_text())["measures"]
         assert {m["group"] for m in measures} >= {"latency", "RTL", "golden model"}
-    assert "bars missed: event to state, read to line" in capsys.readouterr().err
+    assert "bars missed: event to state, read to engine's line" in capsys.readouterr().err

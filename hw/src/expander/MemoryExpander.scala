@@ -17,7 +17,7 @@ class InterruptPins(vectors: Int) extends Bundle {
 /** The telemetry engine on the memory path of a CXL Type-3 expander: AXI4 in and out for each channel, a control port
   * with the registers of docs/registers.md, and interrupt messages.
   *
-  * Latency: what [[MemoryChannel]] adds to memory. From the acceptance of the request that reaches a threshold to its
+  * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles. From the acceptance of the request that reaches a threshold to its
   * message: [[MemoryExpander.interruptLatency]] cycles when no other vector wants to send.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
@@ -142,6 +142,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 }
 
 object MemoryExpander {
+
+  /** Cycles from a telemetry read's acceptance at AR to its line at R, when no answer of its id is ahead. */
+  val telemetryLatency: Int = 15
 
   /** Cycles from a request's acceptance to the message that its event causes. */
   val interruptLatency: Int = 15

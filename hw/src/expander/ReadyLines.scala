@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.Axi4ReadData
+import anemone.bus.{Axi4ReadData, BitPlanes}
 import chisel3._
 import chisel3.util._
 
@@ -33,56 +33,56 @@ class ReadyLines(p: ExpanderParams) extends Module {
     /** A read of this id is answered in this cycle, by memory or from here. */
     val answer = Flipped(Valid(UInt(p.memory.idBits.W)))
 
-    /** Memory's next answer has this id, and a line is ahead of it. */
+    /** Memory's next answer has this id: it must wait for a line ahead of it. */
     val memoryId = Input(UInt(p.memory.idBits.W))
     val memoryWaits = Output(Bool())
     val out = Decoupled(new Axi4ReadData(p.memory))
   })
-  private val used = RegInit(VecInit(Seq.fill(places)(false.B)))
-  private val filled = Reg(Vec(places, Bool()))
-  private val entries = Reg(Vec(places, new ReadyBeat(p)))
-  private val data = Reg(Vec(places, UInt((p.memory.dataBits + 1).W)))
+  private def mask: UInt = RegInit(0.U(places.W))
+  private def when1(condition: Bool, slots: UInt): UInt = Mux(condition, slots, 0.U)
+  private val (used, filled) = (mask, mask)
+  private val ids = new BitPlanes(places, p.memory.idBits)
+  private val ahead = new BitPlanes(places, io.in.bits.ahead.getWidth)
 
-  // One of an id at most has nothing ahead of it.
-  private val turn = used.zip(entries).map { case (used, entry) => used && entry.ahead === 0.U }
-  private val may = VecInit(turn.zip(filled).map { case (turn, filled) => turn && filled }).asUInt
-
-  // Those behind the one that left last go first.
-  private val behind = RegInit(0.U(places.W))
-  private val next = Mux((may & behind).orR, may & behind, may)
-  private val leaves = PriorityEncoderOH(next)
+  // One of an id at most has nothing ahead of it. Those behind the one that left last go first.
+  private val turn = used & ahead.atMost(0)
+  private val may = turn & filled
+  private val behind = mask
+  private val leaves = ReadyLines.first(Mux((may & behind).orR, may & behind, may))
+  private val left = when1(io.out.fire, leaves)
   when(io.out.fire) { behind := ~(leaves | (leaves - 1.U)) }
-  private val line = Mux1H(leaves, data)
-  private val leaving = Mux1H(leaves, entries).beat
+
+  private val free = ReadyLines.first(~used)
+  private val arrived = ShiftRegister(VecInit(free.asBools), 2).asUInt
+  private val enters = when1(io.in.valid, free)
+  private val fills = when1(ShiftRegister(io.in.valid, 2, false.B, true.B), arrived)
+  assert(!io.in.valid || free.orR, "a telemetry line without a place")
+  used := (used & ~left) | enters
+  filled := (filled & ~enters) | fills
+
+  private val answered = when1(io.answer.valid, used & ids.equal(io.answer.bits))
+  assert((answered & turn & ~left) === 0.U, "a telemetry line was overtaken")
+  ids.next(0.U, enters, io.in.bits.beat.id)
+  ahead.next(
+    answered,
+    enters,
+    io.in.bits.ahead - (io.answer.valid && io.answer.bits === io.in.bits.beat.id)
+  )
+  io.memoryWaits := (turn & ids.equal(io.memoryId)).orR
+
+  // Read in the cycle in which it is known which: registers, or the RAM of look-up tables.
+  private val beats = Mem(places, new TelemetryBeat(p))
+  private val data = Mem(places, UInt((p.memory.dataBits + 1).W))
+  when(io.in.valid) { beats.write(OHToUInt(free), io.in.bits.beat) }
+  when(fills.orR) { data.write(OHToUInt(arrived), io.data) }
+  private val leaving = beats.read(OHToUInt(leaves))
+  private val line = data.read(OHToUInt(leaves))
   io.out.valid := may.orR
   io.out.bits.id := leaving.id
   io.out.bits.data := line
   io.out.bits.user := line(p.memory.dataBits)
   io.out.bits.resp := leaving.resp
   io.out.bits.last := leaving.last
-
-  private val free = PriorityEncoderOH(used.map(!_))
-  private val arrives = ShiftRegister(VecInit(free).asUInt, 2)
-  private val came = ShiftRegister(io.in.valid, 2, false.B, true.B)
-  assert(!io.in.valid || !used.reduce(_ && _), "a telemetry line without a place")
-  for (i <- 0 until places) {
-    val answered = io.answer.valid && io.answer.bits === entries(i).beat.id
-    when(answered) { entries(i).ahead := entries(i).ahead - 1.U }
-    when(io.out.fire && leaves(i)) { used(i) := false.B }
-    assert(!(answered && turn(i)) || (io.out.fire && leaves(i)), "a telemetry line was overtaken")
-    when(came && arrives(i)) {
-      filled(i) := true.B
-      data(i) := io.data
-    }
-    when(io.in.valid && free(i)) {
-      used(i) := true.B
-      filled(i) := false.B
-      entries(i) := io.in.bits
-      val same = io.answer.valid && io.answer.bits === io.in.bits.beat.id
-      entries(i).ahead := io.in.bits.ahead - same
-    }
-  }
-  io.memoryWaits := turn.zip(entries).map { case (turn, entry) => turn && entry.beat.id === io.memoryId }.reduce(_ || _)
 }
 
 object ReadyLines {
@@ -95,4 +95,7 @@ object ReadyLines {
 
   /** Answers a line may be away from its turn when it is fetched: as many as there can be while it is. */
   val ahead: Int = 5
+
+  /** The lowest bit that is set. */
+  def first(mask: UInt): UInt = mask & (~mask + 1.U)
 }

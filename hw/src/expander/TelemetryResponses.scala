@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4ReadData, Ram1R1W}
+import anemone.bus.{Axi4, Axi4ReadData, BitPlanes, Ram1R1W}
 import anemone.nemo.Line
 import chisel3._
 import chisel3.util._
@@ -40,53 +40,44 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     val out = Decoupled(new Axi4ReadData(p.memory))
   })
 
-  private class Entry extends Bundle {
-    val beat = new TelemetryBeat(p)
+  private def mask: UInt = RegInit(0.U(slots.W))
+  private def when1(condition: Bool, slots: UInt): UInt = Mux(condition, slots, 0.U)
+  private val (used, known, filled, picked) = (mask, mask, mask, mask)
+  private val ids = new BitPlanes(slots, p.memory.idBits)
 
-    /** Reads of its id ahead of it, once that is `known`, up to the answers of the cycle before the last. */
-    val ahead = UInt(aheadBits.W)
-  }
-  private def flags = RegInit(VecInit(Seq.fill(slots)(false.B)))
-  private val (used, known, filled, picked) = (flags, flags, flags, flags)
-  private val entries = Reg(Vec(slots, new Entry))
+  /** Reads of a slot's id ahead of it, once that is `known`, up to the answers of the cycle before the last. */
+  private val ahead = new BitPlanes(slots, aheadBits)
+  private val beats = Mem(slots, new TelemetryBeat(p))
 
   // A beat takes the next slot of the ring.
   private val tail = RegInit(0.U(slotBits.W))
-  io.room := !used(tail)
+  private val atTail = UIntToOH(tail, slots)
+  private val enters = when1(io.beat.valid, atTail)
+  private val okay = io.beat.bits.resp === Axi4.Resp.Okay.U
+  io.room := !(used & atTail).orR
+  assert(!io.beat.valid || io.room, "a telemetry read without room for its line")
   when(io.beat.valid) {
-    assert(io.room, "a telemetry read without room for its line")
     tail := tail + 1.U
-    used(tail) := true.B
-    known(tail) := false.B
-    filled(tail) := io.beat.bits.resp =/= Axi4.Resp.Okay.U
-    picked(tail) := false.B
-    entries(tail).beat := io.beat.bits
+    beats.write(tail, io.beat.bits)
   }
+  ids.next(0.U, enters, io.beat.bits.id)
 
   // One answer of its id brings a read forward. Who is answered is known late in a cycle, so the ring hears of it in the
   // next: with `answered`, a read that is one behind is next.
   private val answered = RegNext(io.answer, 0.U.asTypeOf(io.answer))
-  private val waiting = used.zip(known).map { case (used, known) => used && known }
-  for (i <- 0 until slots) {
-    when(waiting(i) && answered.valid && answered.bits === entries(i).beat.id) {
-      entries(i).ahead := entries(i).ahead - 1.U
-      assert(entries(i).ahead =/= 0.U, "a telemetry read was overtaken")
-    }
-  }
-  private val lookedUp = ShiftRegister(tail, ReadOrder.latency)
-  when(ShiftRegister(io.beat.valid, ReadOrder.latency, false.B, true.B)) {
-    known(lookedUp) := true.B
-    entries(lookedUp).ahead := io.ahead
-  }
+  private val waiting = used & known
+  private val forward = when1(answered.valid, waiting & ids.equal(answered.bits))
+  private val lookedUp =
+    when1(ShiftRegister(io.beat.valid, ReadOrder.latency, false.B, true.B), ShiftRegister(atTail, ReadOrder.latency))
+  ahead.next(forward, lookedUp, io.ahead)
+  known := (known & ~enters) | lookedUp
+  assert((forward & ahead.atMost(0)) === 0.U, "a telemetry read was overtaken")
   private val memoryJustAnswered = answered.valid && answered.bits === io.memoryId
-  private val stops = waiting.zip(entries).map { case (waiting, entry) =>
-    val next = entry.ahead === 0.U || (entry.ahead === 1.U && memoryJustAnswered)
-    waiting && entry.beat.id === io.memoryId && next
-  }
+  private val stops = waiting & ids.equal(io.memoryId) & Mux(memoryJustAnswered, ahead.atMost(1), ahead.atMost(0))
 
   // The engine's lines find their slots in the order in which the slots were given.
   private val asked = Module(new Queue(UInt(slotBits.W), slots))
-  asked.io.enq.valid := io.beat.valid && io.beat.bits.resp === Axi4.Resp.Okay.U
+  asked.io.enq.valid := io.beat.valid && okay
   asked.io.enq.bits := tail
   asked.io.deq.ready := io.line.valid
   assert(!io.line.valid || asked.io.deq.valid, "a line that nobody asked for")
@@ -94,37 +85,37 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   lines.io.write.valid := io.line.valid
   lines.io.write.bits.address := asked.io.deq.bits
   lines.io.write.bits.data := Cat(io.line.bits.poison, io.line.bits.words.asUInt)
-  when(io.line.valid) { filled(asked.io.deq.bits) := true.B }
+  filled := (filled & ~when1(okay, enters)) | when1(!okay, enters) |
+    when1(io.line.valid, UIntToOH(asked.io.deq.bits, slots))
 
   // The oldest of those that are next, or else of those that are next soon. The ring is full when the tail comes to a
   // slot that still waits.
   private val ready = Module(new ReadyLines(p))
   private val places = RegInit(ReadyLines.places.U(log2Ceil(ReadyLines.places + 1).W))
-  private def among(ahead: Int): UInt = VecInit(waiting.zipWithIndex.map { case (waiting, i) =>
-    waiting && filled(i) && !picked(i) && entries(i).ahead <= ahead.U
-  }).asUInt
-  private val (next, soon) = (among(0), among(ReadyLines.ahead))
+  private val may = waiting & filled & ~picked
+  private val next = may & ahead.atMost(0)
+  private val soon = may & ahead.atMost(ReadyLines.ahead)
   private val candidates = Mux(next.orR || places <= ReadyLines.reserved.U, next, soon)
-  private val older = candidates & ~((1.U << tail) - 1.U)(slots - 1, 0)
-  private val slot = PriorityEncoder(Mux(older.orR, older, candidates))
+  private val older = candidates & ~(atTail - 1.U)
+  private val slot = ReadyLines.first(Mux(older.orR, older, candidates))
   private val pick = candidates.orR && places =/= 0.U
   places := places + io.out.fire - pick
-  when(pick) { picked(slot) := true.B }
+  picked := (picked & ~enters) | when1(pick, slot)
 
   // It moves in the cycle behind.
   private val moves = RegNext(pick, false.B)
-  private val moving = RegNext(slot)
-  private val moved = entries(moving)
-  private val sameAnswered = answered.valid && answered.bits === moved.beat.id
-  when(moves) { used(moving) := false.B }
-  lines.io.read.valid := moves && moved.beat.resp === Axi4.Resp.Okay.U
-  lines.io.read.bits := moving
+  private val moving = Reg(UInt(slots.W))
+  moving := slot
+  private val beat = beats.read(OHToUInt(moving))
+  used := (used & ~when1(moves, moving)) | enters
+  lines.io.read.valid := moves && beat.resp === Axi4.Resp.Okay.U
+  lines.io.read.bits := OHToUInt(moving)
   ready.io.in.valid := moves
-  ready.io.in.bits.beat := moved.beat
-  ready.io.in.bits.ahead := moved.ahead - sameAnswered
+  ready.io.in.bits.beat := beat
+  ready.io.in.bits.ahead := ahead(moving) - (forward & moving).orR
   ready.io.data := lines.io.data
   ready.io.answer := io.answer
   ready.io.memoryId := io.memoryId
-  io.memoryWaits := stops.reduce(_ || _) || ready.io.memoryWaits
+  io.memoryWaits := stops.orR || ready.io.memoryWaits
   io.out <> ready.io.out
 }

