@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.{Axi4, Axi4Address, Axi4ReadData, Axi4WriteData}
+import chisel3.util.{DecoupledIO, ReadyValidIO}
+import chiseltest._
+import org.scalatest.Assertions
+import scala.collection.mutable
+import scala.util.Random
+
+/** Random traffic through a [[MemoryChannel]], with all that must come of it.
+  *
+  * What is expected follows from the order in which the requests are accepted: the n-th memory read is the n-th one
+  * downstream and is answered with its number, the n-th telemetry line is the engine's n-th answer.
+  */
+class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, channel: Int, seed: Int)
+    extends Assertions {
+  import ChannelTraffic._
+  private val (up, down) = (dut.io.upstream, dut.io.downstream)
+  private val random = new Random(seed)
+  private def maybe(chance: Double) = random.nextDouble() < chance
+  private def rate() = 0.2 + 0.8 * random.nextDouble()
+  private val (load, dataLoad, free, memoryRate, taken, engineRate) = (rate(), rate(), rate(), rate(), rate(), rate())
+  private val ids = 1 << p.memory.idBits
+  private def byId[T] = Seq.fill(ids)(mutable.Queue[T]())
+
+  // Upstream: what is offered, and the answers that are expected.
+  private var ar, aw = Option.empty[Request]
+  private var data = Option.empty[Data]
+  private var dataSent = 0
+  private val sent = mutable.Queue[(Request, Int)]() // writes that wait for data, and how many beats they had
+  private val readAnswers = byId[Answer]
+  private val writeAnswers = byId[Int]
+
+  // Downstream: what is expected, and what memory has yet to answer.
+  private val reads, writes = mutable.Queue[Request]()
+  private val written = mutable.Queue[Data]()
+  private val toMemory = mutable.Queue[Seq[Answer]]() // the answers of `reads`
+  private val memoryReads = byId[Answer]
+  private var (readNumber, lineNumber) = (0, 0)
+  private val unwritten = mutable.Queue[Request]() // memory's writes, whose data are not all there
+  private var lasts = 0 // bursts of data whose address is not there yet
+  private val memoryWrites = byId[Int]
+  private val answerable = Array.fill(ids)(0) // memory's writes of an id that are all there
+  private var r = Option.empty[(Int, Answer)]
+  private var b = Option.empty[(Int, Int)]
+
+  // The engine.
+  private val events = mutable.Queue[(Int, Boolean)]()
+  private val asked = mutable.Queue[(Int, Int, Boolean)]()
+  private val lines = mutable.Queue[(Int, Int)]() // cycle, number
+  private var linesAsked = 0
+  private val errors = Array.fill(4)(0)
+  val expectedErrors: Array[Int] = Array.fill(4)(0)
+  private var cycle = 0
+
+  private def request() = {
+    val bases = places.effect.toSeq ++ places.snapshot :+ 0 :+ 0x3000 :+ random.nextInt(16) * 4096
+    Request.random(random, p, bases(random.nextInt(bases.length)))
+  }
+  private def expected[T](queue: mutable.Queue[T], what: String): T = {
+    assert(queue.nonEmpty, s"$what that nobody asked for")
+    queue.dequeue()
+  }
+  private def offer(to: DecoupledIO[Axi4Address], request: Option[Request]): Unit = {
+    to.valid.poke(request.nonEmpty)
+    request.foreach(_.poke(to.bits))
+  }
+  private def fires(item: ReadyValidIO[_]): Boolean = item.valid.peekBoolean() && item.ready.peekBoolean()
+
+  private def accept(request: Request, write: Boolean): Unit = {
+    val region = places.find(request.addr, p).nonEmpty
+    if (!region) {
+      events ++= request.addresses.map((_, write)).filter(_._1 < (1 << p.nemo.addressBits))
+      if (request.addr < (1 << p.nemo.addressBits)) dut.io.event.valid.expect(true)
+    }
+    if (write) {
+      sent += ((request, 0))
+      val resp = if (!region && maybe(0.2)) Axi4.Resp.SlvErr else Axi4.Resp.Okay
+      writeAnswers(request.id) += resp
+      if (region) expectedErrors(0) += request.beats
+      else {
+        writes += request
+        expectedErrors(3) += resp / 2
+        memoryWrites(request.id) += resp
+      }
+    } else if (region) {
+      for ((addr, i) <- request.addresses.zipWithIndex) {
+        val (resp, line) = places.answer(request, addr, channel, p)
+        asked ++= line
+        readAnswers(request.id) += Answer(
+          line.map(_ => lineData(lineNumber)),
+          resp,
+          i == request.beats - 1,
+          line.nonEmpty && lineNumber % 5 == 0
+        )
+        if (line.nonEmpty) lineNumber += 1 else expectedErrors(1) += 1
+      }
+    } else {
+      reads += request
+      for (i <- 0 until request.beats) {
+        val resp = if (maybe(0.1)) Axi4.Resp.SlvErr else Axi4.Resp.Okay
+        expectedErrors(2) += resp / 2
+        val number = (BigInt(1) << 511) + readNumber
+        readNumber += 1
+        readAnswers(request.id) += Answer(Some(number), resp, i == request.beats - 1, maybe(0.2))
+      }
+      toMemory += readAnswers(request.id).takeRight(request.beats).toSeq
+    }
+  }
+
+  /** Inputs of a cycle. */
+  private def poke(generate: Boolean): Unit = {
+    if (ar.isEmpty && generate && maybe(load)) ar = Some(request())
+    if (aw.isEmpty && generate && maybe(load)) aw = Some(request())
+    offer(up.ar, ar)
+    offer(up.aw, aw)
+    // Data may come before the address.
+    val first = sent.headOption.map { case (request, beats) => request.beats - beats }.orElse(aw.map(_.beats))
+    if (data.isEmpty && maybe(dataLoad)) first.foreach { left =>
+      data = Some(Data(dataSent, left == 1, maybe(0.2)))
+      dataSent += 1
+    }
+    up.w.valid.poke(data.nonEmpty)
+    data.foreach(_.poke(up.w.bits))
+    if (r.isEmpty && maybe(memoryRate)) {
+      val ready = (0 until ids).filter(memoryReads(_).nonEmpty)
+      if (ready.nonEmpty) r = Some(ready(random.nextInt(ready.length))).map(id => (id, memoryReads(id).dequeue()))
+    }
+    down.r.valid.poke(r.nonEmpty)
+    for ((id, answer) <- r) {
+      down.r.bits.id.poke(id)
+      answer.poke(down.r.bits)
+    }
+    if (b.isEmpty && maybe(memoryRate)) {
+      val ready = (0 until ids).filter(answerable(_) > 0)
+      if (ready.nonEmpty) b = Some(ready(random.nextInt(ready.length))).map(id => (id, memoryWrites(id).dequeue()))
+      b.foreach { case (id, _) => answerable(id) -= 1 }
+    }
+    down.b.valid.poke(b.nonEmpty)
+    for ((id, resp) <- b) {
+      down.b.bits.id.poke(id)
+      down.b.bits.resp.poke(resp)
+    }
+    Seq(down.ar.ready, down.aw.ready, down.w.ready).foreach(_.poke(maybe(free)))
+    Seq(up.r.ready, up.b.ready).foreach(_.poke(maybe(taken)))
+    dut.io.open.poke(maybe(engineRate))
+    val line = lines.headOption.filter(_._1 == cycle)
+    dut.io.line.valid.poke(line.nonEmpty)
+    for ((_, number) <- line) {
+      lines.dequeue()
+      for ((word, i) <- dut.io.line.bits.words.zipWithIndex) word.poke(BigInt(number) * 8 + i)
+      dut.io.line.bits.poison.poke(number % 5 == 0)
+    }
+  }
+
+  /** Outputs of a cycle, first those from which the others follow. */
+  private def check(): Unit = {
+    assert(!(fires(up.ar) && fires(up.aw)), "two requests in a cycle")
+    if (fires(up.ar)) {
+      accept(ar.get, write = false)
+      ar = None
+    }
+    if (fires(up.aw)) {
+      accept(aw.get, write = true)
+      aw = None
+    }
+    if (dut.io.event.valid.peekBoolean()) {
+      val event = dut.io.event.bits
+      assert(
+        (event.address.peekInt().toInt, event.write.peekBoolean()) == expected(events, "an event"),
+        "another event"
+      )
+    }
+    if (dut.io.read.valid.peekBoolean()) {
+      val read = dut.io.read.bits
+      val line = (read.pipeline.peekInt().toInt, read.line.peekInt().toInt, read.effect.peekBoolean())
+      assert(line == expected(asked, "a line"), "another line")
+      lines += ((cycle + engineLatency, linesAsked))
+      linesAsked += 1
+    }
+    if (fires(up.w)) {
+      val (write, beats) = expected(sent, "data")
+      if (beats + 1 < write.beats) ((write, beats + 1)) +=: sent
+      if (places.find(write.addr, p).isEmpty) written += data.get
+      data = None
+    }
+    if (fires(down.ar)) {
+      val read = expected(reads, "a memory read")
+      assert(Request.peek(down.ar.bits) == read)
+      memoryReads(read.id) ++= toMemory.dequeue()
+    }
+    if (fires(down.aw)) {
+      val write = expected(writes, "a memory write")
+      assert(Request.peek(down.aw.bits) == write)
+      unwritten += write
+    }
+    if (fires(down.w)) {
+      val beat = expected(written, "memory's data")
+      beat.expect(down.w.bits)
+      if (beat.last) lasts += 1
+    }
+    while (lasts > 0 && unwritten.nonEmpty) {
+      lasts -= 1
+      answerable(unwritten.dequeue().id) += 1
+    }
+    if (fires(up.r)) expected(readAnswers(up.r.bits.id.peekInt().toInt), "read data").expect(up.r.bits)
+    if (fires(up.b)) up.b.bits.resp.expect(expected(writeAnswers(up.b.bits.id.peekInt().toInt), "a write's answer"))
+    if (fires(down.r)) r = None
+    if (fires(down.b)) b = None
+    val said = dut.io.errors
+    for ((error, i) <- Seq(said.droppedWrite, said.refusedRead, said.memoryRead, said.memoryWrite).zipWithIndex)
+      if (error.peekBoolean()) errors(i) += 1
+  }
+
+  private def over: Boolean =
+    (Seq(sent, reads, writes, written, events, asked, lines) ++ readAnswers ++ writeAnswers).forall(_.isEmpty) &&
+      ar.isEmpty && aw.isEmpty
+
+  /** Requests for as many cycles; then all that is under way is waited for. */
+  def run(cycles: Int): Unit = {
+    while (cycle < cycles || !over) {
+      assert(cycle < cycles + 4000, "something was lost")
+      poke(cycle < cycles)
+      withClue(s"cycle $cycle: ")(check())
+      dut.clock.step()
+      cycle += 1
+    }
+    assert(errors.toSeq == expectedErrors.toSeq, "errors")
+  }
+}
+
+object ChannelTraffic {
+
+  /** From a read to its line, docs/expander.md. */
+  val engineLatency: Int = 9
+
+  private def lineData(number: Int): BigInt =
+    (0 until 8).map(i => (BigInt(number) * 8 + i) << (64 * i)).sum
+
+  /** A beat of read data; of a refused one no data are expected. */
+  private case class Answer(data: Option[BigInt], resp: Int, last: Boolean, user: Boolean) {
+    def poke(to: Axi4ReadData): Unit = {
+      to.data.poke(data.get)
+      to.resp.poke(resp)
+      to.last.poke(last)
+      to.user.poke(user)
+    }
+    def expect(from: Axi4ReadData): Unit = {
+      data.foreach(from.data.expect(_))
+      from.resp.expect(resp)
+      from.last.expect(last)
+      if (data.nonEmpty) from.user.expect(user)
+    }
+  }
+
+  /** A beat of write data. */
+  private case class Data(number: Int, last: Boolean, user: Boolean) {
+    private val bits = (BigInt(number) << 480) + number
+    def poke(to: Axi4WriteData): Unit = {
+      to.data.poke(bits)
+      to.strb.poke(number)
+      to.last.poke(last)
+      to.user.poke(user)
+    }
+    def expect(from: Axi4WriteData): Unit = {
+      from.data.expect(bits)
+      from.strb.expect(number)
+      from.last.expect(last)
+      from.user.expect(user)
+    }
+  }
+}
