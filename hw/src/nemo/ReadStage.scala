@@ -6,15 +6,15 @@ import chisel3.util._
 
 /** The telemetry read path of one channel: joins what the pipelines contribute to a line.
   *
-  * Only the pipeline that is read contributes, so contributions are joined by OR; words whose newest value was still
-  * on its way to the state array come from there. A walk's words arrive a slot apart and are gathered.
+  * Words whose newest value was on its way to the state array when the read came are taken from there, as they pass the
+  * write of the pipeline that is read. A walk's words arrive a slot apart and are gathered.
   *
-  * Latency: two cycles from `slot` and `parts` to `line`; a line a cycle.
+  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`; a line a cycle.
   */
 class ReadStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
 
-    /** The slot, delayed to arrive with its parts. */
+    /** The slot as the update stages have it; its parts come [[UpdateStage.partLatency]] cycles later. */
     val slot = Input(new Slot(p))
     val parts = Input(Vec(p.pipelines, new LinePart(p)))
     val line = Valid(new Line(p))
@@ -22,41 +22,45 @@ class ReadStage(p: NemoParams) extends Module {
     /** The pipeline that `line` came from. */
     val pipeline = Output(UInt(p.pipelineBits.W))
   })
+  private val slots = Seq.iterate(io.slot, UpdateStage.window)(Slot.delayed(_, 1))
+  private val slot = slots(UpdateStage.partLatency)
 
   private def joined(of: LinePart => UInt): UInt = io.parts.map(of).reduce(_ | _)
-  private def kept(of: LinePart => UInt): UInt = RegEnable(joined(of), io.slot.read)
+  private def kept(of: LinePart => UInt): UInt = RegEnable(joined(of), slot.read)
 
   private val stored = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).data))
   private val parities = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).parity))
+  private val hits = Seq.tabulate(UpdateStage.window)(d => kept(_.hits(d)))
 
-  // The slot right before the read is one stage behind the others, so its value arrives when theirs were kept.
-  private def arrived(of: LinePart => Int => UInt): Seq[UInt] =
-    joined(of(_)(0)) +: (1 until UpdateStage.window).map(d => kept(of(_)(d)))
-  private val hits = arrived(part => d => part.hits(d))
-  private val values = arrived(part => d => part.inFlight(d).data)
-  private val bads = arrived(part => d => part.inFlight(d).bad)
+  // The slot d before the read is written 4 - d cycles behind the read's own.
+  private val passing = VecInit(io.parts.map(_.result))
+  private val values = Seq.tabulate(UpdateStage.window) { d =>
+    ShiftRegister(NemoParams.pick(passing, slots(UpdateStage.window - 1 - d).target.pipeline), d)
+  }
   private val words = stored.zipWithIndex.map { case (word, k) =>
-    hits.zip(values).map { case (hit, value) => Mux(hit(k), value, 0.U) }.foldLeft(word)(_ | _)
+    hits.zip(values).map { case (hit, value) => Mux(hit(k), value.data, 0.U) }.foldLeft(word)(_ | _)
   }
   private val badStored = stored.zip(parities).map { case (word, parity) => word.xorR ^ parity }.reduce(_ | _)
-  private val badInFlight = hits.zip(bads).map { case (hit, bad) => hit.orR & bad }.reduce(_ | _)
+  private val badInFlight = hits.zip(values).map { case (hit, value) => hit.orR && value.bad }.reduce(_ || _)
 
-  private val reading = RegNext(io.slot.read, false.B)
-  private val gather = RegNext(io.slot.walk && io.slot.word =/= 0.U)
-  private val last = RegNext(!io.slot.walk || io.slot.word === (p.lineWords - 1).U)
+  private val reading = RegNext(slot.read, false.B)
+  private val walk = RegNext(slot.walk)
+  private val word = RegNext(slot.word)
+  private val gather = walk && word =/= 0.U
+  private val last = !walk || word === (p.lineWords - 1).U
   private val line = Reg(new Line(p))
   when(reading) {
     for (k <- 0 until p.lineWords) {
-      line.words(k) := words(k) | Mux(gather, line.words(k), 0.U)
+      when(!walk || word === k.U) { line.words(k) := words(k) }
     }
-    line.poison := badStored.asBool || badInFlight.asBool || (gather && line.poison)
+    line.poison := badStored.asBool || badInFlight || (gather && line.poison)
   }
 
   io.line.valid := RegNext(reading && last, false.B)
   io.line.bits := line
-  io.pipeline := ShiftRegister(io.slot.target.pipeline, ReadStage.latency)
+  io.pipeline := ShiftRegister(slot.target.pipeline, 2)
 }
 
 object ReadStage {
-  val latency: Int = 2
+  val latency: Int = UpdateStage.partLatency + 2
 }
