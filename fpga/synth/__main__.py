@@ -9,15 +9,21 @@ import sys
 from fpga.synth import cost, page
 from fpga.synth.tools import ROOT, WORK, SynthesisError
 
+RESULT = WORK / "cost.json"
+
 
 def report() -> int:
     result = cost.everything()
-    file = WORK / "cost.json"
-    file.write_text(json.dumps(result, indent=1) + "\n")
-    page.PAGE.write_text(page.render(result))
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    write_page()
     for what, asked, measured, held in cost.bars(result):
         print(f"synth: {what} {asked:,}: {measured:,} {'held' if held else 'MISSED'}")
-    print(f"synth: {file.relative_to(ROOT)}, {page.PAGE.relative_to(ROOT)}")
+    print(f"synth: {RESULT.relative_to(ROOT)}, {page.PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def write_page() -> int:
+    page.PAGE.write_text(page.render(json.loads(RESULT.read_text())))
     return 0
 
 
@@ -37,7 +43,7 @@ def renew() -> int:
     return 0
 
 
-COMMANDS = {"report": report, "check": check, "renew": renew}
+COMMANDS = {"report": report, "check": check, "renew": renew, "page": write_page}
 
 
 def main(words: list[str]) -> int:
