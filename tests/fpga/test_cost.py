@@ -13,34 +13,22 @@ from fpga.synth import cost, page
 from fpga.synth.netlist import Netlist, unit_of
 from fpga.synth.rtl import block_ram
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
-from tests.cocotb.bench.once import played_once
 
 
-@pytest.fixture
-def measured(testrun_uid: str) -> dict:
-    """The small configuration, mapped once in a test run."""
-    folder = WORK / "test"
-    folder.mkdir(parents=True, exist_ok=True)
-    return played_once("synth", folder, testrun_uid, lambda: cost.small(folder))
-
-
-def test_nothing_has_grown(measured: dict) -> None:
-    assert cost.grown(measured, cost.baseline()) == []
-
-
-def test_no_path_is_longer_than_its_limit(measured: dict) -> None:
-    assert cost.too_deep(measured, cost.limits()["levels"]) == []
-
-
-def test_limits_are_of_units_that_there_are(measured: dict) -> None:
-    assert set(cost.limits()["levels"]) - {"any"} <= measured["units"].keys()
-
-
-def test_arrays_are_block_ram(measured: dict) -> None:
-    arrays = {u: c for u, c in measured["units"].items() if u.startswith("memory_")}
-    assert arrays
-    assert {u: c["alut"] + c["lutram"] for u, c in arrays.items()} == dict.fromkeys(arrays, 0)
-    assert all(c["m20k"] for c in arrays.values())
+def test_small_configuration() -> None:
+    """Cells, levels, and that the arrays are block RAM: one test, as it maps for minutes."""
+    measured = cost.small(WORK / "test")
+    levels = cost.limits()["levels"]
+    wrong = cost.grown(measured, cost.baseline()) + cost.too_deep(measured, levels)
+    units = measured["units"]
+    wrong += [f"limits.toml: no unit {name}" for name in levels.keys() - {"any", *units}]
+    arrays = {unit: cells for unit, cells in units.items() if unit.startswith("memory_")}
+    wrong += [
+        f"{unit}: {cells}, not block RAM alone"
+        for unit, cells in arrays.items()
+        if not cells["m20k"] or cells["alut"] or cells["registers"] or cells["lutram"]
+    ]
+    assert arrays and not wrong, "\n".join(wrong)
 
 
 def plain() -> dict:
