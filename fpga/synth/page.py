@@ -19,8 +19,7 @@ def _row(*cells: object) -> str:
 
 
 def _shape(options: dict[str, int]) -> str:
-    names = {"table": "table entries"}
-    return ", ".join(f"{number} {names.get(name, name)}" for name, number in options.items())
+    return ", ".join(f"{name} {number}" for name, number in options.items())
 
 
 def _units(units: dict) -> str:
