@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fpga.synth import agilex, ecp5
+from fpga.synth.netlist import Netlist
 from fpga.synth.rtl import Design, emit
 from fpga.synth.tools import WORK
 
@@ -21,6 +22,7 @@ LIMITS = HERE / "limits.toml"
 RENEW = ".venv/bin/python -m fpga.synth renew"
 
 ENGINE = Design("engine", "engine", {"pipelines": 8, "channels": 2, "states": 8192, "table": 8192})
+LOOK = Design("look", "engine", ENGINE.options)
 EXPANDER = Design("expander", "expander", ENGINE.options)
 # All units at their full width; only numbers of them and depths of memories are small.
 SMALL = Design("small", "expander", {"pipelines": 1, "channels": 1, "states": 512, "table": 512})
@@ -92,6 +94,12 @@ def everything() -> dict:
         clock = ecp5.clock(ENGINE, engine, "TelemetryLane")
     result["clock"] = {"median": clock.median, **asdict(clock)}
     return result
+
+
+def look(module: str) -> Netlist:
+    """One module of the engine at full size, mapped as one."""
+    with step(f"{module}, as one"):
+        return agilex.whole(LOOK, emit(LOOK), module)
 
 
 def limits() -> dict:

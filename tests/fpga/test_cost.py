@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,19 @@ def test_variants_are_one_unit(module: str, unit: str) -> None:
 def test_a_tool_that_fails_says_where() -> None:
     with pytest.raises(SynthesisError, match=r"yosys: .*no_such_file.*build/synth/test/wrong.log"):
         yosys("agilex", "read_verilog no_such_file.v\n", WORK / "test" / "wrong")
+
+
+@pytest.mark.parametrize("name", ["agilex", "ecp5"])
+def test_tools_are_locked_and_explained(name: str) -> None:
+    wanted, lock = (
+        (ROOT / f"fpga/synth/tools/{name}.{kind}").read_text() for kind in ("in", "lock")
+    )
+    pins = [line for line in wanted.splitlines() if "==" in line]
+    entries = re.split(r"\n(?=\S)", lock.strip())
+    assert all("--hash=sha256:" in entry for entry in entries)
+    assert {entry.split(" ")[0] for entry in entries} >= set(pins)
+    explained = (ROOT / "docs/dependencies.md").read_text()
+    assert [pin for pin in pins if pin.split("==")[0] not in explained] == []
 
 
 def test_page_is_of_this_template() -> None:
