@@ -9,15 +9,21 @@ import sys
 from fpga.synth import cost, page
 from fpga.synth.tools import ROOT, WORK, SynthesisError
 
+RESULT = WORK / "cost.json"
+
 
 def report() -> int:
     result = cost.everything()
-    file = WORK / "cost.json"
-    file.write_text(json.dumps(result, indent=1) + "\n")
-    page.PAGE.write_text(page.render(result))
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    write_page()
     for what, asked, measured, held in cost.bars(result):
         print(f"synth: {what} {asked:,}: {measured:,} {'held' if held else 'MISSED'}")
-    print(f"synth: {file.relative_to(ROOT)}, {page.PAGE.relative_to(ROOT)}")
+    print(f"synth: {RESULT.relative_to(ROOT)}, {page.PAGE.relative_to(ROOT)}")
+    return 0
+
+
+def write_page() -> int:
+    page.PAGE.write_text(page.render(json.loads(RESULT.read_text())))
     return 0
 
 
@@ -37,16 +43,26 @@ def renew() -> int:
     return 0
 
 
-COMMANDS = {"report": report, "check": check, "renew": renew}
+def look(module: str) -> int:
+    """Prints what one module of the engine costs, with all in it, and what its cells feed."""
+    netlist = cost.look(module)
+    print(", ".join(f"{figure} {n:,}" for figure, n in netlist.total().as_dict().items()))
+    for at, number in netlist.fed(module).most_common(40):
+        print(f"{number:7,} {at}")
+    return 0
+
+
+COMMANDS = {"report": report, "check": check, "renew": renew, "page": write_page}
 
 
 def main(words: list[str]) -> int:
     name = words[0] if words else "report"
-    if name not in COMMANDS or len(words) > 1:
-        print(f"synth: one of {', '.join(COMMANDS)}, not {' '.join(words)}", file=sys.stderr)
+    if not (name in COMMANDS and len(words) < 2) and not (name == "look" and len(words) == 2):
+        known = ", ".join([*COMMANDS, "look MODULE"])
+        print(f"synth: one of {known}, not {' '.join(words)}", file=sys.stderr)
         return 2
     try:
-        return COMMANDS[name]()
+        return look(words[1]) if name == "look" else COMMANDS[name]()
     except SynthesisError as error:
         print(f"\nsynth: {error}", file=sys.stderr)
         return 1

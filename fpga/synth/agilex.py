@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps a design to ALMs and M20K. Cyclone 10 GX is the nearest to Agilex that Yosys knows: the same M20K, a like ALM."""
+"""Maps a design to ALMs and M20K.
+
+Cyclone 10 GX is the nearest to Agilex that Yosys knows: the same M20K, a like ALM.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ def _levels(folder: Path, name: str) -> dict[str, Levels]:
 
 
 def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
-    """Every module mapped by itself. The pipeline is then joined, for the paths from one of its units to another."""
+    """Every module mapped by itself.
+
+    The pipeline is then joined, for the paths from one of its units to another.
+    """
     folder = (work / design.name).relative_to(ROOT)
 
     def ltp(name: str) -> str:
@@ -62,7 +68,7 @@ def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
 def whole(
     design: rtl.Design, files: list[Path], module: str, kept: str | None = None, work: Path = WORK
 ) -> Netlist:
-    """A module of a design mapped as one; but for `kept`, which is mapped once for all its instances."""
+    """A module of a design mapped as one; `kept` in it is mapped once for all its instances."""
     folder = (work / design.name).relative_to(ROOT)
     keep = f"setattr -mod -set keep_hierarchy 1 {kept}\n" if kept else ""
     script = (

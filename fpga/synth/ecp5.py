@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places and routes a module in an ECP5: a clock to compare with other designs, not Agilex's.
 
-The module's inputs come from a shift register and its outputs are registered, so no pin is on a path.
+The module's inputs come from a shift register and its outputs are registered, so no pin is on a
+path.
 """
 
 from __future__ import annotations
@@ -94,12 +95,8 @@ def _mhz(report: dict) -> float:
 
 def _ends(report: dict) -> tuple[str, str]:
     """First and last cell of the slowest path from clock to clock."""
-    inside = [
-        p
-        for p in report["critical_paths"]
-        if p["from"] == p["to"] and p["from"].startswith("posedge")
-    ]
-    steps = inside[0]["path"]
+    paths = [p for p in report["critical_paths"] if p["from"] == p["to"]]
+    steps = next(p["path"] for p in paths if p["from"].startswith("posedge"))
     return tuple(
         step[end]["cell"].split("_TRELLIS")[0].removeprefix("unit.")
         for step, end in ((steps[0], "from"), (steps[-1], "to"))

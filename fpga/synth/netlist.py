@@ -9,10 +9,12 @@ from collections import Counter
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+LONGEST = r"Longest topological path in (\S+) \(length=(-?\d+)\)"
+
 
 @dataclass
 class Cells:
-    """ALUTs with those of carry chains, of which `carry`; inverters, which an ALM takes in, are not among them."""
+    """ALUTs, of which `carry` are in carry chains; an inverter is none, as an ALM takes it in."""
 
     alut: int = 0
     carry: int = 0
@@ -83,7 +85,7 @@ class Netlist:
         return sum((cells for _, cells in self.units().values()), Cells())
 
     def fed(self, module: str) -> Counter[str]:
-        """ALUTs of a module by the register, port or instance that they feed; one that feeds several counts once.
+        """ALUTs of a module by the register, port or instance that they feed, each once.
 
         What feeds a register's enable or clear counts last: it is often shared by many.
         """
@@ -98,11 +100,8 @@ class Netlist:
                     driver.update(dict.fromkeys(bits, name) if output else {})
                 elif not output:
                     register = cell["type"] == "MISTRAL_FF"
-                    at = (
-                        names.get(cell["connections"]["Q"][0], name)
-                        if register
-                        else f"{name}.{port}"
-                    )
+                    q = cell["connections"]["Q"][0] if register else None
+                    at = names.get(q, name) if register else f"{name}.{port}"
                     sinks.append((register and port != "DATAIN", _family(at), bits))
         for name, port in body["ports"].items():
             if port["direction"] == "output":
@@ -142,9 +141,7 @@ def _family(name: str) -> str:
 def longest_paths(ltp: Path) -> dict[str, int]:
     """Cells on the longest path of each unit, from what ltp printed."""
     lengths: dict[str, int] = {}
-    for module, length in re.findall(
-        r"Longest topological path in (\S+) \(length=(-?\d+)\)", ltp.read_text()
-    ):
+    for module, length in re.findall(LONGEST, ltp.read_text()):
         unit = unit_of(module)
         lengths[unit] = max(lengths.get(unit, 0), int(length))
     return lengths

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SystemVerilog for synthesis: a configuration as it is emitted, its memories replaced by block RAM."""
+"""SystemVerilog for synthesis: a configuration as emitted, its memories replaced by block RAM."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class SynthesisError(Exception):
 
 
 def command(environment: str, name: str) -> str:
-    """The path of a tool; its environment is made from tools/ENVIRONMENT.lock where it is not there yet."""
+    """The path of a tool; makes its environment from tools/ENVIRONMENT.lock where it is missing."""
     subprocess.run([ROOT / "mk/synth-tools.sh", environment], cwd=ROOT, check=True)
     return str(ROOT / ".venv-synth" / environment / "bin" / name)
 
@@ -26,10 +26,8 @@ def run(words: list[str], log: Path) -> None:
         done = subprocess.run(words, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-        reason = next(
-            (x for x in reversed(lines) if "ERROR" in x), lines[-1] if lines else "silent"
-        )
-        raise SynthesisError(f"{Path(words[0]).name}: {reason}, see {log.relative_to(ROOT)}")
+        errors = [line for line in lines if "ERROR" in line] or lines or ["no word"]
+        raise SynthesisError(f"{Path(words[0]).name}: {errors[-1]}, see {log.relative_to(ROOT)}")
 
 
 def yosys(environment: str, script: str, name: Path) -> None:
