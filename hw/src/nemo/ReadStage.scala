@@ -26,22 +26,29 @@ class ReadStage(p: NemoParams) extends Module {
   private val slot = slots(UpdateStage.partLatency)
 
   private def joined(of: LinePart => UInt): UInt = io.parts.map(of).reduce(_ | _)
-  private def kept(of: LinePart => UInt): UInt = RegEnable(joined(of), slot.read)
-
-  private val stored = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).data))
-  private val parities = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).parity))
-  private val hits = Seq.tabulate(UpdateStage.window)(d => kept(_.hits(d)))
 
   // The slot d before the read is written 4 - d cycles behind the read's own.
-  private val passing = VecInit(io.parts.map(_.result))
-  private val values = Seq.tabulate(UpdateStage.window) { d =>
-    ShiftRegister(NemoParams.pick(passing, slots(UpdateStage.window - 1 - d).target.pipeline), d)
+  private def passing[T <: Data](d: Int, of: LinePart => T): T =
+    NemoParams.pick(VecInit(io.parts.map(of)), slots(UpdateStage.window - d).target.pipeline)
+  private def value(d: Int): InFlight = ShiftRegister(passing(d, _.result), d - 1)
+  private def hit(d: Int): UInt = joined(_.hits(d - 1))
+
+  // That of three before is there with what is stored, and has its parity; the others join them in the next cycle.
+  private val third = RegNext(passing(3, part => Cat(part.parity, part.result.data)))
+  private val words = Seq.tabulate(p.lineWords) { k =>
+    RegEnable(joined(_.stored(k).asUInt) | Mux(hit(3)(k), third, 0.U), slot.read).asTypeOf(new StateWord(p))
   }
-  private val words = stored.zipWithIndex.map { case (word, k) =>
-    hits.zip(values).map { case (hit, value) => Mux(hit(k), value.data, 0.U) }.foldLeft(word)(_ | _)
+  private val badStored = words.map(word => word.data.xorR ^ word.parity).reduce(_ || _)
+  private val others = Seq(1, 2, 4)
+  private val values = others.map(value)
+  private val hits = others.map(d => RegEnable(hit(d), slot.read))
+  private val badNewest = hits.zip(values).map { case (hit, value) => hit.orR && value.bad }.reduce(_ || _)
+
+  // Which of them has a word's newest value: a number, as one look-up of words and values is then a bit of the line.
+  private def whole(k: Int): UInt = {
+    val newest = RegEnable(VecInit(hit(1)(k) || hit(4)(k), hit(2)(k) || hit(4)(k)).asUInt, slot.read)
+    words(k).data | MuxLookup(newest, 0.U)((1 to 3).map(i => i.U -> values(i - 1).data))
   }
-  private val badStored = stored.zip(parities).map { case (word, parity) => word.xorR ^ parity }.reduce(_ | _)
-  private val badInFlight = hits.zip(values).map { case (hit, value) => hit.orR && value.bad }.reduce(_ || _)
 
   private val reading = RegNext(slot.read, false.B)
   private val walk = RegNext(slot.walk)
@@ -51,9 +58,9 @@ class ReadStage(p: NemoParams) extends Module {
   private val line = Reg(new Line(p))
   when(reading) {
     for (k <- 0 until p.lineWords) {
-      when(!walk || word === k.U) { line.words(k) := words(k) }
+      when(!walk || word === k.U) { line.words(k) := whole(k) }
     }
-    line.poison := badStored.asBool || badInFlight || (gather && line.poison)
+    line.poison := badStored || badNewest || (gather && line.poison)
   }
 
   io.line.valid := RegNext(reading && last, false.B)

@@ -20,6 +20,9 @@ class LinePart(p: NemoParams) extends Bundle {
   val stored = Vec(p.lineWords, new StateWord(p))
   val hits = Vec(UpdateStage.window, UInt(p.lineWords.W))
   val result = new InFlight(p)
+
+  /** The parity that is written with it. */
+  val parity = Bool()
 }
 
 /** A counter that an event updated, on its way to the notify stage, which hears nothing of words with bad parity. */
@@ -146,6 +149,7 @@ class UpdateStage(p: NemoParams) extends Module {
   io.part.stored := states.io.words
   io.part.hits := hits2
   io.part.result := result
+  io.part.parity := states.io.value.parity
 
   // To the notify stage: what an event wrote. A predicate on a bad word would raise an interrupt for what nobody counted.
   private val word = Cat(io.matched.line, io.matched.word)
