@@ -99,7 +99,7 @@ class UpdateStage(p: NemoParams) extends Module {
   operands.io.op := Mux(io.slot.read, loaded(io.rule.effectOp), loaded(io.rule.op))
   operands.io.operand := Mux(io.slot.read, effectOperand, field)
   operands.io.later := Mux(RegNext(io.slot.read), 0.U, ruleOperand)
-  operands.io.amount := Mux(io.slot.read, effectOperand, field | loaded(io.rule.operand(5, 0)))
+  operands.io.amount := Mux(io.slot.read, effectOperand, field | loaded(io.rule.operand.pad(6)(5, 0)))
   operands.io.counterWidth := width
   private val inside = Mux(io.slot.read, Fill(p.wordBytes, 1.U), CounterWidth.bytes(io.matched.sub, width, p))
   operands.io.inside := inside
