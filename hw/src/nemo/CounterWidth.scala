@@ -17,7 +17,8 @@ object CounterWidth {
   def bytes(sub: UInt, width: UInt, p: NemoParams): UInt =
     select(width, p) { w =>
       val counters = p.wordBytes >> w
-      if (counters == 1) Fill(p.wordBytes, 1.U) else FillInterleaved(1 << w, UIntToOH(sub(p.subBits - 1 - w, 0), counters))
+      if (counters == 1) Fill(p.wordBytes, 1.U)
+      else FillInterleaved(1 << w, UIntToOH(sub(p.subBits - 1 - w, 0), counters))
     }
 
   /** The highest byte of every counter, a bit a byte. */

@@ -14,7 +14,8 @@ class AddressField(p: NemoParams, bits: Int) extends Bundle {
   /** The value. Shifted four ways at a time, and no wider than what is left of it in the end. */
   def value(address: UInt): UInt = {
     val shifted = Seq(4, 2, 0).foldLeft(address) { (word, stage) =>
-      val ways = VecInit.tabulate(4)(k => (word >> (k << stage)).pad(bits + (1 << stage) - 1)(bits + (1 << stage) - 2, 0))
+      val ways =
+        VecInit.tabulate(4)(k => (word >> (k << stage)).pad(bits + (1 << stage) - 1)(bits + (1 << stage) - 2, 0))
       ways(shift(stage + 1, stage))
     }
     shifted & mask

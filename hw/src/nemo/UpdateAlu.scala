@@ -35,7 +35,8 @@ class UpdateAlu(p: NemoParams) extends Module {
   private val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
 
   private val rotated = (0 until log2Ceil(p.wordBits) by 2).reverse.foldLeft(a) { (word, stage) =>
-    def by(n: Int): UInt = if (n % p.wordBits == 0) word else Cat(word(n % p.wordBits - 1, 0), word(p.wordBits - 1, n % p.wordBits))
+    def by(n: Int): UInt =
+      if (n % p.wordBits == 0) word else Cat(word(n % p.wordBits - 1, 0), word(p.wordBits - 1, n % p.wordBits))
     val n = 1 << stage
     Mux(in.rotate(stage), Mux(in.rotate(stage + 1), by(3 * n), by(n)), Mux(in.rotate(stage + 1), by(2 * n), word))
   }
