@@ -19,13 +19,15 @@ class BoardExpander(p: ExpanderParams) extends Module {
   val csrClock = IO(Input(Clock()))
   val csrReset = IO(Input(Bool()))
   val csr = IO(Flipped(new AvalonPort(p.controlAddressBits, 64)))
-  val interrupt = IO(new InterruptPins(p.nemo.pipelines + 1))
+  val interrupt = IO(new InterruptPins(1 << BoardExpander.vectorBits))
 
   private val quiet = TwoFlops(reset.asBool)
   withReset(quiet) {
     val expander = Module(new MemoryExpander(p))
     expander.upstream <> upstream
-    expander.interrupt <> interrupt
+    interrupt.valid := expander.interrupt.valid
+    interrupt.vector := expander.interrupt.vector
+    expander.interrupt.ready := interrupt.ready
     for ((inner, outer) <- expander.downstream.zip(downstream)) {
       val adapter = Module(new ControllerAdapter(p.memory))
       inner.drives(adapter.io.upstream)
@@ -42,4 +44,10 @@ class BoardExpander(p: ExpanderParams) extends Module {
     crossing.hostReset := withClock(csrClock)(TwoFlops(csrReset))
     crossing.host <> csr
   }
+}
+
+object BoardExpander {
+
+  /** Bits of an interrupt's vector, whatever is built: the wrapper is Verilog and has no parameters of ours. */
+  val vectorBits: Int = 6
 }

@@ -76,7 +76,7 @@ class Device:
                 answer = rng.getrandbits(64)
                 asked = tuple(int(pin(name).value) for name in BITS)
                 self.made.append((bool(write), asked, answer))
-                due.append((rng.choice((0, 0, 1, 5, 30)), bool(write), answer))
+                due.append((rng.choice((0, 0, 1, 5, 30, 0, 0, 1, 5, 300)), bool(write), answer))
             if reset:
                 due.clear()
             ready = bool(due) and due[0][0] <= 0
