@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control port as it is on the board: Avalon-MM in a clock of its own, one transfer at a time."""
+"""The board's control port: Avalon-MM in a clock of its own, one transfer at a time."""
 
 from __future__ import annotations
 
