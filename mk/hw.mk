@@ -15,3 +15,8 @@ regs: setup ## write all that is generated from hw/regs/anemone.rdl
 # Changes only when ENGINE does.
 build/rtl.options: FORCE
 	@mkdir -p $(@D) && { echo '$(ENGINE)' | cmp -s - $@ || echo '$(ENGINE)' >$@; }
+
+.PHONY: synth
+
+synth: setup ## what the hardware costs, with open tools, into docs/cost.md
+	python -m fpga.synth

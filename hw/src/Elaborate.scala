@@ -6,7 +6,7 @@ import anemone.bus.Axi4Params
 import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.nemo.{NemoParams, TelemetryEngine, UpdateOp}
 import circt.stage.ChiselStage
-import mainargs.{ParserForMethods, arg, main}
+import mainargs.{Flag, ParserForMethods, arg, main}
 
 /** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
 object Elaborate {
@@ -24,6 +24,7 @@ object Elaborate {
       @arg(doc = "translation table entries of a pipeline") table: Int = default.table,
       @arg(name = "address-bits", doc = "bits of a device byte address") addressBits: Int = default.addressBits,
       @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
+      @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit = {
     val params = NemoParams(pipelines, channels, states, table, addressBits)
@@ -36,10 +37,11 @@ object Elaborate {
     }
     val folder = os.Path(out, os.pwd)
     os.makeDir.all(folder)
+    val lowering = "disallowLocalVariables" + (if (plain.value) ",disallowPackedArrays" else "")
     ChiselStage.emitSystemVerilogFile(
       module,
       Array("--target-dir", folder.toString, "--split-verilog"),
-      Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
+      Array("--disable-all-randomization", "--strip-debug-info", s"--lowering-options=$lowering")
     )
     os.write.over(folder / "params.json", json(expander))
   }

@@ -13,25 +13,26 @@ object CounterWidth {
     select(width, p)(w => Fill(p.wordBytes >> w, padded(p.counterBits(w) - 1, 0)))
   }
 
-  /** A mask of counter `sub`. Shifted down from the top, so that a shift of ones by a variable stays a word wide. */
-  def mask(sub: UInt, width: UInt, p: NemoParams): UInt = {
-    val highest =
-      select(width, p)(w => (((BigInt(1) << p.counterBits(w)) - 1) << (p.wordBits - p.counterBits(w))).U(p.wordBits.W))
-    val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
-    highest >> Cat(below(p.subBits - 1, 0), 0.U(log2Ceil(p.byteBits).W))
-  }
+  /** The bytes of counter `sub`, a bit a byte (a byte is a counter of width 0). */
+  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt =
+    select(width, p) { w =>
+      val counters = p.wordBytes >> w
+      if (counters == 1) Fill(p.wordBytes, 1.U) else FillInterleaved(1 << w, UIntToOH(sub(p.subBits - 1 - w, 0), counters))
+    }
 
-  /** The highest bit of every counter. */
+  /** The highest byte of every counter, a bit a byte. */
   def tops(width: UInt, p: NemoParams): UInt =
-    select(width, p)(w =>
-      (0 until (p.wordBytes >> w)).map(k => BigInt(1) << ((k + 1) * p.counterBits(w) - 1)).sum.U(p.wordBits.W)
-    )
+    select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => 1 << (((k + 1) << w) - 1)).sum.U(p.wordBytes.W))
 
-  /** For every bit, the flag at the highest bit of its counter. */
+  /** For every byte, the flag at the highest byte of its counter. */
   def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =
     select(width, p) { w =>
-      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(p.counterBits(w), flags((k + 1) * p.counterBits(w) - 1))))
+      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(1 << w, flags(((k + 1) << w) - 1))))
     }
+
+  /** A bit a byte, as a bit a bit. */
+  def spread(bytes: UInt, p: NemoParams): UInt =
+    Cat((0 until p.wordBytes).reverse.map(k => Fill(p.byteBits, bytes(k))))
 
   /** One of several values by width; a width wider than the word counts as the word's. */
   def select[T <: Data](width: UInt, p: NemoParams)(f: Int => T): T =

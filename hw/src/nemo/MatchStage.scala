@@ -27,7 +27,7 @@ class MatchResult(p: NemoParams) extends Bundle {
 class MatchStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
-    val rule = Input(new Rule(p))
+    val rule = Input(new LaidRule(p))
 
     /** Load the rule, a cycle before the first slot it applies to is in `slot`. */
     val load = Input(Bool())
@@ -47,19 +47,12 @@ class MatchStage(p: NemoParams) extends Module {
   private val ofType = Mux(request.write, loaded(io.rule.writes, 0), loaded(io.rule.reads, 0))
   private val inRange = request.address >= loaded(io.rule.start, 0) && request.address < loaded(io.rule.end, 0)
   private val considered = RegNext(io.slot.event && enable && ofType && inRange && !io.off, false.B)
-  private def field(mask: UInt, shift: UInt): UInt = {
-    val value = Reg(UInt(p.addressBits.W))
-    value := (request.address & loaded(mask, 0)) >> loaded(shift, 0)
-    value
-  }
-  private val key = field(io.rule.primaryMask, io.rule.primaryShift)
-  private val offset = field(io.rule.subMask, io.rule.subShift)
+  private val (key, offset) = (loaded(io.rule.key, 0), loaded(io.rule.offset, 0))
+  private val tableKey = RegNext(key.value(request.address))
 
   // Table: two cycles.
-  private def fits(field: UInt, bits: Int): Bool = if (field.getWidth > bits) !(field >> bits).orR else true.B
   private val entries = Module(new Ram1R1W(p.table, p.indexBits + 1))
   private val write = ShiftRegister(io.table, 1, 0.U.asTypeOf(io.table), true.B)
-  private val tableKey = key.pad(p.keyBits)(p.keyBits - 1, 0)
   private val sameKey = write.valid && write.bits.key === tableKey
   entries.io.read.valid := considered && !sameKey
   entries.io.read.bits := tableKey
@@ -69,9 +62,9 @@ class MatchStage(p: NemoParams) extends Module {
   private val forwarded = Mux(sameKey, entries.io.write.bits.data, 0.U)
   private val entry = entries.io.data | ShiftRegister(forwarded, 2)
   private val looked = ShiftRegister(considered, 2, false.B, true.B)
-  private val keyFits = ShiftRegister(fits(key, p.keyBits), 2)
-  private val offsetFits = ShiftRegister(fits(offset, p.indexBits), 2)
-  private val offsetLow = ShiftRegister(offset.pad(p.indexBits)(p.indexBits - 1, 0), 2)
+  private val keyFits = ShiftRegister(key.whole(request.address), 3)
+  private val offsetFits = ShiftRegister(offset.whole(request.address), 3)
+  private val offsetLow = ShiftRegister(offset.value(request.address), 3)
 
   // Index: base plus offset, then cut into word and counter of the word by the width.
   private val width = loaded(io.rule.counterWidth, MatchStage.indexStage)

@@ -6,14 +6,14 @@ import chisel3.util._
 
 /** Notify stage of one rule on one channel (NEMO §3.1): tests the predicate on the value an event just wrote.
   *
-  * The comparison is made in place: bytes outside the counter are cleared on both sides.
+  * The comparison is made in place: bytes outside the counter are taken from the operand, so they are equal.
   *
   * Latency: [[NotifyStage.latency]] cycles from `updated` to `holds`.
   */
 class NotifyStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val updated = Flipped(Valid(new Updated(p)))
-    val rule = Input(new Rule(p))
+    val rule = Input(new LaidRule(p))
 
     /** Load the rule, a cycle before the first update it applies to. */
     val load = Input(Bool())
@@ -22,10 +22,10 @@ class NotifyStage(p: NemoParams) extends Module {
     val holds = Valid(UInt(p.indexBits.W))
   })
 
-  private val mask = io.updated.bits.mask
-  private val threshold = RegEnable(CounterWidth.repeat(io.rule.notifyOperand, io.rule.counterWidth, p), io.load)
-  private val value = RegNext(io.updated.bits.data & mask)
-  private val operand = RegNext(threshold & mask)
+  private val threshold = RegEnable(io.rule.notifyOperand, io.load)
+  private val inside = CounterWidth.spread(io.updated.bits.bytes, p)
+  private val value = RegNext((io.updated.bits.data & inside) | (threshold & ~inside))
+  private val operand = RegNext(threshold)
 
   private val less = RegNext(value < operand)
   private val equal = RegNext(value === operand)

@@ -8,16 +8,16 @@ import chisel3.util._
 class AluOperand(p: NemoParams) extends Bundle {
   val b = UInt(p.wordBits.W)
 
-  /** Bits of A that do not join `alt`. */
-  val drop = UInt(p.wordBits.W)
-
-  /** B as it is added: the top bits of counters make no carry, or each one carry when `subtract`. */
-  val addend = UInt(p.wordBits.W)
+  /** Bytes of A that do not join `alt`. */
+  val drop = UInt(p.wordBytes.W)
   val subtract = Bool()
   val counterWidth = UInt(2.W)
+
+  /** The highest bytes of counters. */
+  val tops = UInt(p.wordBytes.W)
   val settle = UInt(2.W)
 
-  /** Right rotation of the word, and which bits of it a shift keeps. */
+  /** Right rotation of the word, and which bits of it join `alt`. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
   val keep = UInt(p.wordBits.W)
 }
@@ -31,19 +31,20 @@ class OperandStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val op = Input(UInt(UpdateOp.codeBits.W))
 
-    /** The operand, repeated in every counter of the word. */
+    /** The operand, repeated in every counter of the word, is the OR of the two: one comes with the op, the other in the
+      * cycle behind it.
+      */
     val operand = Input(UInt(p.wordBits.W))
+    val later = Input(UInt(p.wordBits.W))
 
     /** The shift amount, the operand modulo 64. */
     val amount = Input(UInt(6.W))
     val counterWidth = Input(UInt(2.W))
 
-    /** Bits of the word that are updated: one counter's, or all. */
-    val inside = Input(UInt(p.wordBits.W))
+    /** Bytes of the word that are updated: one counter's, or all. */
+    val inside = Input(UInt(p.wordBytes.W))
     val result = Output(new AluOperand(p))
   })
-
-  private val ones = Fill(p.wordBits, 1.U(1.W))
 
   // First cycle: decode.
   private val control = RegNext(OpControl(io.op))
@@ -53,34 +54,36 @@ class OperandStage(p: NemoParams) extends Module {
   private val inside = RegNext(io.inside)
 
   // Second: B, and the threshold of a shift. Of a counter of W bits a shift by n to the left fills bits n and up, one
-  // to the right the bits below W - n, so both compare a bit's place in its counter with one number.
-  private val left = control.shift === UpdateOp.Left.code.U
-  private val shifts = RegNext(control.shift =/= UpdateOp.NoShift.code.U)
-  private val fromBelow = RegNext(left)
+  // to the right the bits below W - n, so both compare a bit's place in its counter with one number: first the byte, then
+  // the bit of the byte in which the threshold is.
+  private val left = control.moved === UpdateOp.Left.code.U
+  private val right = control.moved === UpdateOp.Right.code.U
   private val counterBits = CounterWidth.select(width, p)(w => p.counterBits(w).U(7.W))
   private val threshold = Mux(left, amount.pad(7), Mux(amount < counterBits, counterBits - amount, 0.U))
-  private val above = (p.wordBits.U - threshold)(log2Ceil(p.wordBits), 0)
-  private val below = RegNext(Mux(threshold > p.wordBits.U, ones, ones >> above))
-  private val inLater = RegNext(inside)
+  private val byteBits = log2Ceil(p.byteBits)
+  private val (thresholdByte, thresholdBit) = (threshold >> byteBits, threshold(byteBits - 1, 0))
+  private def byByte(f: UInt => Bool): UInt =
+    CounterWidth.select(width, p)(w => VecInit.tabulate(p.wordBytes)(k => f((k % (1 << w)).U)).asUInt)
+  private val shifts = Mux(left || right, inside, 0.U)
+  private val meets = RegNext(byByte(_ === thresholdByte) & shifts)
+  private val whole = RegNext(Mux(left, byByte(_ > thresholdByte), byByte(_ < thresholdByte)) & shifts)
+  private val part = RegNext(VecInit.tabulate(p.byteBits)(k => left ^ (k.U < thresholdBit)).asUInt)
+  private val whereB = RegNext(control.moved === UpdateOp.WhereB.code.U)
 
   private val result = Reg(new AluOperand(p))
-  private val b = (operand & Mux(control.operand, inside, 0.U)) ^ Fill(p.wordBits, control.subtract)
-  private val tops = CounterWidth.tops(width, p)
-  result.b := b
-  result.drop := MuxLookup(control.pass, inside)(
-    Seq(UpdateOp.PassOnes.code.U -> 0.U, UpdateOp.PassNotB.code.U -> b)
-  )
-  result.addend := Mux(control.subtract, b | tops, b & ~tops)
+  private val useful = CounterWidth.spread(Mux(control.operand, inside, 0.U), p)
+  result.b := ((operand | io.later) & useful) ^ Fill(p.wordBits, control.subtract)
+  result.drop := Mux(control.pass, 0.U, inside)
   result.subtract := control.subtract
   result.counterWidth := width
+  result.tops := CounterWidth.tops(width, p)
   result.settle := control.settle
-  result.rotate := Mux(left, 0.U - amount, amount)
+  result.rotate := Mux(left, 0.U - amount, Mux(right, amount, 0.U))
 
-  // Third: the kept bits.
+  // Third: the bits that join.
   io.result := RegNext(result)
-  private val placed = CounterWidth.repeat(below, result.counterWidth, p)
-  private val kept = Mux(fromBelow, ~placed, placed) & inLater
-  io.result.keep := RegNext(Mux(shifts, kept, 0.U))
+  private val kept = CounterWidth.spread(whole, p) | (CounterWidth.spread(meets, p) & Fill(p.wordBytes, part))
+  io.result.keep := RegNext(kept | (result.b & Fill(p.wordBits, whereB)))
 }
 
 object OperandStage {

@@ -6,15 +6,15 @@ import chisel3.util._
 
 /** The telemetry read path of one channel: joins what the pipelines contribute to a line.
   *
-  * Only the pipeline that is read contributes, so contributions are joined by OR; words whose newest value was still
-  * on its way to the state array come from there. A walk's words arrive a slot apart and are gathered.
+  * Words whose newest value was on its way to the state array when the read came are taken from there, as they pass the
+  * write of the pipeline that is read. A walk's words arrive a slot apart and are gathered.
   *
-  * Latency: two cycles from `slot` and `parts` to `line`; a line a cycle.
+  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`; a line a cycle.
   */
 class ReadStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
 
-    /** The slot, delayed to arrive with its parts. */
+    /** The slot as the update stages have it; its parts come [[UpdateStage.partLatency]] cycles later. */
     val slot = Input(new Slot(p))
     val parts = Input(Vec(p.pipelines, new LinePart(p)))
     val line = Valid(new Line(p))
@@ -22,41 +22,52 @@ class ReadStage(p: NemoParams) extends Module {
     /** The pipeline that `line` came from. */
     val pipeline = Output(UInt(p.pipelineBits.W))
   })
+  private val slots = Seq.iterate(io.slot, UpdateStage.window)(Slot.delayed(_, 1))
+  private val slot = slots(UpdateStage.partLatency)
 
   private def joined(of: LinePart => UInt): UInt = io.parts.map(of).reduce(_ | _)
-  private def kept(of: LinePart => UInt): UInt = RegEnable(joined(of), io.slot.read)
 
-  private val stored = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).data))
-  private val parities = Seq.tabulate(p.lineWords)(k => kept(_.stored(k).parity))
+  // The slot d before the read is written 4 - d cycles behind the read's own.
+  private def passing[T <: Data](d: Int, of: LinePart => T): T =
+    NemoParams.pick(VecInit(io.parts.map(of)), slots(UpdateStage.window - d).target.pipeline)
+  private def value(d: Int): InFlight = ShiftRegister(passing(d, _.result), d - 1)
+  private def hit(d: Int): UInt = joined(_.hits(d - 1))
 
-  // The slot right before the read is one stage behind the others, so its value arrives when theirs were kept.
-  private def arrived(of: LinePart => Int => UInt): Seq[UInt] =
-    joined(of(_)(0)) +: (1 until UpdateStage.window).map(d => kept(of(_)(d)))
-  private val hits = arrived(part => d => part.hits(d))
-  private val values = arrived(part => d => part.inFlight(d).data)
-  private val bads = arrived(part => d => part.inFlight(d).bad)
-  private val words = stored.zipWithIndex.map { case (word, k) =>
-    hits.zip(values).map { case (hit, value) => Mux(hit(k), value, 0.U) }.foldLeft(word)(_ | _)
+  // That of three before is there with what is stored, and has its parity; the others join them in the next cycle.
+  private val third = RegNext(passing(3, part => Cat(part.parity, part.result.data)))
+  private val words = Seq.tabulate(p.lineWords) { k =>
+    RegEnable(joined(_.stored(k).asUInt) | Mux(hit(3)(k), third, 0.U), slot.read).asTypeOf(new StateWord(p))
   }
-  private val badStored = stored.zip(parities).map { case (word, parity) => word.xorR ^ parity }.reduce(_ | _)
-  private val badInFlight = hits.zip(bads).map { case (hit, bad) => hit.orR & bad }.reduce(_ | _)
+  private val badStored = words.map(word => word.data.xorR ^ word.parity).reduce(_ || _)
+  private val others = Seq(1, 2, 4)
+  private val values = others.map(value)
+  private val hits = others.map(d => RegEnable(hit(d), slot.read))
+  private val badNewest = hits.zip(values).map { case (hit, value) => hit.orR && value.bad }.reduce(_ || _)
 
-  private val reading = RegNext(io.slot.read, false.B)
-  private val gather = RegNext(io.slot.walk && io.slot.word =/= 0.U)
-  private val last = RegNext(!io.slot.walk || io.slot.word === (p.lineWords - 1).U)
+  // Which of them has a word's newest value: a number, as one look-up of words and values is then a bit of the line.
+  private def whole(k: Int): UInt = {
+    val newest = RegEnable(VecInit(hit(1)(k) || hit(4)(k), hit(2)(k) || hit(4)(k)).asUInt, slot.read)
+    words(k).data | MuxLookup(newest, 0.U)((1 to 3).map(i => i.U -> values(i - 1).data))
+  }
+
+  private val reading = RegNext(slot.read, false.B)
+  private val walk = RegNext(slot.walk)
+  private val word = RegNext(slot.word)
+  private val gather = walk && word =/= 0.U
+  private val last = !walk || word === (p.lineWords - 1).U
   private val line = Reg(new Line(p))
   when(reading) {
     for (k <- 0 until p.lineWords) {
-      line.words(k) := words(k) | Mux(gather, line.words(k), 0.U)
+      when(!walk || word === k.U) { line.words(k) := whole(k) }
     }
-    line.poison := badStored.asBool || badInFlight.asBool || (gather && line.poison)
+    line.poison := badStored || badNewest || (gather && line.poison)
   }
 
   io.line.valid := RegNext(reading && last, false.B)
   io.line.bits := line
-  io.pipeline := ShiftRegister(io.slot.target.pipeline, ReadStage.latency)
+  io.pipeline := ShiftRegister(slot.target.pipeline, 2)
 }
 
 object ReadStage {
-  val latency: Int = 2
+  val latency: Int = UpdateStage.partLatency + 2
 }

@@ -46,6 +46,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   loading := (loading || load) && !loaded
   io.rule.ready := loaded
 
+  private val laid = LaidRule(io.rule.bits.rule, p)
   private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
   when(load) { NemoParams.pick(walks, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
 
@@ -69,7 +70,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
     pipeline.io.later := VecInit(laterSlots)
-    pipeline.io.rule := io.rule.bits.rule
+    pipeline.io.rule := laid
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table
     pipeline.io.clear := io.clear.valid && isFor(i, io.clear.bits)
@@ -80,7 +81,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     io.status(i) := pipeline.io.status
   }
   for ((stage, c) <- readStages.zipWithIndex) {
-    stage.io.slot := Slot.delayed(arbiters(c).io.slot, TelemetryLane.partLatency)
+    stage.io.slot := laterSlots(c)
     stage.io.parts := VecInit(pipelines.map(_.io.parts(c)))
     io.lines(c) := stage.io.line
   }
@@ -92,5 +93,5 @@ object TelemetryEngine {
   val eventLatency: Int = 1 + TelemetryLane.writeLatency
 
   /** Cycles from a read's acceptance to its line. */
-  val readLatency: Int = 1 + TelemetryLane.partLatency + ReadStage.latency
+  val readLatency: Int = 1 + MatchStage.latency + ReadStage.latency
 }

@@ -6,7 +6,7 @@ import chisel3.util._
 
 /** One rule on one channel: match, update and notify in a row (NEMO §3.1, Figure 2). A slot a cycle, never a stall.
   *
-  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `part` [[TelemetryLane.partLatency]], the write of the
+  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `part` [[UpdateStage.partLatency]] more, the write of the
   * state [[TelemetryLane.writeLatency]], `holds` [[TelemetryLane.latency]].
   */
 class TelemetryLane(p: NemoParams) extends Module {
@@ -18,7 +18,7 @@ class TelemetryLane(p: NemoParams) extends Module {
 
     /** The slot once more, [[MatchStage.latency]] cycles later; a channel delays it once for all its lanes. */
     val later = Input(new Slot(p))
-    val rule = Input(new Rule(p))
+    val rule = Input(new LaidRule(p))
 
     /** `rule` applies from the slot of the next cycle on; it must stay for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())
@@ -61,7 +61,6 @@ class TelemetryLane(p: NemoParams) extends Module {
 }
 
 object TelemetryLane {
-  val partLatency: Int = MatchStage.latency + UpdateStage.partLatency
   val writeLatency: Int = MatchStage.latency + UpdateStage.window
   val latency: Int = MatchStage.latency + UpdateStage.latency + NotifyStage.latency
 }

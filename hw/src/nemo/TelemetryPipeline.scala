@@ -17,7 +17,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
 
     /** The slots [[MatchStage.latency]] cycles later. */
     val later = Input(Vec(p.channels, new Slot(p)))
-    val rule = Input(new Rule(p))
+    val rule = Input(new LaidRule(p))
 
     /** `rule` applies from the slots of the next cycle on; it stays for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())

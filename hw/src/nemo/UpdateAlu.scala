@@ -20,28 +20,48 @@ class UpdateAlu(p: NemoParams) extends Module {
 
     /** The state is the word just written, `result`, not `state`. */
     val chain = Input(Bool())
+
+    /** `result` is zero in the next cycle. */
+    val zero = Input(Bool())
     val result = Output(UInt(p.wordBits.W))
   })
 
   private val in = io.operand
   private val a = Mux(io.chain, io.result, io.state)
+  private def bytes(word: UInt): Seq[UInt] =
+    Seq.tabulate(p.wordBytes)(k => word((k + 1) * p.byteBits - 1, k * p.byteBits))
+
+  /** The word with the highest bit of some bytes replaced. */
+  private def withTops(word: UInt, tops: UInt)(replace: (Int, Bool) => Bool): UInt =
+    Cat(bytes(word).zipWithIndex.reverse.map { case (byte, k) =>
+      Cat(Mux(tops(k), replace(k, byte.head(1).asBool), byte.head(1)), byte.tail(1))
+    })
 
   // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
-  private val tops = CounterWidth.tops(in.counterWidth, p)
-  private val partial = RegNext(Mux(in.subtract, a | tops, a & ~tops) + in.addend + in.subtract)
+  private def bounded(word: UInt): UInt = withTops(word, in.tops)((_, _) => in.subtract)
+  private val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
 
-  private val rotated = (0 until log2Ceil(p.wordBits)).foldLeft(a) { (word, stage) =>
+  private val rotated = (0 until log2Ceil(p.wordBits) by 2).reverse.foldLeft(a) { (word, stage) =>
+    def by(n: Int): UInt = if (n % p.wordBits == 0) word else Cat(word(n % p.wordBits - 1, 0), word(p.wordBits - 1, n % p.wordBits))
     val n = 1 << stage
-    Mux(in.rotate(stage), Cat(word(n - 1, 0), word(p.wordBits - 1, n)), word)
+    Mux(in.rotate(stage), Mux(in.rotate(stage + 1), by(3 * n), by(n)), Mux(in.rotate(stage + 1), by(2 * n), word))
   }
-  private val alt = RegNext(((a & ~in.drop) ^ in.b) | (rotated & in.keep))
+  private val passed = a & ~CounterWidth.spread(in.drop, p)
+  private val alt = RegNext(Mux(io.zero, 0.U, (passed ^ in.b) | (rotated & in.keep)))
 
   // At a top bit `partial` is the carry that came in, and for a sum `alt` is A ^ B.
   private val b = RegNext(in.b)
+  private val tops = RegNext(in.tops)
+  private val settle = RegNext(Mux(io.zero, UpdateOp.SettleAlt.code.U, in.settle))
   private val width = RegNext(in.counterWidth)
-  private val settle = RegNext(in.settle)
-  private val sum = partial ^ (alt & RegNext(tops))
-  private def carry = CounterWidth.fromTop((alt & partial) | (~alt & b), width, p)
+  private def highest(word: UInt): UInt = VecInit(bytes(word).map(_.head(1).asBool)).asUInt
+  private val sum = withTops(partial, tops)((k, carried) => carried ^ highest(alt)(k))
+  private val carries = CounterWidth.fromTop(
+    (highest(alt) & highest(partial)) | (~highest(alt) & highest(b)),
+    width,
+    p
+  )
+  private val carry = CounterWidth.spread(carries, p)
   io.result := MuxLookup(settle, alt)(
     Seq(
       UpdateOp.SettleSum.code.U -> sum,

@@ -9,14 +9,14 @@ import chisel3.util._
   *
   * The datapath of a counter, A the old state and B the operand, inverted when `subtract`:
   *   - `sum` = A + B, or A + B + 1 when `subtract`, and its carry out;
-  *   - `alt` = (A & P) ^ B | shifted A, with P zeros, ones or ~B (`pass`); a sum needs P = ones;
+  *   - `alt` = A ^ B, or B alone without `pass`, joined (OR) by what `moved` says; a sum needs `pass`;
   *   - `settle` chooses between them once the carry is known.
   *
   * @param code     as rules and registers encode it
   * @param operand  B is the operand; otherwise zero
   * @param subtract B is inverted and a carry enters each counter
-  * @param pass     the P above
-  * @param shift    the shifter adds A moved right or left by the operand
+  * @param pass     A is part of `alt`
+  * @param moved    what else is: A moved right or left by the operand, or A where B has ones
   * @param settle   which result stands
   */
 case class UpdateOp(
@@ -24,21 +24,17 @@ case class UpdateOp(
     code: Int,
     operand: Boolean = true,
     subtract: Boolean = false,
-    pass: UpdateOp.Pass = UpdateOp.PassZeros,
-    shift: UpdateOp.Shift = UpdateOp.NoShift,
+    pass: Boolean = false,
+    moved: UpdateOp.Moved = UpdateOp.Nothing,
     settle: UpdateOp.Settle = UpdateOp.SettleAlt
 )
 
 object UpdateOp {
-  sealed abstract class Pass(val code: Int)
-  case object PassZeros extends Pass(0)
-  case object PassOnes extends Pass(1)
-  case object PassNotB extends Pass(2)
-
-  sealed abstract class Shift(val code: Int)
-  case object NoShift extends Shift(0)
-  case object Right extends Shift(1)
-  case object Left extends Shift(2)
+  sealed abstract class Moved(val code: Int)
+  case object Nothing extends Moved(0)
+  case object Right extends Moved(1)
+  case object Left extends Moved(2)
+  case object WhereB extends Moved(3)
 
   sealed abstract class Settle(val code: Int)
   case object SettleAlt extends Settle(0)
@@ -50,14 +46,14 @@ object UpdateOp {
   /** A where A - B did not borrow, else B. */
   case object SettleLarger extends Settle(3)
 
-  val Add: UpdateOp = UpdateOp("add", 0, pass = PassOnes, settle = SettleSum)
-  val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, pass = PassOnes, settle = SettleSum)
-  val Shr: UpdateOp = UpdateOp("shr", 2, operand = false, shift = Right)
-  val Shl: UpdateOp = UpdateOp("shl", 3, operand = false, shift = Left)
-  val Xor: UpdateOp = UpdateOp("xor", 4, pass = PassOnes)
-  val Or: UpdateOp = UpdateOp("or", 5, pass = PassNotB)
-  val Max: UpdateOp = UpdateOp("max", 6, subtract = true, pass = PassOnes, settle = SettleLarger)
-  val AddSat: UpdateOp = UpdateOp("addsat", 7, pass = PassOnes, settle = SettleSaturated)
+  val Add: UpdateOp = UpdateOp("add", 0, pass = true, settle = SettleSum)
+  val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, pass = true, settle = SettleSum)
+  val Shr: UpdateOp = UpdateOp("shr", 2, operand = false, moved = Right)
+  val Shl: UpdateOp = UpdateOp("shl", 3, operand = false, moved = Left)
+  val Xor: UpdateOp = UpdateOp("xor", 4, pass = true)
+  val Or: UpdateOp = UpdateOp("or", 5, pass = true, moved = WhereB)
+  val Max: UpdateOp = UpdateOp("max", 6, subtract = true, pass = true, settle = SettleLarger)
+  val AddSat: UpdateOp = UpdateOp("addsat", 7, pass = true, settle = SettleSaturated)
 
   val codeBits: Int = 4
 
@@ -77,8 +73,8 @@ object UpdateOp {
 class OpControl extends Bundle {
   val operand = Bool()
   val subtract = Bool()
-  val pass = UInt(2.W)
-  val shift = UInt(2.W)
+  val pass = Bool()
+  val moved = UInt(2.W)
   val settle = UInt(2.W)
 }
 
@@ -91,8 +87,8 @@ object OpControl {
     val control = Wire(new OpControl)
     control.operand := field(op => if (op.operand) 1 else 0, 1)
     control.subtract := field(op => if (op.subtract) 1 else 0, 1)
-    control.pass := field(_.pass.code, 2)
-    control.shift := field(_.shift.code, 2)
+    control.pass := field(op => if (op.pass) 1 else 0, 1)
+    control.moved := field(_.moved.code, 2)
     control.settle := field(_.settle.code, 2)
     control
   }

@@ -10,24 +10,27 @@ class InFlight(p: NemoParams) extends Bundle {
   val bad = Bool()
 }
 
-/** What a rule's update stage contributes to a telemetry line of its channel; all zero unless the slot is a read of
-  * this rule, so that the pipelines' contributions are joined by OR.
+/** What a rule's update stage contributes to a telemetry line of its channel.
   *
-  * `stored` are the words as the state array had them. Words with an update in flight were not read there: they come
-  * from the slot `d` before the read, d = 1 to 4. That of d = 1 is one cycle later than the rest.
+  * `stored` are the words as the state array had them, zero where they were not read; in the slot of a read only the rule
+  * that is read has any, so that the rules' are joined by OR. Words with an update in flight are not read there: `hits`
+  * says that slot `d` before, d = 1 to 4, has their newest value. `result` is what stage 4 writes in this cycle.
   */
 class LinePart(p: NemoParams) extends Bundle {
   val stored = Vec(p.lineWords, new StateWord(p))
   val hits = Vec(UpdateStage.window, UInt(p.lineWords.W))
-  val inFlight = Vec(UpdateStage.window, new InFlight(p))
+  val result = new InFlight(p)
+
+  /** The parity that is written with it. */
+  val parity = Bool()
 }
 
 /** A counter that an event updated, on its way to the notify stage, which hears nothing of words with bad parity. */
 class Updated(p: NemoParams) extends Bundle {
   val data = UInt(p.wordBits.W)
 
-  /** The counter's bits of the word. */
-  val mask = UInt(p.wordBits.W)
+  /** The counter's bytes of the word. */
+  val bytes = UInt(p.wordBytes.W)
   val index = UInt(p.indexBits.W)
 }
 
@@ -36,8 +39,8 @@ class Updated(p: NemoParams) extends Bundle {
   *
   * Stages, a cycle each: 0 state and operand are asked for, 1 the memory works, 2 the word is chosen, 3 the ALU, 4 the
   * write. So a slot may need what the four slots before it have not yet written. It compares with them in stage 0,
-  * does not read words that are in flight, and takes those from stage 4 (or the two values kept behind it) when it
-  * gets to stage 2, or in stage 3 from the slot right before.
+  * does not read words that are in flight, and takes those from stage 4, or the value kept behind it, when it is in
+  * stage 1 (of slots three and four before) or in stage 3 (of the two right before).
   *
   * A word whose parity is bad keeps bad parity through any update; only a reset heals it.
   */
@@ -52,7 +55,7 @@ class UpdateStage(p: NemoParams) extends Module {
     /** The slot, delayed to arrive with `matched`. */
     val slot = Input(new Slot(p))
     val matched = Input(new MatchResult(p))
-    val rule = Input(new Rule(p))
+    val rule = Input(new LaidRule(p))
 
     /** Load the rule, a cycle before the first slot it applies to. */
     val load = Input(Bool())
@@ -60,7 +63,7 @@ class UpdateStage(p: NemoParams) extends Module {
     /** The slot neither updates nor reads. */
     val off = Input(Bool())
 
-    /** This line is cleared, in the place of stage 4's write; `off` as well. */
+    /** This line is cleared, in the place of stage 4's write in the next cycle; `off` as well. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val part = Output(new LinePart(p))
     val updated = Valid(new Updated(p))
@@ -71,7 +74,7 @@ class UpdateStage(p: NemoParams) extends Module {
 
   // Stage 0: one access from the slot, an event's counter or a read's words.
   private val width = loaded(io.rule.counterWidth)
-  private val effect = RegEnable(io.rule.effectKind, ReadEffect.None.U, io.load)
+  private val effect = RegEnable(io.rule.modifies, false.B, io.load)
   private val read = io.slot.read && io.slot.target.pipeline === io.pipeline && !io.off
   private val event = io.matched.matched && !io.off
   private val access = Wire(new LineSelect(p))
@@ -81,32 +84,25 @@ class UpdateStage(p: NemoParams) extends Module {
     Mux(read, Mux(io.slot.walk, UIntToOH(io.slot.word, p.lineWords), Fill(p.lineWords, 1.U)), 0.U),
     Mux(event, UIntToOH(io.matched.word, p.lineWords), 0.U)
   )
-  private val modifies = event || (read && io.slot.target.effect && effect =/= ReadEffect.None.U)
+  private val modifies = event || (read && io.slot.target.effect && effect)
   private val modified = Wire(new LineSelect(p))
   modified.line := access.line
   modified.words := Mux(modifies, access.words, 0.U)
 
+  // The operand: a read effect's or a field of the request, or the rule's own, which is looked at in stage 1.
   private val operands = Module(new OperandStage(p))
-  private val op = Mux(effect === ReadEffect.Reset.U, UpdateOp.Set.code.U, loaded(io.rule.effectOp))
-  private val field = Mux(
-    loaded(io.rule.operandSource) === OperandSource.Line.U,
-    io.slot.request.address >> 6,
-    io.slot.request.write
-  )
-  private val immediate = loaded(io.rule.operandSource) === OperandSource.Immediate.U
-  operands.io.op := Mux(io.slot.read, op, loaded(io.rule.op))
-  operands.io.operand := Mux(
-    io.slot.read,
-    loaded(CounterWidth.repeat(io.rule.effectOperand, io.rule.counterWidth, p)),
-    Mux(
-      immediate,
-      loaded(CounterWidth.repeat(io.rule.operand, io.rule.counterWidth, p)),
-      CounterWidth.repeat(fit(field), width, p)
-    )
-  )
-  operands.io.amount := operands.io.operand
+  private val request =
+    Mux(loaded(io.rule.ofLine), io.slot.request.address >> 6, loaded(io.rule.ofWrite) && io.slot.request.write)
+  private val field = CounterWidth.repeat(request.pad(p.wordBits), width, p)
+  private val effectOperand = loaded(io.rule.effectOperand)
+  private val ruleOperand = RegEnable(io.rule.operand, RegNext(io.load, false.B))
+  operands.io.op := Mux(io.slot.read, loaded(io.rule.effectOp), loaded(io.rule.op))
+  operands.io.operand := Mux(io.slot.read, effectOperand, field)
+  operands.io.later := Mux(RegNext(io.slot.read), 0.U, ruleOperand)
+  operands.io.amount := Mux(io.slot.read, effectOperand, field | loaded(io.rule.operand(5, 0)))
   operands.io.counterWidth := width
-  operands.io.inside := Mux(io.slot.read, Fill(p.wordBits, 1.U), CounterWidth.mask(io.matched.sub, width, p))
+  private val inside = Mux(io.slot.read, Fill(p.wordBytes, 1.U), CounterWidth.bytes(io.matched.sub, width, p))
+  operands.io.inside := inside
 
   // Hazards: which of the accessed words the slots before have in flight, the youngest first.
   private val inFlight = Seq.iterate(modified, window + 1)(later => quiet(later)).tail
@@ -118,46 +114,42 @@ class UpdateStage(p: NemoParams) extends Module {
   states.io.read.line := access.line
   states.io.read.words := access.words & ~younger.last
 
-  // Stage 2: the word, from its bank or from a slot two to four before.
-  private val hits2 = hits.map(h => ShiftRegister(h, 2, 0.U, true.B))
+  // Stages 1 and 2: the word, from its bank or from a slot three or four before.
+  private val hits1 = hits.map(h => RegNext(h, 0.U))
+  private val hits2 = hits1.map(h => RegNext(h, 0.U))
   private[nemo] val result = Wire(new InFlight(p))
-  private val recent = Seq.iterate(result, window - 1)(RegNext(_))
-  private val older = hits2.tail.zip(recent)
-  private val chosen = older.map { case (h, v) => Mux(h.orR, v.data, 0.U) } ++ states.io.words.map(_.data)
-  private val state = RegNext(chosen.reduce(_ | _))
+  private val before = RegNext(result)
+  private def ifAny(hit: UInt, value: InFlight): InFlight = Mux(hit.orR, value, 0.U.asTypeOf(value))
+  private val older = RegNext((ifAny(hits1(2), result).asUInt | ifAny(hits1(3), before).asUInt).asTypeOf(result))
+  private val state = RegNext((older.data +: states.io.words.map(_.data)).reduce(_ | _))
   private val parity = RegNext(states.io.words.map(_.parity).reduce(_ || _))
-  private val forwarded = RegNext(VecInit(hits2.tail.map(_.orR)).asUInt.orR)
-  private val forwardedBad = RegNext(older.map { case (h, v) => h.orR && v.bad }.reduce(_ || _))
+  private val fromOlder = RegNext(hits2(2).orR || hits2(3).orR)
+  private val olderBad = RegNext(older.bad)
 
   // Stages 3 and 4: the loop.
-  private val chain = RegNext(hits2.head.orR, false.B)
+  private val chain = RegNext(hits2(0).orR, false.B)
+  private val fromBefore = RegNext(hits2(1).orR, false.B)
   private val alu = Module(new UpdateAlu(p))
   alu.io.operand := operands.io.result
-  alu.io.state := state
+  alu.io.state := Mux(fromBefore, before.data, state)
   alu.io.chain := chain
-  private val healed = delayed(io.slot.read && effect === ReadEffect.Reset.U, 3)
-  private val stored = Mux(forwarded, forwardedBad, state.xorR ^ parity)
+  alu.io.zero := io.clear.valid
+  private val healed = delayed(io.slot.read && loaded(io.rule.heals), 3)
+  private val stateBad = Mux(fromBefore, before.bad, Mux(fromOlder, olderBad, state.xorR ^ parity))
   result.data := alu.io.result
-  result.bad := RegNext(!healed && Mux(chain, result.bad, stored))
+  result.bad := RegNext(!healed && !io.clear.valid && Mux(chain, result.bad, stateBad))
 
   private[nemo] val written = inFlight.last
-  states.io.write.line := Mux(io.clear.valid, io.clear.bits, written.line)
-  states.io.write.words := Mux(io.clear.valid, Fill(p.lineWords, 1.U), written.words)
-  states.io.value.data := Mux(io.clear.valid, 0.U, result.data)
-  states.io.value.parity := !io.clear.valid && (result.data.xorR ^ result.bad)
+  private val clearing = RegNext(io.clear.valid, false.B)
+  states.io.write.line := Mux(clearing, RegNext(io.clear.bits), written.line)
+  states.io.write.words := Mux(clearing, Fill(p.lineWords, 1.U), written.words)
+  states.io.value.data := result.data
+  states.io.value.parity := result.data.xorR ^ result.bad
 
-  // To the line: banks and older slots in stage 2, the slot right before in stage 3.
-  private val reading2 = ShiftRegister(read, 2, false.B, true.B)
-  private val reading = Seq(RegNext(reading2, false.B)) ++ Seq.fill(window - 1)(reading2)
-  private val values = result +: recent
-  for (k <- 0 until p.lineWords) {
-    io.part.stored(k) := Mux(reading2, states.io.words(k), 0.U.asTypeOf(new StateWord(p)))
-  }
-  for (d <- 0 until window) {
-    val hit = if (d == 0) RegNext(hits2.head, 0.U) else hits2(d)
-    io.part.hits(d) := Mux(reading(d), hit, 0.U)
-    io.part.inFlight(d) := Mux(reading(d), values(d), 0.U.asTypeOf(new InFlight(p)))
-  }
+  io.part.stored := states.io.words
+  io.part.hits := hits2
+  io.part.result := result
+  io.part.parity := states.io.value.parity
 
   // To the notify stage: what an event wrote. A predicate on a bad word would raise an interrupt for what nobody counted.
   private val word = Cat(io.matched.line, io.matched.word)
@@ -166,10 +158,8 @@ class UpdateStage(p: NemoParams) extends Module {
   }
   io.updated.valid := RegNext(ShiftRegister(event, window, false.B, true.B) && !result.bad, false.B)
   io.updated.bits.data := RegNext(result.data)
-  io.updated.bits.mask := delayed(operands.io.inside, window + 1)
+  io.updated.bits.bytes := delayed(inside, window + 1)
   io.updated.bits.index := delayed(index, window + 1)
-
-  private def fit(x: UInt): UInt = x.pad(p.wordBits)(p.wordBits - 1, 0)
 
   private def quiet(select: LineSelect): LineSelect = {
     val next = Wire(new LineSelect(p))
@@ -184,7 +174,7 @@ object UpdateStage {
   /** Slots before a slot whose writes it can't find in the state array yet. */
   val window: Int = 4
 
-  /** Cycles from slot to `part`, and to the words that are not in flight. */
+  /** Cycles from slot to `stored` and `hits` of its part. */
   val partLatency: Int = 2
 
   /** Cycles from slot to the value `updated`. */

@@ -87,7 +87,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   lane.io.pipeline := 0.U
   lane.io.slot := slot
   lane.io.later := Slot.delayed(slot, MatchStage.latency)
-  lane.io.rule := fixed
+  lane.io.rule := LaidRule(fixed, p)
   lane.io.load := !running
   lane.io.table := write
   when(clearing) {
@@ -97,7 +97,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   }
   lane.io.clear.valid := clearing
   lane.io.clear.bits := step
-  join.io.slot := Slot.delayed(slot, TelemetryLane.partLatency)
+  join.io.slot := lane.io.later
   join.io.parts(0) := lane.io.part
 
   // The rule in its own words, on one counter.
@@ -127,7 +127,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val sub = if (countersInWord == 1) 0.U else watched(log2Ceil(countersInWord) - 1, 0)
   private def counter(word: UInt): UInt = (word >> (sub * bits.U))(bits - 1, 0).pad(p.wordBits)
   private def later[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
-  private val latency = TelemetryLane.partLatency + ReadStage.latency
+  private val latency = MatchStage.latency + ReadStage.latency
   private val last = slot.read && (!slot.walk || slot.word === (p.lineWords - 1).U)
   private val gathered = RegEnable(before, inSlot)
   private val expected = Mux(inSlot, before, gathered)

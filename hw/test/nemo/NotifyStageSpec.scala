@@ -24,8 +24,7 @@ class NotifyStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         val bits = 8 << w
         val threshold = BigInt(bits, random)
         dut.io.rule.notifyOp.poke(predicate)
-        dut.io.rule.notifyOperand.poke(threshold)
-        dut.io.rule.counterWidth.poke(w)
+        dut.io.rule.notifyOperand.poke(LaidOut.repeated(threshold, w))
         dut.io.load.poke(true)
         dut.clock.step()
         dut.io.load.poke(false)
@@ -43,7 +42,7 @@ class NotifyStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val others = BigInt(64, random) & ~(((BigInt(1) << bits) - 1) << (sub * bits)) & ((BigInt(1) << 64) - 1)
           dut.io.updated.valid.poke(valid)
           dut.io.updated.bits.data.poke(others | (value << (sub * bits)))
-          dut.io.updated.bits.mask.poke(((BigInt(1) << bits) - 1) << (sub * bits))
+          dut.io.updated.bits.bytes.poke(((1 << (1 << w)) - 1) << (sub << w))
           dut.io.updated.bits.index.poke(index)
           if (cycle >= NotifyStage.latency) {
             val (was, of, _, at) = updates(cycle - NotifyStage.latency)

@@ -14,19 +14,16 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private case class Part(pipeline: Int, walk: Boolean, word: Int, words: Map[Int, Word])
 
-  private def random(of: Random): Seq[Part] = {
+  /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. */
+  private def random(of: Random, at: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
     val pipeline = of.nextInt(p.pipelines)
-    // Words from one slot have one value: it was written to all of them.
-    def words(ks: Seq[Int]): Map[Int, Word] = {
-      val values = Seq.fill(UpdateStage.window)((BigInt(64, of), of.nextInt(12) == 0))
-      ks.map { k =>
-        val from = of.nextInt(UpdateStage.window + 1)
-        val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else values(from - 1)
-        k -> Word(from, data, bad)
-      }.toMap
-    }
-    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords)))
-    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k))))
+    def words(ks: Seq[Int], at: Int): Map[Int, Word] = ks.map { k =>
+      val from = of.nextInt(UpdateStage.window + 1)
+      val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else passing(pipeline, at - from)
+      k -> Word(from, data, bad)
+    }.toMap
+    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords, at)))
+    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k), at + k)))
   }
 
   private def odd(x: BigInt): Boolean = x.bitCount % 2 == 1
@@ -36,7 +33,13 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     it should s"join what pipelines have of a line, gather walks, and keep poison to its line, seed $seed" in {
       test(new ReadStage(p)) { dut =>
         val of = new Random(seed)
-        val slots = Seq.fill(60)(if (of.nextInt(4) == 0) Seq(None) else random(of).map(Option(_))).flatten
+        val values = mutable.Map[(Int, Int), (BigInt, Boolean)]()
+        def passing(pipeline: Int, slot: Int) =
+          values.getOrElseUpdate((pipeline, slot), (BigInt(64, of), of.nextInt(12) == 0))
+        val slots = mutable.Buffer[Option[Part]]()
+        for (_ <- 0 until 60) slots ++= (
+          if (of.nextInt(4) == 0) Seq(None) else random(of, slots.size, passing).map(Option(_))
+        )
         val expected = mutable.Queue[(Int, Int, Seq[BigInt], Boolean)]()
         var walked = Seq[Word]()
         for ((slot, cycle) <- slots.zipWithIndex; part <- slot) {
@@ -47,27 +50,25 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         for (cycle <- 0 until slots.size + ReadStage.latency) {
           val slot = slots.lift(cycle).flatten
-          val before = slots.lift(cycle - 1).flatten
           dut.io.slot.read.poke(slot.isDefined)
           dut.io.slot.walk.poke(slot.exists(_.walk))
           dut.io.slot.word.poke(slot.fold(0)(_.word))
           dut.io.slot.target.pipeline.poke(slot.fold(0)(_.pipeline))
+          val arrived = slots.lift(cycle - UpdateStage.partLatency).flatten
           for ((part, i) <- dut.io.parts.zipWithIndex) {
-            val own = slot.filter(_.pipeline == i)
+            val own = arrived.filter(_.pipeline == i)
             for (k <- 0 until p.lineWords) {
               val word = own.flatMap(_.words.get(k)).filter(_.from == 0)
               part.stored(k).data.poke(word.fold(BigInt(0))(_.data))
               part.stored(k).parity.poke(word.exists(w => odd(w.data) ^ w.bad))
             }
-            for (d <- 0 until UpdateStage.window) {
-              // The slot right before comes a cycle after the others.
-              val source = if (d == 0) before.filter(_.pipeline == i) else own
-              val words = source.fold(Map[Int, Word]())(_.words.filter(_._2.from == d + 1))
-              part.hits(d).poke(words.keys.map(1 << _).sum)
-              // What no word takes is not looked at.
-              part.inFlight(d).data.poke(words.headOption.fold(BigInt(0))(_._2.data))
-              part.inFlight(d).bad.poke(words.headOption.fold(source.isDefined && of.nextBoolean())(_._2.bad))
-            }
+            for (d <- 1 to UpdateStage.window)
+              part.hits(d - 1).poke(own.fold(0)(_.words.filter(_._2.from == d).keys.map(1 << _).sum))
+            // What no word takes is not looked at.
+            val (data, bad) = passing(i, cycle - UpdateStage.window)
+            part.result.data.poke(data)
+            part.result.bad.poke(bad)
+            part.parity.poke(odd(data) ^ bad)
           }
           dut.io.line.valid.expect(expected.headOption.exists(_._1 == cycle), s"cycle $cycle")
           if (expected.headOption.exists(_._1 == cycle)) {

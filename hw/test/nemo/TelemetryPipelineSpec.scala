@@ -37,9 +37,8 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     val rule = dut.io.rule
     Seq(rule.enable, rule.reads, rule.writes).foreach(_.poke(true))
     rule.end.poke(end)
-    rule.primaryMask.poke(0)
-    rule.subMask.poke(end - 1)
-    rule.subShift.poke(7)
+    LaidOut.poke(rule.key, 0, 0, p.keyBits)
+    LaidOut.poke(rule.offset, end - 1, 7, p.indexBits)
     rule.op.poke(UpdateOp.Add.code)
     rule.operand.poke(1)
     rule.counterWidth.poke(3)

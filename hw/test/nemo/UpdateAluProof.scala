@@ -27,7 +27,9 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int) extends Mod
   bench.io.operand.operand := Fill(counters, io.operand(bits - 1, 0))
   bench.io.operand.amount := io.operand(5, 0)
   bench.io.operand.counterWidth := counterWidth.U
-  bench.io.operand.inside := FillInterleaved(bits, io.updated)
+  bench.io.operand.later := 0.U
+  bench.io.operand.inside := FillInterleaved(1 << counterWidth, io.updated)
+  bench.io.zero := false.B
   bench.io.state := io.state
 
   private val started = ShiftRegister(true.B, OperandStage.latency + 1, false.B, true.B)

@@ -14,23 +14,20 @@ class AluBench(val p: NemoParams) extends Module {
     val operand = chiselTypeOf(operands.io)
     val state = Input(UInt(p.wordBits.W))
     val chain = Input(Bool())
+    val zero = Input(Bool())
     val result = Output(UInt(p.wordBits.W))
   })
   operands.io <> io.operand
   alu.io.operand := operands.io.result
   alu.io.state := io.state
   alu.io.chain := io.chain
+  alu.io.zero := io.zero
   io.result := alu.io.result
 }
 
 class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams()
   private val word = (BigInt(1) << 64) - 1
-
-  private def repeated(operand: BigInt, w: Int): BigInt = {
-    val bits = 8 << w
-    (0 until 64 / bits).map(i => (operand & ((BigInt(1) << bits) - 1)) << (i * bits)).sum
-  }
 
   private def interesting(random: Random): BigInt = random.nextInt(6) match {
     case 0 => BigInt(0)
@@ -42,32 +39,36 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "UpdateAlu"
   for (op <- UpdateOp.all; w <- 0 to 3) {
-    it should s"${op.name} counters of ${8 << w} bits, one or all of a word, alone and chained" in {
+    it should s"${op.name} counters of ${8 << w} bits, one or all of a word, alone and chained, or zero instead" in {
       test(new AluBench(p)) { dut =>
         val seed = 1000 * op.code + w
         info(s"seed $seed")
         val random = new Random(seed)
         val pending = scala.collection.mutable.Queue[(BigInt, Int, BigInt, Boolean)]()
-        var last = BigInt(0)
+        var (last, later) = (BigInt(0), BigInt(0))
         for (cycle <- 0 until 150) {
           val operand = interesting(random)
           val counters = 64 / (8 << w)
           val one = ((1 << (1 << w)) - 1) << (random.nextInt(counters) << w)
           val bytes = if (random.nextInt(4) == 0) 0xff else one
           dut.io.operand.op.poke(op.code)
-          dut.io.operand.operand.poke(repeated(operand, w))
+          // Of the operand some bits come at once and the others a cycle later.
+          val (repeated, first) = (LaidOut.repeated(operand, w), BigInt(64, random))
+          dut.io.operand.operand.poke(repeated & first)
+          dut.io.operand.later.poke(later)
+          later = repeated &~ first
           dut.io.operand.amount.poke(operand & 63)
           dut.io.operand.counterWidth.poke(w)
-          dut.io.operand.inside.poke((0 until 8).filter(k => ((bytes >> k) & 1) == 1).map(k =>
-            BigInt(255) << (8 * k)
-          ).sum)
+          dut.io.operand.inside.poke(bytes)
           pending.enqueue((operand, bytes, interesting(random), random.nextBoolean() && cycle > 0))
           // The state meets the operand as that leaves its stage, and the result is there a cycle later.
           if (pending.size > OperandStage.latency) {
             val (b, covered, state, chain) = pending.dequeue()
             dut.io.state.poke(state)
             dut.io.chain.poke(chain)
-            last = PlainFold.word(op, if (chain) last else state, b, w, covered)
+            val zero = random.nextInt(8) == 0
+            dut.io.zero.poke(zero)
+            last = if (zero) 0 else PlainFold.word(op, if (chain) last else state, b, w, covered)
             dut.clock.step()
             dut.io.result.expect(last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain")
           } else dut.clock.step()

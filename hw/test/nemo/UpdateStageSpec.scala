@@ -72,13 +72,17 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   private def load(dut: UpdateStage, rule: TestRule): Unit = {
+    def repeated(operand: BigInt) = LaidOut.repeated(operand, rule.counterWidth)
     dut.io.rule.op.poke(rule.op.code)
-    dut.io.rule.operandSource.poke(OperandSource.Immediate)
-    dut.io.rule.operand.poke(rule.operand)
+    dut.io.rule.operand.poke(repeated(rule.operand))
+    dut.io.rule.ofLine.poke(false)
+    dut.io.rule.ofWrite.poke(false)
     dut.io.rule.counterWidth.poke(rule.counterWidth)
-    dut.io.rule.effectKind.poke(rule.effectKind)
-    dut.io.rule.effectOp.poke(rule.effectOp.code)
-    dut.io.rule.effectOperand.poke(rule.effectOperand)
+    dut.io.rule.modifies.poke(rule.effectKind != ReadEffect.None)
+    val heals = rule.effectKind == ReadEffect.Reset
+    dut.io.rule.heals.poke(heals)
+    dut.io.rule.effectOp.poke((if (heals) UpdateOp.Set else rule.effectOp).code)
+    dut.io.rule.effectOperand.poke(repeated(rule.effectOperand))
     dut.io.load.poke(true)
     dut.clock.step()
     dut.io.load.poke(false)
@@ -102,19 +106,26 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  /** What of a line is there now: words by where they come from, the array or the slots in `distances` before. */
-  private def part(dut: UpdateStage, distances: Range, array: Boolean): Map[Int, Word] = {
-    val flying = for {
-      d <- distances
-      hits = dut.io.part.hits(d).peekInt()
+  /** The words of a line where its slot's part is there: those of the array, and who before has the newest ones. */
+  private def part(dut: UpdateStage): (Seq[Word], Map[Int, Int]) = {
+    val hits = for {
+      d <- 1 to UpdateStage.window
+      hits = dut.io.part.hits(d - 1).peekInt()
       k <- 0 until p.lineWords if hits.testBit(k)
-    } yield k -> Word(dut.io.part.inFlight(d).data.peekInt(), dut.io.part.inFlight(d).bad.peekBoolean())
-    assert(flying.map(_._1).distinct.size == flying.size, "a word has two newest values")
-    val stored = (0 until p.lineWords).map { k =>
-      val data = dut.io.part.stored(k).data.peekInt()
-      k -> Word(data, dut.io.part.stored(k).parity.peekBoolean() ^ data.bitCount % 2 == 1)
+    } yield k -> d
+    assert(hits.map(_._1).distinct.size == hits.size, "a word has two newest values")
+    val stored = dut.io.part.stored.map { word =>
+      val data = word.data.peekInt()
+      Word(data, word.parity.peekBoolean() ^ data.bitCount % 2 == 1)
     }
-    (if (array) stored.toMap else Map[Int, Word]()) ++ flying
+    (stored, hits.toMap)
+  }
+
+  /** What is written in this cycle. */
+  private def passing(dut: UpdateStage): Word = {
+    val word = Word(dut.io.part.result.data.peekInt(), dut.io.part.result.bad.peekBoolean())
+    dut.io.part.parity.expect(word.data.bitCount % 2 == 1 ^ word.bad)
+    word
   }
 
   // Resets last, for they leave nothing bad.
@@ -146,25 +157,31 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     val outcomes = fold(all, rule, words, met)
     assert((for (read <- Seq(false, true); d <- 1 to 5) yield (read, d)).forall(met), "not every distance is met")
     load(dut, rule)
-    var early = Map[Int, Word]()
+    var parts = Map[Int, (Seq[Word], Map[Int, Int])]()
+    var passed = Map[Int, Word]()
     for (cycle <- 0 until all.size + UpdateStage.latency) {
       offer(dut, all.lift(cycle).getOrElse(Idle))
       for (outcome <- outcomes.lift(cycle - UpdateStage.latency)) {
         dut.io.updated.valid.expect(outcome.updated.isDefined && outcome.good, s"slot ${cycle - UpdateStage.latency}")
         for ((value, index) <- outcome.updated) {
-          assert((dut.io.updated.bits.data.peekInt() & dut.io.updated.bits.mask.peekInt()) == value, s"cycle $cycle")
+          val bytes = dut.io.updated.bits.bytes.peekInt()
+          val mask = (0 until 8).filter(bytes.testBit).map(k => BigInt(255) << (8 * k)).sum
+          assert((dut.io.updated.bits.data.peekInt() & mask) == value, s"cycle $cycle")
           dut.io.updated.bits.index.expect(index)
         }
       }
-      // The value of the slot right before the read comes a cycle after the rest.
-      for (outcome <- outcomes.lift(cycle - UpdateStage.partLatency - 1)) {
-        val seen = early ++ part(dut, 0 to 0, array = false)
+      parts += (cycle - UpdateStage.partLatency) -> part(dut)
+      passed += (cycle - UpdateStage.window) -> passing(dut)
+      // The value of the slot right before the read passes last.
+      val slot = cycle - UpdateStage.window + 1
+      for (outcome <- outcomes.lift(slot) if all(slot).isInstanceOf[Read]; (stored, hits) = parts(slot)) {
         for (k <- 0 until p.lineWords) {
+          val seen = hits.get(k).fold(stored(k))(d => passed(slot - d))
           val expected = outcome.part.getOrElse(k, Word(0, bad = false))
-          assert(seen(k) == expected, s"word $k of slot ${cycle - UpdateStage.partLatency - 1}")
+          assert(seen == expected, s"word $k of slot $slot")
+          assert(!hits.contains(k) || stored(k) == Word(0, bad = false), s"word $k of slot $slot was read as well")
         }
       }
-      early = part(dut, 1 until UpdateStage.window, array = true)
       dut.clock.step()
     }
     offer(dut, Idle)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps a design to ALMs and M20K.
+
+Cyclone 10 GX is the nearest to Agilex that Yosys knows: the same M20K, a like ALM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fpga.synth import rtl
+from fpga.synth.netlist import Netlist, longest_paths
+from fpga.synth.tools import ROOT, WORK, yosys
+
+MAP = "synth_intel_alm -family cyclone10gx -noiopad -noclkbuf"
+LOGIC = "w:* t:MISTRAL_ALUT* t:MISTRAL_NOT"
+# The single-character ? leaves out MISTRAL_ALUT_ARITH, so a path ends where a carry chain begins.
+LOOKUPS = "w:* t:MISTRAL_ALUT? t:MISTRAL_NOT"
+
+
+@dataclass
+class Levels:
+    """Longest path of a unit in cells: `path` counts every bit of a carry chain, `lookups` none."""
+
+    path: int
+    lookups: int
+
+
+@dataclass
+class ByUnit:
+    netlist: Netlist
+    levels: dict[str, Levels]
+
+
+def _levels(folder: Path, name: str) -> dict[str, Levels]:
+    paths, lookups = (longest_paths(folder / f"{name}.{kind}.ltp") for kind in ("path", "lookups"))
+    return {unit: Levels(path, lookups[unit]) for unit, path in paths.items()}
+
+
+def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
+    """Every module mapped by itself.
+
+    The pipeline is then joined, for the paths from one of its units to another.
+    """
+    folder = (work / design.name).relative_to(ROOT)
+
+    def ltp(name: str) -> str:
+        return (
+            f"tee -q -o {folder}/{name}.path.ltp ltp {LOGIC}\n"
+            f"tee -q -o {folder}/{name}.lookups.ltp ltp {LOOKUPS}\n"
+        )
+
+    script = (
+        f"{rtl.read(files)}\n"
+        f"{MAP} -top {design.module} -noflatten\n"
+        f"write_json {folder}/units.json\n"
+        f"{ltp('units')}"
+        "hierarchy -top TelemetryPipeline\nflatten\n"
+        f"{ltp('pipeline')}"
+    )
+    yosys("agilex", script, ROOT / folder / "units")
+    levels = _levels(ROOT / folder, "units")
+    levels["whole pipeline"] = _levels(ROOT / folder, "pipeline")["TelemetryPipeline"]
+    return ByUnit(Netlist(ROOT / folder / "units.json", design.module), levels)
+
+
+def whole(
+    design: rtl.Design, files: list[Path], module: str, kept: str | None = None, work: Path = WORK
+) -> Netlist:
+    """A module of a design mapped as one; `kept` in it is mapped once for all its instances."""
+    folder = (work / design.name).relative_to(ROOT)
+    keep = f"setattr -mod -set keep_hierarchy 1 {kept}\n" if kept else ""
+    script = (
+        f"{rtl.read(files)}\n"
+        f"hierarchy -top {module}\n"
+        f"{keep}"
+        f"{MAP} -top {module}\n"
+        f"write_json {folder}/{module}.json\n"
+    )
+    yosys("agilex", script, ROOT / folder / module)
+    return Netlist(ROOT / folder / f"{module}.json", module)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures: everything for the page, or a small configuration for the check."""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from fpga.synth import agilex, ecp5
+from fpga.synth.netlist import Netlist
+from fpga.synth.rtl import Design, emit
+from fpga.synth.tools import WORK
+
+HERE = Path(__file__).parent
+BASELINE = HERE / "baseline.json"
+LIMITS = HERE / "limits.toml"
+RENEW = ".venv/bin/python -m fpga.synth renew"
+
+ENGINE = Design("engine", "engine", {"pipelines": 8, "channels": 2, "states": 8192, "table": 8192})
+LOOK = Design("look", "engine", ENGINE.options)
+EXPANDER = Design("expander", "expander", ENGINE.options)
+# All units at their full width; only numbers of them and depths of memories are small.
+SMALL = Design("small", "expander", {"pipelines": 1, "channels": 1, "states": 512, "table": 512})
+
+GROWTH = 0.03
+# A unit may move by so many cells without anyone having changed it.
+NOISE = 8
+
+
+@contextmanager
+def step(what: str):
+    """Says what is being done, and how long it took."""
+    print(f"synth: {what} ...", end=" ", flush=True)
+    started = time.monotonic()
+    yield
+    print(f"{time.monotonic() - started:.0f} s", flush=True)
+
+
+def _units(found: agilex.ByUnit) -> dict:
+    """Cells, instances and levels of every unit."""
+    units = {}
+    for unit, (instances, cells) in found.netlist.units().items():
+        units[unit] = {"instances": instances, **cells.as_dict(), **asdict(found.levels[unit])}
+    units["whole pipeline"] = asdict(found.levels["whole pipeline"])
+    return units
+
+
+def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
+    """Where the cells of some units go: the registers and ports that take most of them."""
+    return {unit: dict(found.netlist.fed(unit).most_common(8)) for unit in units}
+
+
+def small(work: Path = WORK) -> dict:
+    """The small configuration: total and units."""
+    found = agilex.by_unit(SMALL, emit(SMALL, work), work)
+    return {
+        "options": SMALL.options,
+        "total": found.netlist.total().as_dict(),
+        "units": _units(found),
+    }
+
+
+def everything() -> dict:
+    """All that the page shows."""
+    result: dict = {"options": ENGINE.options, "total": {}}
+    with step("emitting the engine and the expander"):
+        engine, expander = emit(ENGINE), emit(EXPANDER)
+    totals: list[tuple[str, Callable]] = [
+        ("lane", lambda: agilex.whole(ENGINE, engine, "TelemetryLane")),
+        ("pipeline", lambda: agilex.whole(ENGINE, engine, "TelemetryPipeline")),
+        (
+            "engine",
+            lambda: agilex.whole(ENGINE, engine, "TelemetryEngine", kept="TelemetryPipeline"),
+        ),
+    ]
+    for name, measure in totals:
+        with step(f"{name}, as one"):
+            result["total"][name] = measure().total().as_dict()
+    with step("expander, unit by unit (minutes)"):
+        found = agilex.by_unit(EXPANDER, expander)
+    result["total"]["expander"] = found.netlist.total().as_dict()
+    result["units"] = _units(found)
+    large = sorted(
+        (unit for unit, cells in result["units"].items() if cells.get("alut", 0) >= 1000),
+        key=lambda unit: -result["units"][unit]["alut"],
+    )
+    result["fed"] = _fed(found, [unit for unit in large if unit in found.netlist.modules])
+    with step("clock of a lane on ECP5 (three times a minute or more)"):
+        clock = ecp5.clock(ENGINE, engine, "TelemetryLane")
+    result["clock"] = {"median": clock.median, **asdict(clock)}
+    return result
+
+
+def look(module: str) -> Netlist:
+    """One module of the engine at full size, mapped as one."""
+    with step(f"{module}, as one"):
+        return agilex.whole(LOOK, emit(LOOK), module)
+
+
+def limits() -> dict:
+    return tomllib.loads(LIMITS.read_text())
+
+
+def bars(result: dict) -> list[tuple[str, float, float, bool]]:
+    """What is asked, what is measured, and whether it holds."""
+    asked = limits()["bars"]
+    engine, mhz = result["total"]["engine"], result["clock"]["median"]
+    most = [
+        ("ALUT of the engine", "engine_alut", "alut"),
+        ("M20K of the engine", "engine_m20k", "m20k"),
+    ]
+    found = [
+        (f"{what}, at most", asked[bar], engine[figure], engine[figure] <= asked[bar])
+        for what, bar, figure in most
+    ]
+    slowest = asked["lane_mhz"]
+    return [*found, ("MHz of a lane, at least", slowest, mhz, mhz >= slowest)]
+
+
+def grown(now: dict, before: dict) -> list[str]:
+    """A line for every figure that has grown by more than GROWTH."""
+    lines = []
+
+    def compare(unit: str, now: dict, before: dict, noise: int) -> None:
+        for figure in ("alut", "registers", "lutram", "m20k"):
+            new, old = now[figure], before.get(figure, 0)
+            if new > old * (1 + GROWTH) + noise:
+                more = f"{new / old - 1:+.1%}" if old else "new"
+                lines.append(
+                    f"{unit}: {new} {figure}, baseline {old} ({more}, {GROWTH:.0%} allowed);"
+                    f" if that is meant: {RENEW}"
+                )
+
+    compare("whole", now["total"], before["total"], 0)
+    for unit, cells in now["units"].items():
+        if "alut" in cells:
+            compare(unit, cells, before["units"].get(unit, {}), NOISE)
+    return lines
+
+
+def too_deep(now: dict, levels: dict) -> list[str]:
+    """A line for every unit with a longer path than its limit."""
+    lines = []
+    for unit, cells in now["units"].items():
+        allowed = levels.get(unit, levels["any"])
+        for figure in ("path", "lookups"):
+            if cells[figure] > allowed[figure]:
+                name = unit if unit in levels else "any"
+                lines.append(
+                    f"{unit}: {figure} of {cells[figure]} cells, limit {allowed[figure]}"
+                    f" (fpga/synth/limits.toml, levels.{name})"
+                )
+    return lines
+
+
+def baseline() -> dict:
+    return json.loads(BASELINE.read_text())
+
+
+def renew() -> None:
+    """Writes the baseline: cells, not levels, which have limits of their own."""
+    measured = small()
+    for cells in measured["units"].values():
+        cells.pop("path")
+        cells.pop("lookups")
+    del measured["units"]["whole pipeline"]
+    BASELINE.write_text(json.dumps(measured, indent=1) + "\n")

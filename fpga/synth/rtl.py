@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SystemVerilog for synthesis: a configuration as emitted, its memories replaced by block RAM."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fpga.synth.tools import ROOT, WORK, run
+
+TEMPLATE = Path(__file__).with_name("memory.sv.template")
+# Ram1R1W's memories. Those of queues, ram_DxW, read without a clock and are small.
+MEMORY = re.compile(r"memory(?:_\d+)?_(\d+)x(\d+)")
+
+
+@dataclass(frozen=True)
+class Design:
+    """A configuration to emit: `top` and `options` are the elaborator's."""
+
+    name: str
+    top: str
+    options: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def module(self) -> str:
+        return {"engine": "TelemetryEngine", "expander": "MemoryExpander"}[self.top]
+
+
+def block_ram(name: str) -> str | None:
+    """The block RAM of an emitted memory of this name; None for any other module."""
+    if not (shape := MEMORY.fullmatch(name)):
+        return None
+    depth, width = int(shape[1]), int(shape[2])
+    values = {"NAME": name, "ABITS": (depth - 1).bit_length(), "WIDTH": width, "DEPTH": depth}
+    text = TEMPLATE.read_text()
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    return text
+
+
+def emit(design: Design, work: Path = WORK) -> list[Path]:
+    """Emits a design into WORK/NAME/rtl; the files, in the order of their names."""
+    folder = work / design.name / "rtl"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    options = [word for name, value in design.options.items() for word in (f"--{name}", str(value))]
+    mill = ["./mill", "hw.run", "--top", design.top, "--plain", *options, "--out", str(folder)]
+    run(mill, folder.with_suffix(".log"))
+    files = sorted(folder.glob("*.sv"))
+    for file in files:
+        if text := block_ram(file.stem):
+            file.write_text(text)
+    return files
+
+
+def read(files: list[Path]) -> str:
+    """The Yosys command that reads them."""
+    names = " ".join(str(file.relative_to(ROOT)) for file in files)
+    return f"read_verilog -sv -defer -DSYNTHESIS {names}"

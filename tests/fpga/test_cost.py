@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hardware's cost: no unit grows unnoticed, no path gets longer than its limit."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from fpga.synth import cost, page
+from fpga.synth.netlist import Netlist, unit_of
+from fpga.synth.rtl import block_ram
+from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
+
+
+def test_small_configuration() -> None:
+    """Cells, levels, and that the arrays are block RAM: one test, as it maps for minutes."""
+    measured = cost.small(WORK / "test")
+    levels = cost.limits()["levels"]
+    wrong = cost.grown(measured, cost.baseline()) + cost.too_deep(measured, levels)
+    units = measured["units"]
+    wrong += [f"limits.toml: no unit {name}" for name in levels.keys() - {"any", *units}]
+    arrays = {unit: cells for unit, cells in units.items() if unit.startswith("memory_")}
+    wrong += [
+        f"{unit}: {cells}, not block RAM alone"
+        for unit, cells in arrays.items()
+        if not cells["m20k"] or cells["alut"] or cells["registers"] or cells["lutram"]
+    ]
+    assert arrays and not wrong, "\n".join(wrong)
+
+
+def plain() -> dict:
+    """A measurement as good as the baseline, with levels that are within every limit."""
+    now = copy.deepcopy(cost.baseline())
+    for cells in now["units"].values():
+        cells.update(path=0, lookups=0)
+    return now
+
+
+def test_growth_is_named() -> None:
+    now = plain()
+    before = now["units"]["UpdateAlu"]["alut"]
+    now["units"]["UpdateAlu"]["alut"] = round(before * 1.05)
+    (line,) = cost.grown(now, cost.baseline())
+    for part in ("UpdateAlu", "alut", f"baseline {before}", "+5.0%", cost.RENEW):
+        assert part in line
+
+
+def test_growth_within_the_limit_is_none() -> None:
+    now = plain()
+    now["total"]["alut"] = int(now["total"]["alut"] * 1.03)
+    assert cost.grown(now, cost.baseline()) == []
+    now["total"]["alut"] += 1
+    assert len(cost.grown(now, cost.baseline())) == 1
+
+
+def test_a_new_unit_counts() -> None:
+    now = plain()
+    now["units"]["Novelty"] = {**now["units"]["UpdateAlu"]}
+    assert {line.split(":")[0] for line in cost.grown(now, cost.baseline())} == {"Novelty"}
+
+
+def test_a_long_path_is_named() -> None:
+    now = plain()
+    now["units"]["UpdateAlu"]["path"] = 1000
+    now["units"]["Novelty"] = {"path": 0, "lookups": 1000}
+    first, second = cost.too_deep(now, cost.limits()["levels"])
+    assert "UpdateAlu" in first and "path of 1000" in first and "levels.UpdateAlu" in first
+    assert "Novelty" in second and "lookups of 1000" in second and "levels.any" in second
+
+
+def netlist(folder: Path) -> Netlist:
+    """Two inner modules in a top: an inverted AND before a register, and a carry bit."""
+
+    def cell(kind: str, inputs: dict, outputs: dict) -> dict:
+        return {
+            "type": kind,
+            "connections": {**inputs, **outputs},
+            "port_directions": dict.fromkeys(inputs, "input") | dict.fromkeys(outputs, "output"),
+        }
+
+    inner = {
+        "and": cell("MISTRAL_ALUT2", {"A": [2], "B": [3]}, {"Q": [4]}),
+        "not": cell("MISTRAL_NOT", {"A": [4]}, {"Q": [5]}),
+        "ff": cell("MISTRAL_FF", {"DATAIN": [5], "ENA": [7]}, {"Q": [6]}),
+        "carry": cell("MISTRAL_ALUT_ARITH", {"A": [2]}, {"SO": [7], "CO": [8]}),
+    }
+    names = {"kept_3": {"bits": [6]}, "a_longer_name": {"bits": [6]}}
+    port = {"out": {"direction": "output", "bits": [8]}}
+    unit = {"attributes": {}, "ports": port, "cells": inner, "netnames": names}
+    outer = {"x": cell("Unit", {}, {}), "y": cell("Unit_1", {}, {})}
+    top = {"attributes": {}, "ports": {}, "cells": outer, "netnames": {}}
+    library = {"attributes": {"blackbox": "1"}, "ports": {}, "cells": {}, "netnames": {}}
+    modules = {"Top": top, "Unit": unit, "Unit_1": unit, "MISTRAL_FF": library}
+    path = folder / "netlist.json"
+    path.write_text(json.dumps({"modules": modules}))
+    return Netlist(path, "Top")
+
+
+def test_cells_are_counted_once_an_instance(tmp_path: Path) -> None:
+    counted = netlist(tmp_path)
+    instances, cells = counted.units()["Unit"]
+    assert instances == 2
+    assert cells.as_dict() == {"alut": 4, "carry": 2, "registers": 2, "lutram": 0, "m20k": 0}
+    assert counted.total() == cells
+
+
+def test_cells_belong_to_what_they_feed(tmp_path: Path) -> None:
+    assert netlist(tmp_path).fed("Unit") == {"kept_*": 1, "out": 1}
+
+
+@pytest.mark.parametrize(
+    ("module", "unit"),
+    [("Ram1R1W_14", "Ram1R1W"), ("UpdateAlu", "UpdateAlu"), ("memory_64x8", "memory_64x8")],
+)
+def test_variants_are_one_unit(module: str, unit: str) -> None:
+    assert unit_of(module) == unit
+
+
+def test_a_tool_that_fails_says_where() -> None:
+    with pytest.raises(SynthesisError, match=r"yosys: .*no_such_file.*build/synth/test/wrong.log"):
+        yosys("agilex", "read_verilog no_such_file.v\n", WORK / "test" / "wrong")
+
+
+@pytest.mark.parametrize("name", ["agilex", "ecp5"])
+def test_tools_are_locked_and_explained(name: str) -> None:
+    wanted, lock = (
+        (ROOT / f"fpga/synth/tools/{name}.{kind}").read_text() for kind in ("in", "lock")
+    )
+    pins = [line for line in wanted.splitlines() if "==" in line]
+    entries = re.split(r"\n(?=\S)", lock.strip())
+    assert all("--hash=sha256:" in entry for entry in entries)
+    assert {entry.split(" ")[0] for entry in entries} >= set(pins)
+    explained = (ROOT / "docs/dependencies.md").read_text()
+    assert [pin for pin in pins if pin.split("==")[0] not in explained] == []
+
+
+def test_page_is_of_this_template() -> None:
+    """The committed page is what `make synth` writes: the same headings and columns."""
+    kept = ("#", "| ---")
+    shape = [line for line in page.TEMPLATE.read_text().splitlines() if line.startswith(kept)]
+    there = [line for line in page.PAGE.read_text().splitlines() if line.startswith(kept)]
+    assert there == shape
+
+
+def test_memory_is_what_firtool_emits() -> None:
+    """By a bounded proof; but in a cycle that reads the word being written, which users exclude."""
+    proof = ROOT / "tests/fpga/memory_proof.sv"
+    text = block_ram("memory_4x3")
+    assert text
+    folder = WORK / "test"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "memory_4x3.sv").write_text(text)
+    sources = [(folder / "memory_4x3.sv").relative_to(ROOT), proof.relative_to(ROOT)]
+    script = (
+        f"read_verilog -sv -formal {sources[0]} {sources[1]}\n"
+        "prep -flatten -top Proof\nmemory_map\nchformal -lower\n"
+        "sat -verify -tempinduct -tempinduct-baseonly -maxsteps 8"
+        " -prove-asserts -set-assumes -set-init-zero Proof\n"
+    )
+    yosys("agilex", script, folder / "memory")
