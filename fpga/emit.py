@@ -42,8 +42,9 @@ def emit(options: list[str]) -> Path:
 
 def generate(request: dict[str, Any], here: Path) -> None:
     """What FuseSoC asks for, in the folder that it gives."""
-    parameters = request["parameters"].items()
-    options = [w for k, v in parameters for w in (f"--{k.replace('_', '-')}", str(v))]
+    options = []
+    for name, value in request["parameters"].items():
+        options += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     folder = emit(options)
     # Verilator's waivers name files by "*/": they have to be in a folder.
     (here / "rtl").mkdir(exist_ok=True)
