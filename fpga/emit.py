@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """FuseSoC generator: the board's SystemVerilog out of Chisel, as a core.
 
-Parameters: those of `./mill hw.run --help`, with underscores. Emits into build/fpga/emitted and only
+Parameters: those of `./mill hw.run --help`, with underscores. Emits into build/fpga/emitted, only
 when a source changed; the core has copies of the files.
 """
 
