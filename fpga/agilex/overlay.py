@@ -21,6 +21,18 @@ PACKAGES = {"mc_axi_if_pkg": "cxlip_top_pkg", "ed_mc_axi_if_pkg": "ed_cxlip_top_
 TAP = ("cxlip2iafu_to_mc_axi4", "iafu2mc_to_mc_axi4", "mc2iafu_from_mc_axi4")
 TAP = (*TAP, "iafu2cxlip_from_mc_axi4")
 BUS = "clk rstn waitrequest readdata readdatavalid writedata poison address write read byteenable"
+# Checks of simulations stay out of Quartus, and Intel's own files as they are.
+GUARD = """\
+`ifndef SYNTHESIS
+  `define SYNTHESIS
+  `define ANEMONE_SYNTHESIS
+`endif
+{}
+`ifdef ANEMONE_SYNTHESIS
+  `undef SYNTHESIS
+  `undef ANEMONE_SYNTHESIS
+`endif
+"""
 MACRO = "OOORSP_MC_AXI2AVMM"
 
 
@@ -209,8 +221,9 @@ def write(example: Example, rtl: Path, out: Path) -> None:
     (design / "anemone").mkdir()
     names = [Path(name).name for name in (rtl / "filelist.f").read_text().split()]
     sources = [HERE / "anemone_tap_pkg.sv", HERE / "anemone_afu.sv", *(rtl / n for n in names)]
-    for source in [*sources, HERE / "anemone_board.sdc"]:
-        shutil.copy(source, design / "anemone")
+    shutil.copy(HERE / "anemone_board.sdc", design / "anemone")
+    for source in sources:
+        (design / "anemone" / source.name).write_text(GUARD.format(source.read_text()))
     template = (HERE / "afu_top.sv.template").read_text().replace("@PACKAGE@", example.package)
     (design / AFU).write_text(template.replace("@TOP@", PACKAGES[example.package]))
     (design / WRAPPER).write_text(example.wrapper)

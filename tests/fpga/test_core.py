@@ -94,7 +94,7 @@ def test_another_device_and_ids_by_parameter() -> None:
     assert assignments(script)["DEVICE"] == ["AGIB027R29A1E2VB"]
     root = fusesoc("agilex-id8", "--flag", "id8", "--target", "agilex", "--setup", CORE)
     (script,) = root.glob("**/agilex-quartus/*.tcl")
-    assert assignments(script)["VERILOG_MACRO"] == ["ANEMONE_ID_BITS=8"]
+    assert assignments(script)["VERILOG_MACRO"] == ["SYNTHESIS=1", "ANEMONE_ID_BITS=8"]
 
 
 def exists(pattern: str, rtl: Path) -> bool:

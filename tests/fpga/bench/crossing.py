@@ -16,10 +16,10 @@ import cocotb
 from cocotb.handle import Immediate
 from cocotb.triggers import RisingEdge, Timer
 
-TRANSFERS = 60  # of a ratio
-RESETS = 16  # of each side, of a ratio
+TRANSFERS = 40  # of a ratio
+RESETS = 12  # of each side, of a ratio
 # Periods in steps of the host's and the device's clock: 125 and 400 MHz, and what is far from it.
-RATIOS = ((400, 125), (100, 100), (100, 101), (100, 700), (700, 100))
+RATIOS = ((400, 125), (100, 100), (100, 101), (100, 500), (500, 100))
 BITS = ("address", "writedata", "byteenable")
 PATIENCE = 400  # cycles of both clocks that a transfer may take
 
