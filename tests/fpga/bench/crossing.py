@@ -17,7 +17,7 @@ from cocotb.handle import Immediate
 from cocotb.triggers import RisingEdge, Timer
 
 TRANSFERS = 40  # of a ratio
-RESETS = 12  # of each side, of a ratio
+RESETS = 50  # of a ratio
 # Periods in steps of the host's and the device's clock: 125 and 400 MHz, and what is far from it.
 RATIOS = ((400, 125), (100, 100), (100, 101), (100, 500), (500, 100))
 BITS = ("address", "writedata", "byteenable")
@@ -96,6 +96,7 @@ class Host:
     def __init__(self, dut: Any, rng: Random, device: Device) -> None:
         self.dut, self.rng, self.device = dut, rng, device
         self.resets = 0
+        self.task: Any = None
 
     def pin(self, name: str) -> Any:
         return getattr(self.dut, f"host_{name}")
@@ -105,6 +106,13 @@ class Host:
             self.pin(name).value = 0
         for name in BITS:
             self.pin(name).value = self.rng.getrandbits(len(self.pin(name)))
+
+    def give_up(self) -> None:
+        """What a reset does to a transfer."""
+        if self.task and not self.task.done():
+            self.task.cancel()
+            self.task = None
+        self.idle()
 
     async def edge(self) -> None:
         await RisingEdge(self.dut.hostClock)
@@ -183,41 +191,34 @@ async def every_transfer_is_made_once(dut: Any) -> None:
         await end(beside)
 
 
+async def pulse(side: Host | Device, reset: Any, clock: Any, rng: Random) -> None:
+    """A reset of one side, some cycles from now."""
+    for _ in range(rng.randrange(1, 14)):
+        await RisingEdge(clock)
+    reset.value = 1
+    side.resets += 1
+    if isinstance(side, Host):
+        side.give_up()
+    for _ in range(rng.choice((2, 2, 3, 9))):
+        await RisingEdge(clock)
+    reset.value = 0
+
+
 @cocotb.test()
 async def either_side_may_be_reset(dut: Any) -> None:
-    """In the middle of anything, for two cycles or more: the transfers after it are right."""
+    """In the middle of a transfer, and of what follows a reset: all that is asked for is made."""
     for ratio in RATIOS:
         host, device, beside = await running(dut, ratio, "resets")
         rng = host.rng
-
-        async def resets(device: Device = device, rng: Random = rng) -> None:
-            for _ in range(RESETS):
-                for _ in range(rng.randrange(1, 40)):
-                    await RisingEdge(dut.deviceClock)
-                dut.deviceReset.value = 1
-                device.resets += 1
-                for _ in range(rng.choice((2, 2, 3, 9))):
-                    await RisingEdge(dut.deviceClock)
-                dut.deviceReset.value = 0
-
         for _ in range(RESETS):
-            again = cocotb.start_soon(resets())
-            beside.append(again)
-            for _ in range(rng.randrange(4)):
-                await host.transfer()
-            task = cocotb.start_soon(host.transfer())
-            for _ in range(rng.randrange(1, 12)):
-                await host.edge()
-            if not task.done():
-                task.cancel()
-            host.idle()
-            dut.hostReset.value = 1
-            host.resets += 1
-            for _ in range(rng.choice((2, 2, 3, 9))):
-                await host.edge()
-            dut.hostReset.value = 0
-            again.cancel()
-            dut.deviceReset.value = 0
-        for _ in range(TRANSFERS // 4):
+            await host.transfer()
+            host.task = cocotb.start_soon(host.transfer())
+            for _ in range(rng.choice((1, 1, 2))):
+                if rng.random() < 0.6:
+                    await pulse(device, dut.deviceReset, dut.deviceClock, rng)
+                else:
+                    await pulse(host, dut.hostReset, dut.hostClock, rng)
+            if host.task and not host.task.done():
+                await host.task
             await host.transfer()
         await end(beside)
