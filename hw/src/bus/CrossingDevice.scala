@@ -11,8 +11,7 @@ class CrossingDevice(addressBits: Int, dataBits: Int) extends Module {
     val link = Flipped(new CrossingLink(addressBits, dataBits))
     val avalon = new AvalonPort(addressBits, dataBits)
   })
-  // One flop more: who sees `flush` has seen that `request` fell with it.
-  private val flush = RegNext(TwoFlops(io.link.flush), false.B)
+  private val flush = TwoFlops(io.link.flush)
   private val request = TwoFlops(io.link.request)
 
   private val flushed = RegInit(false.B)

@@ -17,7 +17,7 @@ from cocotb.handle import Immediate
 from cocotb.triggers import RisingEdge, Timer
 
 TRANSFERS = 40  # of a ratio
-RESETS = 50  # of a ratio
+RESETS = 80  # of a ratio
 # Periods in steps of the host's and the device's clock: 125 and 400 MHz, and what is far from it.
 RATIOS = ((400, 125), (100, 100), (100, 101), (100, 500), (500, 100))
 BITS = ("address", "writedata", "byteenable")
