@@ -24,10 +24,14 @@ object CounterWidth {
   def tops(width: UInt, p: NemoParams): UInt =
     select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => 1 << (((k + 1) << w) - 1)).sum.U(p.wordBytes.W))
 
-  /** For every byte, the flag at the highest byte of its counter. */
+  /** The highest bits of some bytes. */
+  def topBits(bytes: UInt, p: NemoParams): UInt =
+    Cat((0 until p.wordBytes).reverse.map(k => Cat(bytes(k), 0.U((p.byteBits - 1).W))))
+
+  /** For every bit, the flag at the highest bit of its counter. */
   def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =
     select(width, p) { w =>
-      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(1 << w, flags(((k + 1) << w) - 1))))
+      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(p.counterBits(w), flags((k + 1) * p.counterBits(w) - 1))))
     }
 
   /** A bit a byte, as a bit a bit. */

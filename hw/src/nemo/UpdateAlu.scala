@@ -28,17 +28,10 @@ class UpdateAlu(p: NemoParams) extends Module {
 
   private val in = io.operand
   private val a = Mux(io.chain, io.result, io.state)
-  private def bytes(word: UInt): Seq[UInt] =
-    Seq.tabulate(p.wordBytes)(k => word((k + 1) * p.byteBits - 1, k * p.byteBits))
-
-  /** The word with the highest bit of some bytes replaced. */
-  private def withTops(word: UInt, tops: UInt)(replace: (Int, Bool) => Bool): UInt =
-    Cat(bytes(word).zipWithIndex.reverse.map { case (byte, k) =>
-      Cat(Mux(tops(k), replace(k, byte.head(1).asBool), byte.head(1)), byte.tail(1))
-    })
 
   // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
-  private def bounded(word: UInt): UInt = withTops(word, in.tops)((_, _) => in.subtract)
+  private val tops = CounterWidth.topBits(in.tops, p)
+  private def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
   private val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
 
   private val rotated = (0 until log2Ceil(p.wordBits) by 2).reverse.foldLeft(a) { (word, stage) =>
@@ -51,17 +44,9 @@ class UpdateAlu(p: NemoParams) extends Module {
 
   // At a top bit `partial` is the carry that came in, and for a sum `alt` is A ^ B.
   private val b = RegNext(in.b)
-  private val tops = RegNext(in.tops)
   private val settle = RegNext(Mux(io.zero, UpdateOp.SettleAlt.code.U, in.settle))
-  private val width = RegNext(in.counterWidth)
-  private def highest(word: UInt): UInt = VecInit(bytes(word).map(_.head(1).asBool)).asUInt
-  private val sum = withTops(partial, tops)((k, carried) => carried ^ highest(alt)(k))
-  private val carries = CounterWidth.fromTop(
-    (highest(alt) & highest(partial)) | (~highest(alt) & highest(b)),
-    width,
-    p
-  )
-  private val carry = CounterWidth.spread(carries, p)
+  private val sum = partial ^ (alt & CounterWidth.topBits(RegNext(in.tops), p))
+  private val carry = CounterWidth.fromTop((alt & partial) | (~alt & b), RegNext(in.counterWidth), p)
   io.result := MuxLookup(settle, alt)(
     Seq(
       UpdateOp.SettleSum.code.U -> sum,

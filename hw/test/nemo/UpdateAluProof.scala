@@ -9,9 +9,10 @@ import org.scalatest.flatspec.AnyFlatSpec
 
 /** One counter of any word, updated any number of times in a row: [[ReferenceFold]] says what it becomes.
   *
-  * The op and the width are fixed, so that a proof is one of arithmetic and not of multiplexers.
+  * The op and the width are fixed, so that a proof is one of arithmetic and not of multiplexers. So is a shift's amount;
+  * [[OperandStageSpec]] has them all.
   */
-class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int) extends Module {
+class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Option[Int]) extends Module {
   private val bench = Module(new AluBench(p))
   private val bits = p.counterBits(counterWidth)
   private val counters = p.wordBits / bits
@@ -23,9 +24,10 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int) extends Mod
     val watched = Input(UInt(log2Ceil(counters).W))
   })
   private val watched = RegEnable(io.watched, reset.asBool)
+  private val operand = amount.fold(io.operand)(_.U(p.wordBits.W))
   bench.io.operand.op := op.code.U
-  bench.io.operand.operand := Fill(counters, io.operand(bits - 1, 0))
-  bench.io.operand.amount := io.operand(5, 0)
+  bench.io.operand.operand := Fill(counters, operand(bits - 1, 0))
+  bench.io.operand.amount := operand(5, 0)
   bench.io.operand.counterWidth := counterWidth.U
   bench.io.operand.later := 0.U
   bench.io.operand.inside := FillInterleaved(1 << counterWidth, io.updated)
@@ -38,7 +40,7 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int) extends Mod
     VecInit.tabulate(counters)(i => word((i + 1) * bits - 1, i * bits))(watched).pad(p.wordBits)
   private def met[T <: Data](x: T) = ShiftRegister(x, OperandStage.latency)
   private val before = counter(Mux(bench.io.chain, bench.io.result, io.state))
-  private val after = ReferenceFold(op.code.U, before, met(io.operand), counterWidth.U, p)
+  private val after = ReferenceFold(op.code.U, before, met(operand), counterWidth.U, p)
   private val expected = RegNext(Mux(met((io.updated >> watched)(0)), after, before))
   when(started) { assert(counter(bench.io.result) === expected) }
 }
@@ -47,9 +49,13 @@ class UpdateAluProof extends AnyFlatSpec with ChiselScalatestTester with Formal 
   private val p = NemoParams()
 
   behavior of "UpdateAlu"
-  for (op <- UpdateOp.all; w <- 0 to 3)
-    it should s"${op.name} any counter of ${p.counterBits(w)} bits, proved" in {
+  private def amounts(op: UpdateOp): Seq[Option[Int]] = op match {
+    case UpdateOp.Shr | UpdateOp.Shl => Seq(0, 3, 9, 35).map(Some(_))
+    case _                           => Seq(None)
+  }
+  for (op <- UpdateOp.all; w <- 0 to 3; amount <- amounts(op))
+    it should s"${op.name} any counter of ${p.counterBits(w)} bits${amount.fold("")(n => s" by $n")}, proved" in {
       // Reset, the operand's three cycles, two updates of which the second may be chained.
-      verify(new AluEquivalence(p, op, w), Seq(BoundedCheck(OperandStage.latency + 3)))
+      verify(new AluEquivalence(p, op, w, amount), Seq(BoundedCheck(OperandStage.latency + 3)))
     }
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+
+class OperandStageSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private val p = NemoParams()
+
+  /** Bits of a word whose place in their counter may hold a bit of a state that was shifted. */
+  private def kept(op: UpdateOp, amount: Int, w: Int, bytes: Int): BigInt = {
+    val bits = 8 << w
+    (0 until 64)
+      .filter(i => (bytes >> (i / 8) & 1) == 1)
+      .filter(i => if (op == UpdateOp.Shl) i % bits >= amount else i % bits + amount < bits)
+      .map(BigInt(1) << _)
+      .sum
+  }
+
+  behavior of "OperandStage"
+  for (op <- Seq(UpdateOp.Shr, UpdateOp.Shl); w <- 0 to 3)
+    it should s"${op.name} counters of ${8 << w} bits by every amount: rotate, and keep what stays in its counter" in {
+      test(new OperandStage(p)) { dut =>
+        val one = (0 until (8 >> w)).map(sub => ((1 << (1 << w)) - 1) << (sub << w))
+        val cases = for (amount <- 0 until 64; bytes <- 0xff +: one) yield (amount, bytes)
+        dut.io.op.poke(op.code)
+        dut.io.counterWidth.poke(w)
+        for (cycle <- 0 until cases.size + OperandStage.latency) {
+          for ((amount, bytes) <- cases.lift(cycle)) {
+            dut.io.amount.poke(amount)
+            dut.io.inside.poke(bytes)
+          }
+          for ((amount, bytes) <- cases.lift(cycle - OperandStage.latency)) {
+            dut.io.result.keep.expect(kept(op, amount, w, bytes), s"by $amount, bytes $bytes")
+            dut.io.result.rotate.expect(if (op == UpdateOp.Shl) (64 - amount) % 64 else amount)
+            dut.io.result.drop.expect(bytes)
+            dut.io.result.b.expect(0)
+          }
+          dut.clock.step()
+        }
+      }
+    }
+}
