@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone
 
+import anemone.board.BoardExpander
+import anemone.bus.Axi4Params
 import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.nemo.{NemoParams, TelemetryEngine, UpdateOp}
 import circt.stage.ChiselStage
@@ -12,22 +14,26 @@ object Elaborate {
 
   @main
   def elaborate(
-      @arg(doc = "engine: the telemetry by itself; expander: all of it, on AXI4 memory channels") top: String =
-        "engine",
+      @arg(doc =
+        "engine: the telemetry by itself; expander: all of it, on AXI4 memory channels; board: that between " +
+          "a CXL IP and a board's memory controller"
+      ) top: String = "engine",
       @arg(doc = "rules that run side by side") pipelines: Int = default.pipelines,
       @arg(doc = "memory channels: 1, 2 or 4") channels: Int = default.channels,
       @arg(doc = "state words of a pipeline on a channel") states: Int = default.states,
       @arg(doc = "translation table entries of a pipeline") table: Int = default.table,
       @arg(name = "address-bits", doc = "bits of a device byte address") addressBits: Int = default.addressBits,
+      @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit = {
     val params = NemoParams(pipelines, channels, states, table, addressBits)
-    val expander = ExpanderParams(params)
+    val expander = ExpanderParams(params, Axi4Params(idBits = idBits))
     def module = top match {
       case "engine"   => new TelemetryEngine(params)
       case "expander" => new MemoryExpander(expander)
-      case _          => throw new IllegalArgumentException(s"top: engine or expander, not $top")
+      case "board"    => new BoardExpander(expander)
+      case _          => throw new IllegalArgumentException(s"top: engine, expander or board, not $top")
     }
     val folder = os.Path(out, os.pwd)
     os.makeDir.all(folder)

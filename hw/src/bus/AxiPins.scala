@@ -84,6 +84,21 @@ class AxiLitePins(val addressBits: Int, val dataBits: Int) extends Bundle {
   val rvalid = Input(Bool())
   val rready = Output(Bool())
 
+  /** These pins are driven by a master's port. */
+  def drivenBy(port: AxiLitePort): Unit = {
+    awvalid := port.aw.valid
+    awaddr := port.aw.bits
+    port.aw.ready := awready
+    AxiPins.drive(port.w, wvalid, wready, Seq("data" -> wdata, "strb" -> wstrb))
+    arvalid := port.ar.valid
+    araddr := port.ar.bits
+    port.ar.ready := arready
+    port.b.valid := bvalid
+    port.b.bits := bresp
+    bready := port.b.ready
+    AxiPins.sample(port.r, rvalid, rready, Seq("data" -> rdata, "resp" -> rresp))
+  }
+
   /** These pins drive a slave's port. */
   def drives(port: AxiLitePort): Unit = {
     port.aw.valid := awvalid

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
+import anemone.board.BoardExpander
 import anemone.bus.Axi4Params
 import anemone.nemo.{NemoParams, TelemetryEngine}
 import circt.stage.ChiselStage
@@ -18,7 +19,11 @@ object EmitBench {
   def main(args: Array[String]): Unit = {
     val p = params(args.drop(2).toSeq.map(_.toInt))
     ChiselStage.emitSystemVerilogFile(
-      if (args(1) == "AdaptedExpander") new AdaptedExpander(p) else new MemoryExpander(p),
+      args(1) match {
+        case "BoardExpander"   => new BoardExpander(p)
+        case "AdaptedExpander" => new AdaptedExpander(p)
+        case _                 => new MemoryExpander(p)
+      },
       Array("--target-dir", args(0), "--split-verilog"),
       Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
     )

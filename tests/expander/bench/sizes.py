@@ -27,6 +27,8 @@ class Build:
 
     board: a ControllerAdapter is below each channel, and there a controller with the board's
     habits; requests of memory have one beat.
+    wrapper: all of that is inside the board's wrapper, fpga/agilex, and the control port is Avalon
+    in a clock of its own.
     """
 
     name: str
@@ -37,10 +39,18 @@ class Build:
     reads_in_flight: int
     board: bool = False
     len_bits: int = 8
+    wrapper: bool = False
 
     @property
     def top(self) -> str:
         """The module that is built."""
+        return "AgilexBench" if self.wrapper else self.emitted
+
+    @property
+    def emitted(self) -> str:
+        """The module that is emitted."""
+        if self.wrapper:
+            return "BoardExpander"
         return "AdaptedExpander" if self.board else "MemoryExpander"
 
     @property
@@ -70,7 +80,7 @@ class Build:
             self.address_bits, self.id_bits, self.len_bits,
             self.telemetry_reads, self.reads_in_flight,
         )  # fmt: skip
-        return [self.top, *map(str, numbers)]
+        return [self.emitted, *map(str, numbers)]
 
 
 BUILDS = {
@@ -100,6 +110,17 @@ BUILDS = {
             telemetry_reads=64,
             reads_in_flight=256,
             board=True,
+        ),
+        Build(
+            "agilex",
+            Size("p2c2", pipelines=2, channels=2, states=16, table=4, address_bits=14),
+            address_bits=52,
+            id_bits=8,
+            telemetry_reads=64,
+            reads_in_flight=256,
+            board=True,
+            len_bits=10,
+            wrapper=True,
         ),
     )
 }

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import cocotb
 from cocotb.triggers import RisingEdge
 
 from tests.cocotb.bench.player import Difference
+from tests.expander.bench import avalon
 from tests.expander.bench import control as reg
 from tests.expander.bench.control import Control
 from tests.expander.bench.interrupts import Interrupts
@@ -25,6 +27,7 @@ from tests.expander.bench.score import Score
 from tests.expander.bench.sizes import Build
 from tests.expander.bench.traffic import Traffic
 
+SYNCHRONISED = 2  # cycles until the board's reset takes effect
 PATIENCE = 6000  # cycles in which everything under way must have ended
 
 
@@ -52,11 +55,14 @@ class World:
         assert self.engine is not None, "no telemetry engine in the design"
         self.lockstep = Lockstep(build, self.engine, cover)
         self.t = 0
+        self.control: Any = None
         self.watch: Callable[[int], None] | None = None  # called each cycle, before anything moves
 
     async def start(self) -> None:
         """Start the clock."""
         await power_on(self.dut)
+        if self.build.wrapper:
+            cocotb.start_soon(avalon.tick(self.dut))
 
     async def restart(self, seed: int) -> None:
         """Reset, in the middle of whatever is going on; then program rules and tables."""
@@ -69,7 +75,13 @@ class World:
         places = rng.sample(range((1 << build.address_bits) // size), 2)
         self.windows = Windows(build, *(place * size for place in places))
         self.scores = [Score(c, self.windows, self.lockstep.slots[c], cover) for c in channels]
-        self.control = Control(dut, rng)
+        if build.wrapper:
+            if self.control:
+                self.control.stop()
+            dut.csr_reset.value = 1
+            self.control = avalon.AvalonControl(dut, rng)
+        else:
+            self.control = Control(dut, rng)
         self.interrupts = Interrupts(dut, build, self.lockstep, rng, cover)
         self.operator = Operator(build, self.control, self.lockstep, rng, cover)
         rules = self.operator.rules
@@ -80,9 +92,14 @@ class World:
         self.memories = [
             Memory(dut, f"downstream_{c}_", rng, self.scores[c], self.habits) for c in channels
         ]
-        for _ in range(rng.randint(2, 4)):
+        # Of the board's two clocks the slow one must see its reset, too.
+        for _ in range(rng.randint(2, 4) * (avalon.PERIOD if build.wrapper else 1)):
             await self.edge
         self.reset.set(0)
+        if build.wrapper:
+            dut.csr_reset.value = 0
+            for _ in range(SYNCHRONISED):
+                await self.edge
         await self.edge  # the first cycle without reset, in which nothing is offered
         self.t = 1
         self.lockstep.restart(0)

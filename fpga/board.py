@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The board, for someone who has it and Quartus.
+
+    python -m fpga.board overlay EXAMPLE      Anemone in a copy of Intel's example design
+    python -m fpga.board bitstream EXAMPLE    that, compiled; and whether it meets its timing
+    python -m fpga.board flash                the bitstream into the FPGA over JTAG
+    python -m fpga.board check                whether cable, device and bitstream are there
+
+CABLE and DEVICE_INDEX in the environment choose among several (`jtagconfig` lists them).
+Exit: 0 done; 1 the design misses its timing, or Quartus failed; 2 something is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from fpga.agilex import overlay
+from fpga.emit import ROOT, emit
+
+OUT = ROOT / "build" / "fpga" / "board"
+DESIGN = OUT / overlay.DESIGN
+OLDEST = (23, 3)  # the first whose example design has AXI4 at the tap
+PART = "AGIB027R29A"
+
+
+class MissingError(Exception):
+    """Something that the user has to bring, a line each."""
+
+
+def say(line: str) -> None:
+    print(f"board: {line}", flush=True)
+
+
+def quartus(*tools: str) -> None:
+    """Raises when one of these is not on PATH, or Quartus is another one than is needed."""
+    wanted = f"Quartus Prime Pro {OLDEST[0]}.{OLDEST[1]} or newer with Agilex 7 devices"
+    if gone := [tool for tool in tools if not shutil.which(tool)]:
+        raise MissingError(
+            f"not on PATH: {', '.join(gone)}; install {wanted} and put its quartus/bin on PATH"
+        )
+    if "quartus_sh" in tools:
+        shown = run(["quartus_sh", "--version"], quiet=True)
+        found = re.search(r"Version (\d+)\.(\d+)\S* .*?(\w+) Edition", shown, re.DOTALL)
+        if not found or (int(found[1]), int(found[2])) < OLDEST or found[3] != "Pro":
+            is_ = f"{found[1]}.{found[2]} {found[3]}" if found else repr(shown[:60])
+            raise MissingError(f"quartus_sh is {is_}, not {wanted}")
+
+
+def run(command: list[str], folder: Path | None = None, quiet: bool = False) -> str:
+    """What a tool prints, which is shown as well. Raises CalledProcessError when it fails."""
+    if not quiet:
+        say(" ".join(command))
+    lines = []
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if not quiet:
+                print(line, end="", flush=True)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return "".join(lines)
+
+
+def overlaid(example: str | None) -> Path:
+    """The project of the example design with Anemone in it."""
+    if not example:
+        raise MissingError(
+            "EXAMPLE is not given: the folder of the R-Tile CXL Type-3 example design that your "
+            "Quartus generated, as EXAMPLE=... (docs/agilex.md)"
+        )
+    found = overlay.Example(Path(example))
+    if found.wrong:
+        raise MissingError("\n".join(found.wrong))
+    overlay.write(found, emit(["--id-bits", str(found.id_bits)]), OUT)
+    say(f"{DESIGN / found.project.name}, ids of {found.id_bits} bits")
+    return DESIGN / found.project.name
+
+
+def only(pattern: str) -> Path:
+    """The one file that a build left behind."""
+    files = sorted(DESIGN.glob(pattern))
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
+        raise MissingError(f"{DESIGN}/{pattern}: one file is expected, not {names}; make bitstream")
+    return files[0]
+
+
+def timing(summary: Path) -> int:
+    """Says the worst slack of each kind; 1 when one is negative."""
+    found = re.findall(r"Type\s*: (.+)\nSlack\s*: (-?[\d.]+)", summary.read_text())
+    worst: dict[str, tuple[float, str]] = {}
+    for what, slack in found:
+        kind = re.search(r"Setup|Hold|Recovery|Removal|Minimum Pulse Width", what)
+        if kind:
+            worst[kind[0]] = min(worst.get(kind[0], (9e9, "")), (float(slack), what))
+    if not worst:
+        say(f"{summary}: no slack is told in it")
+        return 1
+    for kind, (slack, what) in worst.items():
+        say(f"{kind}: worst slack {slack:+.3f} ns, {what}")
+    missed = any(slack < 0 for slack, _ in worst.values())
+    say("timing is MISSED" if missed else "timing is met")
+    return int(missed)
+
+
+def bitstream(example: str | None) -> int:
+    quartus("quartus_sh")
+    project = overlaid(example)
+    run(["quartus_sh", "--flow", "compile", project.stem], project.parent)
+    say(f"{only('output_files/*.sof')}")
+    return timing(only("output_files/*.sta.summary"))
+
+
+def check() -> int:
+    quartus("jtagconfig", "quartus_pgm")
+    sof = only("output_files/*.sof")
+    chain = run(["jtagconfig"])
+    if PART not in chain:
+        raise MissingError(f"jtagconfig shows no {PART}: is the board on, and its cable in?")
+    say(f"ready to program {sof}")
+    return 0
+
+
+def flash() -> int:
+    check()
+    cable = ["-c", os.environ["CABLE"]] if os.environ.get("CABLE") else []
+    index = os.environ.get("DEVICE_INDEX") or "1"
+    sof = only("output_files/*.sof")
+    run(["quartus_pgm", *cable, "-m", "jtag", "-o", f"p;{sof}@{index}"])
+    say("programmed; restart the host without taking its power away, then: lspci -d ::0502 -vv")
+    return 0
+
+
+def main(words: list[str]) -> int:
+    example = (words[1] or None) if len(words) > 1 else None
+    commands = {
+        "overlay": lambda: int(overlaid(example) is None),
+        "bitstream": lambda: bitstream(example),
+        "flash": flash,
+        "check": check,
+    }
+    if not words or words[0] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        return commands[words[0]]()
+    except MissingError as error:
+        for line in str(error).splitlines():
+            print(f"board: {line}", file=sys.stderr)
+        return 2
+    except subprocess.CalledProcessError as error:
+        print(f"board: {error.cmd[0]} failed with {error.returncode}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

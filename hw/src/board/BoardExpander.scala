@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.board
+
+import anemone.bus.{AvalonBridge, AvalonCrossing, AvalonPort, Axi4Pins, TwoFlops}
+import anemone.expander.{ControllerAdapter, ExpanderParams, InterruptPins, MemoryExpander}
+import chisel3._
+
+/** All of Anemone that is on a board: a [[MemoryExpander]], a [[ControllerAdapter]] below each channel, and the
+  * registers on an Avalon-MM port in a clock of its own. What a board's wrapper adds is the names of its pins.
+  *
+  * `clock` is that of the memory path. `reset` and `csrReset` may come from anywhere and last four cycles of their clock
+  * or more; they take effect two cycles later. A reset of the memory path resets the registers, one of the control port
+  * does not. The message of an interrupt is in the memory path's clock.
+  */
+class BoardExpander(p: ExpanderParams) extends Module {
+  private val channels = p.nemo.channels
+  val upstream = IO(Vec(channels, Flipped(new Axi4Pins(p.memory))))
+  val downstream = IO(Vec(channels, new Axi4Pins(p.memory)))
+  val csrClock = IO(Input(Clock()))
+  val csrReset = IO(Input(Bool()))
+  val csr = IO(Flipped(new AvalonPort(p.controlAddressBits, 64)))
+  val interrupt = IO(new InterruptPins(1 << BoardExpander.vectorBits))
+
+  private val quiet = TwoFlops(reset.asBool)
+  withReset(quiet) {
+    val expander = Module(new MemoryExpander(p))
+    expander.upstream <> upstream
+    interrupt.valid := expander.interrupt.valid
+    interrupt.vector := expander.interrupt.vector
+    expander.interrupt.ready := interrupt.ready
+    for ((inner, outer) <- expander.downstream.zip(downstream)) {
+      val adapter = Module(new ControllerAdapter(p.memory))
+      inner.drives(adapter.io.upstream)
+      outer.drivenBy(adapter.io.controller)
+    }
+
+    val bridge = Module(new AvalonBridge(p.controlAddressBits, 64))
+    expander.control.drivenBy(bridge.io.axi)
+    val crossing = Module(new AvalonCrossing(p.controlAddressBits, 64))
+    crossing.deviceClock := clock
+    crossing.deviceReset := quiet
+    crossing.device <> bridge.io.avalon
+    crossing.hostClock := csrClock
+    crossing.hostReset := withClock(csrClock)(TwoFlops(csrReset))
+    crossing.host <> csr
+  }
+}
+
+object BoardExpander {
+
+  /** Bits of an interrupt's vector, whatever is built: the wrapper is Verilog and has no parameters of ours. */
+  val vectorBits: Int = 6
+}

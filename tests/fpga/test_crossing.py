@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The clock crossing of the control port, by itself: bench/crossing.py in the simulator."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.cocotb.bench.build import ROOT, digest, locked, run_logged, simulator
+from tests.cocotb.bench.once import cocotb_tests, verdicts
+from tests.cocotb.bench.simulate import simulate
+
+WORK = ROOT / "build" / "fpga" / "crossing"
+TOP = "AvalonCrossing"
+BENCH = Path(__file__).parent / "bench" / "crossing.py"
+PUBLIC = f"""\
+`verilator_config
+public_flat_rw -module "{TOP}" -var "*"
+public_flat_rw -module "TwoFlops" -var "*"
+"""
+
+
+def built() -> Path:
+    """The simulator, up to date with hw/src."""
+    rtl = WORK / "rtl"
+    emitter = ROOT / "hw/test/bus/EmitCrossing.scala"
+    now = digest([*sorted((ROOT / "hw/src/bus").glob("*.scala")), emitter, ROOT / "build.sc"])
+    stamp = rtl / ".stamp"
+    with locked("emit"):
+        if not stamp.is_file() or stamp.read_text() != now:
+            rtl.mkdir(parents=True, exist_ok=True)
+            command = ["./mill", "hw.test.runMain", "anemone.bus.EmitCrossing", str(rtl)]
+            run_logged(command, WORK / "emit.log")
+            stamp.write_text(now)
+    return simulator(rtl, WORK / "sim", "WAVES" in os.environ, TOP, PUBLIC)
+
+
+@cache
+def outcomes() -> dict[str, str]:
+    """By test: nothing, or what went wrong."""
+    folder = WORK / f"run-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+    run = lambda: simulate(built(), "crossing", folder, package="tests.fpga.bench", top=TOP)  # noqa: E731
+    return verdicts(folder, cocotb_tests(BENCH), run)
+
+
+@pytest.mark.parametrize("test", cocotb_tests(BENCH))
+def test_crossing(test: str) -> None:
+    """A cocotb test of bench/crossing.py."""
+    assert not outcomes()[test], outcomes()[test]
