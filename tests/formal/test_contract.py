@@ -80,10 +80,14 @@ MUTANTS = {
     ),
     "a line misses the slot three before": (
         "add-set-4",
-        r"(\bhits_2 <= )io_parts_0_hits_2;",
-        r"\g<1>2'h0;",
+        r"(\bio_parts_0_hits_2\[[01]\] \? )third\b",
+        r"\g<1>5'h0",
     ),
-    "a walk's words are not gathered": ("add-shr-4", r"(\bgather <= )[^;]+;", r"\g<1>1'h0;"),
+    "a walk's words are not gathered": (
+        "add-shr-4",
+        r"(reading & \()~walk \| ~word\)",
+        r"\g<1>1'h1)",
+    ),
 }
 
 
