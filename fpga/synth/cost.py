@@ -29,7 +29,7 @@ SMALL = Design("small", "expander", {"pipelines": 1, "channels": 1, "states": 51
 
 GROWTH = 0.03
 # A unit may move by so many cells without anyone having changed it.
-NOISE = 8
+NOISE = 32
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitPlanes}
+import anemone.bus.{Axi4ReadData, BitPlanes, OneHot}
 import chisel3._
 import chisel3.util._
 
@@ -48,11 +48,11 @@ class ReadyLines(p: ExpanderParams) extends Module {
   private val turn = used & ahead.atMost(0)
   private val may = turn & filled
   private val behind = mask
-  private val leaves = ReadyLines.first(Mux((may & behind).orR, may & behind, may))
+  private val leaves = OneHot.first(Mux((may & behind).orR, may & behind, may), places)
   private val left = when1(io.out.fire, leaves)
-  when(io.out.fire) { behind := ~(leaves | (leaves - 1.U)) }
+  when(io.out.fire) { behind := OneHot.above(leaves, places) }
 
-  private val free = ReadyLines.first(~used)
+  private val free = OneHot.first(~used, places)
   private val arrived = ShiftRegister(VecInit(free.asBools), 2).asUInt
   private val enters = when1(io.in.valid, free)
   private val fills = when1(ShiftRegister(io.in.valid, 2, false.B, true.B), arrived)
@@ -95,7 +95,4 @@ object ReadyLines {
 
   /** Answers a line may be away from its turn when it is fetched: as many as there can be while it is. */
   val ahead: Int = 5
-
-  /** The lowest bit that is set. */
-  def first(mask: UInt): UInt = mask & (~mask + 1.U)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4ReadData, BitPlanes, Ram1R1W}
+import anemone.bus.{Axi4, Axi4ReadData, BitPlanes, OneHot, Ram1R1W}
 import anemone.nemo.Line
 import chisel3._
 import chisel3.util._
@@ -52,12 +52,14 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   // A beat takes the next slot of the ring.
   private val tail = RegInit(0.U(slotBits.W))
   private val atTail = UIntToOH(tail, slots)
+  private val fromTail = RegInit(UInt(slots.W), Fill(slots, 1.U))
   private val enters = when1(io.beat.valid, atTail)
   private val okay = io.beat.bits.resp === Axi4.Resp.Okay.U
   io.room := !(used & atTail).orR
   assert(!io.beat.valid || io.room, "a telemetry read without room for its line")
   when(io.beat.valid) {
     tail := tail + 1.U
+    fromTail := Mux(atTail(slots - 1), Fill(slots, 1.U), (fromTail << 1)(slots - 1, 0))
     beats.write(tail, io.beat.bits)
   }
   ids.next(0.U, enters, io.beat.bits.id)
@@ -96,8 +98,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val next = may & ahead.atMost(0)
   private val soon = may & ahead.atMost(ReadyLines.ahead)
   private val candidates = Mux(next.orR || places <= ReadyLines.reserved.U, next, soon)
-  private val older = candidates & ~(atTail - 1.U)
-  private val slot = ReadyLines.first(Mux(older.orR, older, candidates))
+  private val older = candidates & fromTail
+  private val slot = OneHot.first(Mux(older.orR, older, candidates), slots)
   private val pick = candidates.orR && places =/= 0.U
   places := places + io.out.fire - pick
   picked := (picked & ~enters) | when1(pick, slot)
