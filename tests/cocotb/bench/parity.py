@@ -70,21 +70,31 @@ async def poison_counts_where_it_is_read(hand: Hand) -> None:
 
 @by_hand
 async def an_update_does_not_launder(hand: Hand) -> None:
-    """Updates of a bad word, 1 to 6 slots apart, leave it bad, also for a read 1 to 6 behind."""
+    """Updates of a bad word, 1 to 6 slots apart, leave it bad, also for a read 1 to 6 behind.
+
+    Right before and behind that read another pipeline is read, which has nothing bad.
+    """
+    other = Read(0, 1, 0, False)
     for bit, apart, behind in product((17, PARITY), range(1, 7), range(1, 7)):
         await hand.tick(clear_valid=1, clear_bits=0)
         await hand.cleared()
         await hand.table(0, (0, 0))
         await flip(hand, bit)
         hand.lines.clear()
-        for wait in (apart, apart, behind):
+        for wait in (apart, apart, 1):
             await hand.tick({0: 0})
             await hand.wait(wait - 1)
+        if behind > 1:
+            await hand.wait(behind - 2)
+            await hand.tick(reads={0: other})
         await hand.tick(reads={0: Read(0, 0, 0, False)})
+        await hand.tick(reads={0: other})
         await hand.wait(20)
         expected = first((3 + data(bit)) % 2**64)
-        seen = [(line.words, line.poison) for line in hand.lines]
-        assert seen == [(expected, True)], (bit, apart, behind)
+        *before, line, after = hand.lines
+        assert (line.words, line.poison) == (expected, True), (bit, apart, behind)
+        assert len(before) == (behind > 1), (bit, apart, behind)
+        assert not any(line.poison for line in (*before, after)), (bit, apart, behind)
         assert (await hand.read(0, 0, 0)).poison, (bit, apart, behind)
 
 
@@ -174,6 +184,7 @@ async def an_op_effect_keeps_the_poison(hand: Hand) -> None:
         assert seen.poison and seen.words == [256 * (k == word) for k in range(8)]
         again = await hand.read(0, 0, 0, True)
         assert again.poison and again.words == [2 + 256 * (k == word) for k in range(8)]
+        assert not (await hand.read(0, 0, 1, True)).poison
         await flip(hand, 8, word=word)
         assert not (await hand.read(0, 0, 0)).poison
 
