@@ -14,20 +14,33 @@ object CounterWidth {
   }
 
   /** The bytes of counter `sub`, a bit a byte (a byte is a counter of width 0). */
-  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt =
-    select(width, p) { w =>
-      val counters = p.wordBytes >> w
-      if (counters == 1) Fill(p.wordBytes, 1.U)
-      else FillInterleaved(1 << w, UIntToOH(sub(p.subBits - 1 - w, 0), counters))
-    }
+  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = {
+    val highest =
+      select(width, p)(w => ((BigInt(1) << p.wordBytes) - (BigInt(1) << (p.wordBytes - (1 << w)))).U(p.wordBytes.W))
+    val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
+    highest >> below(p.subBits - 1, 0)
+  }
+
+  /** Bytes of the lowest counter, repeated in every counter. */
+  def repeatBytes(bytes: UInt, width: UInt, p: NemoParams): UInt =
+    select(width, p)(w => Fill(p.wordBytes >> w, bytes((1 << w) - 1, 0)))
 
   /** The highest byte of every counter, a bit a byte. */
   def tops(width: UInt, p: NemoParams): UInt =
     select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => 1 << (((k + 1) << w) - 1)).sum.U(p.wordBytes.W))
 
+  /** A bit a byte at the lowest bit of its byte. Bits move half of the way that is left at a time: wires in hardware, and
+    * a few operations on words for a simulator.
+    */
+  private def lowBits(bytes: UInt, p: NemoParams): UInt =
+    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(bytes.pad(p.wordBits)) { (word, half) =>
+      val group = (BigInt(1) << half) - 1
+      val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
+      (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
+    }
+
   /** The highest bits of some bytes. */
-  def topBits(bytes: UInt, p: NemoParams): UInt =
-    Cat((0 until p.wordBytes).reverse.map(k => Cat(bytes(k), 0.U((p.byteBits - 1).W))))
+  def topBits(bytes: UInt, p: NemoParams): UInt = (lowBits(bytes, p) << (p.byteBits - 1))(p.wordBits - 1, 0)
 
   /** For every bit, the flag at the highest bit of its counter. */
   def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =
@@ -35,9 +48,11 @@ object CounterWidth {
       Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(p.counterBits(w), flags((k + 1) * p.counterBits(w) - 1))))
     }
 
-  /** A bit a byte, as a bit a bit. */
+  /** All bits of some bytes. */
   def spread(bytes: UInt, p: NemoParams): UInt =
-    Cat((0 until p.wordBytes).reverse.map(k => Fill(p.byteBits, bytes(k))))
+    Iterator.iterate(1)(_ * 2).takeWhile(_ < p.byteBits).foldLeft(lowBits(bytes, p)) { (word, n) =>
+      word | (word << n)(p.wordBits - 1, 0)
+    }
 
   /** One of several values by width; a width wider than the word counts as the word's. */
   def select[T <: Data](width: UInt, p: NemoParams)(f: Int => T): T =

@@ -2,6 +2,7 @@
 package anemone.nemo
 
 import chisel3._
+import chisel3.util.Cat
 
 /** A field of an address as a rule's mask and shift select it, where only `bits` bits of it can be of use: the value is
   * (address >> `shift`) & `mask`, and it is whole where no bit of the address is in `beyond`.
@@ -14,9 +15,7 @@ class AddressField(p: NemoParams, bits: Int) extends Bundle {
   /** The value. Shifted four ways at a time, and no wider than what is left of it in the end. */
   def value(address: UInt): UInt = {
     val shifted = Seq(4, 2, 0).foldLeft(address) { (word, stage) =>
-      val ways =
-        VecInit.tabulate(4)(k => (word >> (k << stage)).pad(bits + (1 << stage) - 1)(bits + (1 << stage) - 2, 0))
-      ways(shift(stage + 1, stage))
+      (word >> Cat(shift(stage + 1, stage), 0.U(stage.W))).pad(bits + (1 << stage) - 1)(bits + (1 << stage) - 2, 0)
     }
     shifted & mask
   }

@@ -62,12 +62,13 @@ class OperandStage(p: NemoParams) extends Module {
   private val threshold = Mux(left, amount.pad(7), Mux(amount < counterBits, counterBits - amount, 0.U))
   private val byteBits = log2Ceil(p.byteBits)
   private val (thresholdByte, thresholdBit) = (threshold >> byteBits, threshold(byteBits - 1, 0))
-  private def byByte(f: UInt => Bool): UInt =
-    CounterWidth.select(width, p)(w => VecInit.tabulate(p.wordBytes)(k => f((k % (1 << w)).U)).asUInt)
   private val shifts = Mux(left || right, inside, 0.U)
-  private val meets = RegNext(byByte(_ === thresholdByte) & shifts)
-  private val whole = RegNext(Mux(left, byByte(_ > thresholdByte), byByte(_ < thresholdByte)) & shifts)
-  private val part = RegNext(VecInit.tabulate(p.byteBits)(k => left ^ (k.U < thresholdBit)).asUInt)
+  private def under(n: UInt, bits: Int): UInt = ~(((1 << bits) - 1).U(bits.W) << n)(bits - 1, 0)
+  private val (bytesUnder, bytesUpTo) = (under(thresholdByte, p.wordBytes), under(thresholdByte +& 1.U, p.wordBytes))
+  private def inCounters(bytes: UInt): UInt = CounterWidth.repeatBytes(bytes, width, p) & shifts
+  private val meets = RegNext(inCounters(bytesUpTo & ~bytesUnder))
+  private val whole = RegNext(inCounters(Mux(left, ~bytesUpTo, bytesUnder)))
+  private val part = RegNext(under(thresholdBit, p.byteBits) ^ Fill(p.byteBits, left))
   private val whereB = RegNext(control.moved === UpdateOp.WhereB.code.U)
 
   private val result = Reg(new AluOperand(p))

@@ -34,11 +34,9 @@ class UpdateAlu(p: NemoParams) extends Module {
   private def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
   private val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
 
-  private val rotated = (0 until log2Ceil(p.wordBits) by 2).reverse.foldLeft(a) { (word, stage) =>
-    def by(n: Int): UInt =
-      if (n % p.wordBits == 0) word else Cat(word(n % p.wordBits - 1, 0), word(p.wordBits - 1, n % p.wordBits))
+  private val rotated = (0 until log2Ceil(p.wordBits)).reverse.foldLeft(a) { (word, stage) =>
     val n = 1 << stage
-    Mux(in.rotate(stage), Mux(in.rotate(stage + 1), by(3 * n), by(n)), Mux(in.rotate(stage + 1), by(2 * n), word))
+    Mux(in.rotate(stage), Cat(word(n - 1, 0), word(p.wordBits - 1, n)), word)
   }
   private val passed = a & ~CounterWidth.spread(in.drop, p)
   private val alt = RegNext(Mux(io.zero, 0.U, (passed ^ in.b) | (rotated & in.keep)))
