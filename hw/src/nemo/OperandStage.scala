@@ -63,7 +63,7 @@ class OperandStage(p: NemoParams) extends Module {
   private val byteBits = log2Ceil(p.byteBits)
   private val (thresholdByte, thresholdBit) = (threshold >> byteBits, threshold(byteBits - 1, 0))
   private val shifts = Mux(left || right, inside, 0.U)
-  private def under(n: UInt, bits: Int): UInt = ~(((1 << bits) - 1).U(bits.W) << n)(bits - 1, 0)
+  private def under(n: UInt, bits: Int): UInt = VecInit.tabulate(bits)(_.U < n).asUInt
   private val (bytesUnder, bytesUpTo) = (under(thresholdByte, p.wordBytes), under(thresholdByte +& 1.U, p.wordBytes))
   private def inCounters(bytes: UInt): UInt = CounterWidth.repeatBytes(bytes, width, p) & shifts
   private val meets = RegNext(inCounters(bytesUpTo & ~bytesUnder))
