@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control.h"
 
+#include <cstdio>
 #include <stdexcept>
-#include <string>
 
 #include "anemone_regs.h"
 
@@ -30,7 +30,7 @@ uint64_t lineAddress(unsigned pipeline, unsigned line, unsigned channel, bool ef
            ((uint64_t(pipeline) * kLines + line) * kChannels + channel) * 64;
 }
 
-void Control::fail(uint32_t offset, const char* what) const {
+void Control::fail(uint32_t offset, const std::string& what) const {
     char place[16];
     std::snprintf(place, sizeof place, "0x%06x", offset);
     throw std::runtime_error(std::string("register ") + place + ": " + what);
@@ -107,9 +107,8 @@ uint64_t Control::read(uint32_t offset) {
 void Control::expect(uint32_t offset, uint64_t value, const char* what) {
     const uint64_t seen = read(offset);
     if (seen != value)
-        fail(offset, (std::string(what) + " is " + std::to_string(seen) + ", expected " +
-                      std::to_string(value))
-                         .c_str());
+        fail(offset, std::string(what) + " is " + std::to_string(seen) + ", expected " +
+                         std::to_string(value));
 }
 
 void Control::start() {

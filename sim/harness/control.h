@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 
 #include "expander.h"
 
@@ -47,7 +48,7 @@ public:
 private:
     void expect(uint32_t offset, uint64_t value, const char* what);
     void step(); // a cycle
-    [[noreturn]] void fail(uint32_t offset, const char* what) const;
+    [[noreturn]] void fail(uint32_t offset, const std::string& what) const;
 
     Expander& expander_;
     std::deque<uint32_t> posted_; // not answered yet

@@ -28,6 +28,15 @@ constexpr unsigned kAddressBits = BUILT_ADDRESS_BITS;
 
 using BeatData = VlWide<16>; // 512 bits
 
+// The 64-bit words of a beat.
+inline uint64_t word(const BeatData& data, unsigned w) {
+    return data[2 * w] | uint64_t(data[2 * w + 1]) << 32;
+}
+inline void setWord(BeatData& data, unsigned w, uint64_t value) {
+    data[2 * w] = uint32_t(value);
+    data[2 * w + 1] = uint32_t(value >> 32);
+}
+
 // The channels of an AXI4 port, or AXI4-Lite where a name is missing there.
 struct AddressPins {
     SData& id;

@@ -27,10 +27,8 @@ void Host::offerEvent(unsigned id, uint64_t address, bool write) {
     AddressPins& request = write ? pins_.aw : pins_.ar;
     request.id = SData(id);
     request.addr = address;
-    if (write) { // as memory wants them (memory.h)
-        pins_.w.data[0] = uint32_t(address);
-        pins_.w.data[1] = uint32_t(address >> 32);
-    }
+    if (write)
+        setWord(pins_.w.data, 0, address); // as memory wants it (memory.h)
 }
 
 void Host::offerRead(unsigned id, unsigned pipeline, unsigned line, bool effect) {
@@ -85,17 +83,16 @@ void Host::take(uint64_t cycle) {
 
 const char* Host::answered(Read& read) {
     const BeatData& data = pins_.r.data;
-    const auto word = [&](unsigned w) { return data[2 * w] | uint64_t(data[2 * w + 1]) << 32; };
     if (pins_.r.resp || !pins_.r.last)
         return read.telemetry ? "a telemetry line is refused" : "a memory read fails";
     if (pins_.r.user)
         return read.telemetry ? "a telemetry line is poisoned" : "memory's data are poisoned";
     if (!read.telemetry)
-        return word(0) == read.address ? nullptr : "data of another memory read";
+        return word(data, 0) == read.address ? nullptr : "data of another memory read";
     ++taken_;
     Line line;
     for (unsigned w = 0; w < kLineWords; ++w)
-        line[w] = word(w);
+        line[w] = word(data, w);
     if (read.ask.snapshots) {
         read.ask.snapshots->put(read.ask.snapshot, channel_, read.ask.line, line);
     } else {

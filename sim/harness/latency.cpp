@@ -78,7 +78,7 @@ void latency() {
         engine.look(expander.linesCome(), i);
         line.look(up.r.valid, i);
         if (up.r.valid) {
-            if (lines == 0 && up.r.data[0] != 1)
+            if (lines == 0 && word(up.r.data, 0) != 1)
                 throw std::runtime_error("a line does not have the event before it");
             ++lines;
             last = i;

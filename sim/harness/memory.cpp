@@ -15,8 +15,7 @@ void Memory::offer(uint64_t cycle) {
     pins_.r.valid = due;
     if (due) {
         pins_.r.id = asked_.front().id;
-        pins_.r.data[0] = uint32_t(asked_.front().address);
-        pins_.r.data[1] = uint32_t(asked_.front().address >> 32);
+        setWord(pins_.r.data, 0, asked_.front().address);
     }
     pins_.b.valid = !written_.empty();
     if (pins_.b.valid)
@@ -38,8 +37,7 @@ void Memory::take(uint64_t cycle) {
         if (addressed_.empty())
             throw std::runtime_error("memory: data without a write");
         const Write& write = addressed_.front();
-        if ((pins_.w.data[0] | uint64_t(pins_.w.data[1]) << 32) != write.address || !pins_.w.last ||
-            pins_.w.strb != ~uint64_t(0))
+        if (word(pins_.w.data, 0) != write.address || !pins_.w.last || pins_.w.strb != ~uint64_t(0))
             throw std::runtime_error("memory: data of another write");
         written_.push_back(write.id);
         addressed_.pop_front();

@@ -78,7 +78,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   // One beat of telemetry is a read of its own; memory's burst is one.
   telemetry.io.answer.valid := out.fire && (!memoryPasses || out.bits.last)
   telemetry.io.answer.bits := out.bits.id
-  order.io.answer := RegNext(telemetry.io.answer, 0.U.asTypeOf(telemetry.io.answer))
+  order.io.answer := telemetry.io.answered
 
   private def failed(resp: UInt): Bool = resp(1)
   io.errors.droppedWrite := gate.io.drops

@@ -17,8 +17,9 @@ class InterruptPins(vectors: Int) extends Bundle {
 /** The telemetry engine on the memory path of a CXL Type-3 expander: AXI4 in and out for each channel, a control port
   * with the registers of docs/registers.md, and interrupt messages.
   *
-  * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles. From the acceptance of the request that reaches a threshold to its
-  * message: [[MemoryExpander.interruptLatency]] cycles when no other vector wants to send.
+  * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles.
+  * From the acceptance of the request that reaches a threshold to its message: [[MemoryExpander.interruptLatency]]
+  * cycles when no other vector wants to send.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo

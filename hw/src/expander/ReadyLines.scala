@@ -39,7 +39,6 @@ class ReadyLines(p: ExpanderParams) extends Module {
     val out = Decoupled(new Axi4ReadData(p.memory))
   })
   private def mask: UInt = RegInit(0.U(places.W))
-  private def when1(condition: Bool, slots: UInt): UInt = Mux(condition, slots, 0.U)
   private val (used, filled) = (mask, mask)
   private val ids = new BitPlanes(places, p.memory.idBits)
   private val ahead = new BitPlanes(places, io.in.bits.ahead.getWidth)
@@ -48,19 +47,19 @@ class ReadyLines(p: ExpanderParams) extends Module {
   private val turn = used & ahead.atMost(0)
   private val may = turn & filled
   private val behind = mask
-  private val leaves = OneHot.first(Mux((may & behind).orR, may & behind, may), places)
-  private val left = when1(io.out.fire, leaves)
+  private val leaves = OneHot.firstFrom(may, behind, places)
+  private val left = OneHot.onlyIf(io.out.fire, leaves)
   when(io.out.fire) { behind := OneHot.above(leaves, places) }
 
   private val free = OneHot.first(~used, places)
   private val arrived = ShiftRegister(VecInit(free.asBools), 2).asUInt
-  private val enters = when1(io.in.valid, free)
-  private val fills = when1(ShiftRegister(io.in.valid, 2, false.B, true.B), arrived)
+  private val enters = OneHot.onlyIf(io.in.valid, free)
+  private val fills = OneHot.onlyIf(ShiftRegister(io.in.valid, 2, false.B, true.B), arrived)
   assert(!io.in.valid || free.orR, "a telemetry line without a place")
   used := (used & ~left) | enters
   filled := (filled & ~enters) | fills
 
-  private val answered = when1(io.answer.valid, used & ids.equal(io.answer.bits))
+  private val answered = OneHot.onlyIf(io.answer.valid, used & ids.equal(io.answer.bits))
   assert((answered & turn & ~left) === 0.U, "a telemetry line was overtaken")
   ids.next(0.U, enters, io.in.bits.beat.id)
   ahead.next(

@@ -34,6 +34,9 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     /** A read of this id is answered in this cycle, by memory or from here. */
     val answer = Flipped(Valid(UInt(p.memory.idBits.W)))
 
+    /** The same a cycle later, when who is answered is known early in the cycle. */
+    val answered = Valid(UInt(p.memory.idBits.W))
+
     /** Memory's next answer has this id: it must wait. */
     val memoryId = Input(UInt(p.memory.idBits.W))
     val memoryWaits = Output(Bool())
@@ -41,7 +44,6 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   })
 
   private def mask: UInt = RegInit(0.U(slots.W))
-  private def when1(condition: Bool, slots: UInt): UInt = Mux(condition, slots, 0.U)
   private val (used, known, filled, picked) = (mask, mask, mask, mask)
   private val ids = new BitPlanes(slots, p.memory.idBits)
 
@@ -53,7 +55,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val tail = RegInit(0.U(slotBits.W))
   private val atTail = UIntToOH(tail, slots)
   private val fromTail = RegInit(UInt(slots.W), Fill(slots, 1.U))
-  private val enters = when1(io.beat.valid, atTail)
+  private val enters = OneHot.onlyIf(io.beat.valid, atTail)
   private val okay = io.beat.bits.resp === Axi4.Resp.Okay.U
   io.room := !(used & atTail).orR
   assert(!io.beat.valid || io.room, "a telemetry read without room for its line")
@@ -67,15 +69,20 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   // One answer of its id brings a read forward. Who is answered is known late in a cycle, so the ring hears of it in the
   // next: with `answered`, a read that is one behind is next.
   private val answered = RegNext(io.answer, 0.U.asTypeOf(io.answer))
+  io.answered := answered
   private val waiting = used & known
-  private val forward = when1(answered.valid, waiting & ids.equal(answered.bits))
+  private val forward = OneHot.onlyIf(answered.valid, waiting & ids.equal(answered.bits))
   private val lookedUp =
-    when1(ShiftRegister(io.beat.valid, ReadOrder.latency, false.B, true.B), ShiftRegister(atTail, ReadOrder.latency))
+    OneHot.onlyIf(
+      ShiftRegister(io.beat.valid, ReadOrder.latency, false.B, true.B),
+      ShiftRegister(atTail, ReadOrder.latency)
+    )
   ahead.next(forward, lookedUp, io.ahead)
   known := (known & ~enters) | lookedUp
-  assert((forward & ahead.atMost(0)) === 0.U, "a telemetry read was overtaken")
+  private val unhindered = ahead.atMost(0)
+  assert((forward & unhindered) === 0.U, "a telemetry read was overtaken")
   private val memoryJustAnswered = answered.valid && answered.bits === io.memoryId
-  private val stops = waiting & ids.equal(io.memoryId) & Mux(memoryJustAnswered, ahead.atMost(1), ahead.atMost(0))
+  private val stops = waiting & ids.equal(io.memoryId) & Mux(memoryJustAnswered, ahead.atMost(1), unhindered)
 
   // The engine's lines find their slots in the order in which the slots were given.
   private val asked = Module(new Queue(UInt(slotBits.W), slots))
@@ -87,29 +94,28 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   lines.io.write.valid := io.line.valid
   lines.io.write.bits.address := asked.io.deq.bits
   lines.io.write.bits.data := Cat(io.line.bits.poison, io.line.bits.words.asUInt)
-  filled := (filled & ~when1(okay, enters)) | when1(!okay, enters) |
-    when1(io.line.valid, UIntToOH(asked.io.deq.bits, slots))
+  filled := (filled & ~OneHot.onlyIf(okay, enters)) | OneHot.onlyIf(!okay, enters) |
+    OneHot.onlyIf(io.line.valid, UIntToOH(asked.io.deq.bits, slots))
 
   // The oldest of those that are next, or else of those that are next soon. The ring is full when the tail comes to a
   // slot that still waits.
   private val ready = Module(new ReadyLines(p))
   private val places = RegInit(ReadyLines.places.U(log2Ceil(ReadyLines.places + 1).W))
   private val may = waiting & filled & ~picked
-  private val next = may & ahead.atMost(0)
+  private val next = may & unhindered
   private val soon = may & ahead.atMost(ReadyLines.ahead)
   private val candidates = Mux(next.orR || places <= ReadyLines.reserved.U, next, soon)
-  private val older = candidates & fromTail
-  private val slot = OneHot.first(Mux(older.orR, older, candidates), slots)
+  private val slot = OneHot.firstFrom(candidates, fromTail, slots)
   private val pick = candidates.orR && places =/= 0.U
   places := places + io.out.fire - pick
-  picked := (picked & ~enters) | when1(pick, slot)
+  picked := (picked & ~enters) | OneHot.onlyIf(pick, slot)
 
   // It moves in the cycle behind.
   private val moves = RegNext(pick, false.B)
   private val moving = Reg(UInt(slots.W))
   moving := slot
   private val beat = beats.read(OHToUInt(moving))
-  used := (used & ~when1(moves, moving)) | enters
+  used := (used & ~OneHot.onlyIf(moves, moving)) | enters
   lines.io.read.valid := moves && beat.resp === Axi4.Resp.Okay.U
   lines.io.read.bits := OHToUInt(moving)
   ready.io.in.valid := moves

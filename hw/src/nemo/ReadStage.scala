@@ -31,7 +31,8 @@ class ReadStage(p: NemoParams) extends Module {
   private def passing[T <: Data](d: Int, of: LinePart => T): T =
     NemoParams.pick(VecInit(io.parts.map(of)), slots(UpdateStage.window - d).target.pipeline)
   private def value(d: Int): InFlight = ShiftRegister(passing(d, _.result), d - 1)
-  private def hit(d: Int): UInt = joined(_.hits(d - 1))
+  private val joinedHits = Seq.tabulate(UpdateStage.window)(d => joined(_.hits(d)))
+  private def hit(d: Int): UInt = joinedHits(d - 1)
 
   // That of three before is there with what is stored, and has its parity; the others join them in the next cycle.
   private val third = RegNext(passing(3, part => Cat(part.parity, part.result.data)))
