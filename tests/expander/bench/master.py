@@ -108,7 +108,7 @@ class Master:
                 return
             late = self.rng.randrange(1, 20) if self.rng.random() < mode.ahead else 0
             self._next_write = t + late, request
-            dropped = self.score.windows.decode(request.addr, self.score.channel) is not None
+            dropped = self.score.drops(request.addr)
             last = request.len
             for k, (addr, (data, strobe, user)) in enumerate(
                 zip(request.beats(), request.data, strict=True)

@@ -129,6 +129,10 @@ class Score:
                 self.counts["error refused_read"] += 1
                 self.cover[f"line/refused/{'narrow' if resp == SLVERR else 'nowhere'}"] += 1
 
+    def drops(self, addr: int) -> bool:
+        """A write to this address goes nowhere."""
+        return self.windows.decode(addr, self.channel) is not None
+
     def write_data(self, t: int, beat: tuple[Any, ...], dropped: bool, addr: int) -> None:
         """A beat of W."""
         self.counts["write beats"] += 1

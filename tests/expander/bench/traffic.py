@@ -17,13 +17,41 @@ POOL = 64  # different data of writes
 Source = Callable[[bool, Mode], "Request | None"]
 
 
-class Traffic:
+class Transfers:
+    """Random shapes of transfers, and data of writes."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+        self._pool = [bits(rng.getrandbits(512)) for _ in range(POOL)]
+
+    def _beat(self, request: Request, addr: int, mode: Mode) -> tuple[str, int, int]:
+        rng = self.rng
+        strobe = request.lanes(addr)
+        if rng.random() < 0.1:
+            strobe &= rng.choice((0, 1, 1 << 63, rng.getrandbits(64)))
+        return self._pool[rng.randrange(POOL)], strobe, int(rng.random() < mode.poison)
+
+    def _burst(self, write: bool, id: int, addr: int) -> Request:
+        rng = self.rng
+        size = 6 if rng.random() < 0.7 else rng.randrange(6)
+        burst = rng.choice((INCR, INCR, WRAP, FIXED))
+        step = 1 << size
+        if burst == WRAP:
+            return Request(write, id, addr & -step, rng.choice((1, 3, 7, 15)), size, burst)
+        most = 16 if burst == FIXED else (PAGE - addr % PAGE + step - 1) // step
+        most = min(most, 256, rng.choice((2, 4, 16, 64, 256)))
+        if burst == INCR and (addr & -step) % PAGE + most * step > PAGE:
+            most = (PAGE - (addr & -step) % PAGE) // step
+        return Request(write, id, addr, rng.randrange(max(most, 1)), size, burst)
+
+
+class Traffic(Transfers):
     """A source of requests for a master. `rules`: those of now, whose addresses are interesting."""
 
     def __init__(self, rng: Random, windows: Windows, channel: int, rules: Sequence[Rule]) -> None:
-        self.rng, self.windows, self.channel, self.rules = rng, windows, channel, rules
+        super().__init__(rng)
+        self.windows, self.channel, self.rules = windows, channel, rules
         self.build = windows.build
-        self._pool = [bits(rng.getrandbits(512)) for _ in range(POOL)]
         self.left: list[tuple[int, int]] = []
         self.focus()
 
@@ -69,13 +97,6 @@ class Traffic:
             request.data = [self._beat(request, addr, mode) for addr in request.beats()]
         return request
 
-    def _beat(self, request: Request, addr: int, mode: Mode) -> tuple[str, int, int]:
-        rng = self.rng
-        strobe = request.lanes(addr)
-        if rng.random() < 0.1:
-            strobe &= rng.choice((0, 1, 1 << 63, rng.getrandbits(64)))
-        return self._pool[rng.randrange(POOL)], strobe, int(rng.random() < mode.poison)
-
     def _address(self) -> int:
         """A byte address of memory."""
         rng, size = self.rng, self.build.engine
@@ -101,19 +122,6 @@ class Traffic:
         while self.windows.decode(addr, self.channel) is not None:
             addr = rng.randrange(1 << size.address_bits)
         return addr
-
-    def _burst(self, write: bool, id: int, addr: int) -> Request:
-        rng = self.rng
-        size = 6 if rng.random() < 0.7 else rng.randrange(6)
-        burst = rng.choice((INCR, INCR, WRAP, FIXED))
-        step = 1 << size
-        if burst == WRAP:
-            return Request(write, id, addr & -step, rng.choice((1, 3, 7, 15)), size, burst)
-        most = 16 if burst == FIXED else (PAGE - addr % PAGE + step - 1) // step
-        most = min(most, 256, rng.choice((2, 4, 16, 64, 256)))
-        if burst == INCR and (addr & -step) % PAGE + most * step > PAGE:
-            most = (PAGE - (addr & -step) % PAGE) // step
-        return Request(write, id, addr, rng.randrange(max(most, 1)), size, burst)
 
     def _telemetry(self, write: bool, id: int, mode: Mode) -> Request:
         """A line, mostly of this channel; or something else in the region."""
