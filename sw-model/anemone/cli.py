@@ -116,12 +116,13 @@ def _replay(
     """
     geometry = Geometry(*map(_number, (channels, pipelines, states, table, device_gib)))
     from anemone import result as results
+    from anemone.outputs import check_out
     from anemone.replay import replay
     from anemone.rules import load_rules, truncated_operands
     from anemone.traces import read_trace
 
     loaded = load_rules(rules, geometry)
-    results.check_out(out, results.FILES)
+    check_out(out, results.FILES)
     accesses = read_trace(trace, geometry)
     # Not before all input was read: what is wrong with it is to be the one line on stderr.
     for warning in truncated_operands(loaded):
