@@ -93,7 +93,7 @@ class FlatMemory(p: FlatParams) extends Module {
   private val hostData = Wire(new StoredLine(p))
   hostData.data := requests.io.data.data
   hostData.strobe := requests.io.data.strb
-  hostData.poison := requests.io.data.user
+  hostData.poison := requests.io.data.user && requests.io.data.strb.orR
   data.io.write.valid := requests.io.w.fire
   data.io.write.bits.address := responses.io.request
   data.io.write.bits.data := hostData.asUInt
@@ -191,6 +191,7 @@ class FlatMemory(p: FlatParams) extends Module {
   private val answer = responses.io.answer
   answer.valid := sequencer.io.answer.valid || check.io.answer.valid
   answer.bits := Mux(sequencer.io.answer.valid, sequencer.io.answer.bits, check.io.answer.bits)
+  responses.io.held := sequencer.io.held
   check.io.answer.ready := !sequencer.io.answer.valid
   waits.io.starts := sequencer.io.owed
   waits.io.nearWrites.valid := sequencer.io.commit.valid && sequencer.io.commit.bits.nearWrite

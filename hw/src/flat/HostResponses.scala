@@ -40,6 +40,9 @@ class HostResponses(p: FlatParams) extends Module {
     /** The request's number from its acceptance to its answer. */
     val request = Output(UInt(p.requestBits.W))
     val room = Output(Bool())
+
+    /** Answered requests whose numbers are still needed. */
+    val held = Input(UInt(p.requests.W))
     val answer = Flipped(Valid(new ReadAnswer(p)))
     val writes = Input(new WritesDone(p))
     val r = Decoupled(new Axi4ReadData(p.memory))
@@ -52,8 +55,9 @@ class HostResponses(p: FlatParams) extends Module {
   private val behind = new BitPlanes(slots, p.requestBits)
 
   // A request takes a slot behind the youngest of its id and kind.
-  private val free = OneHot.first(~used, slots)
-  io.room := !used.andR
+  private val taken = used | io.held
+  private val free = OneHot.first(~taken, slots)
+  io.room := !taken.andR
   io.request := OHToUInt(free)
   private val enters = OneHot.onlyIf(io.enter.valid, free)
   assert(!io.enter.valid || io.room, "a request without room")
@@ -101,8 +105,8 @@ class HostResponses(p: FlatParams) extends Module {
   io.r.bits := Mux(out.io.deq.valid, out.io.deq.bits, head)
   out.io.deq.ready := io.r.ready
 
-  // Writes: beats but the last of a burst leave in silence.
-  private val written = used & done & writes & ~waits
+  // Writes: beats but the last of a burst leave in silence, to the next one, which has to be there.
+  private val written = used & done & writes & ~waits & (lasts | ~youngest)
   private val nextWrite = OneHot.firstFrom(written, rotation, slots)
   private val speaks = (lasts & nextWrite).orR
   io.b.valid := written.orR && speaks

@@ -71,8 +71,8 @@ class SetLocks(p: FlatParams) extends Module {
   youngest.write(takes -> io.ask.bits.request)
   undecided := (undecided & ~lastDecided) | takes
   blind := (blind & ~taken) | OneHot.onlyIf(io.ask.bits.blind, taken)
-  // One that is being asked for stays for this cycle.
-  used := (used & ~(io.idle & ~undecided & ~held)) | taken
+  // One that is shared in this cycle stays.
+  used := (used & ~(io.idle & ~undecided & ~takes)) | taken
   when(reset.asBool) { used := used & io.kept }
 
   io.place := places(io.of)

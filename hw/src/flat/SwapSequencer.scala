@@ -56,6 +56,9 @@ class SwapSequencer(p: FlatParams) extends Module {
     val keep = Valid(new LineKept(p))
 
     val answer = Valid(new ReadAnswer(p))
+
+    /** Requests that were answered before their operations are done. */
+    val held = Output(UInt(p.requests.W))
     val writes = Output(new WritesDone(p))
 
     /** The request's data wait to be written. */
@@ -168,6 +171,10 @@ class SwapSequencer(p: FlatParams) extends Module {
   io.answer.bits.data := kept.data
   io.answer.bits.poison := kept.poison
   io.answer.bits.resp := Mux(change.refuses, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
+  private val held = RegInit(0.U(p.requests.W))
+  held := (held & ~OneHot.onlyIf(io.opDone.valid, request4)) |
+    OneHot.onlyIf(does(change.answers && change.blocks), request4)
+  io.held := held
   io.writes.done := OneHot.onlyIf(does(change.refuses && op4.write), request4)
   io.writes.failed := io.writes.done
   io.writes.outside := 0.U

@@ -11,11 +11,13 @@ from tests.cocotb.bench.build import ROOT, emit, simulator
 WORK = ROOT / "build" / "flat"
 TOP = "FlatMemory"
 
-PUBLIC = f"""\
-`verilator_config
-{"".join(f'public_flat_rw -module "{TOP}" -var "{pins}"\n' for pins in
-         ("clock", "reset", "powerOn", "host_*", "near_*", "far_*", "config_*", "counters_*",
-          "outcome_*", "initialised"))}"""
+PINS = (
+    "clock", "reset", "powerOn", "initialised",
+    "host_*", "near_*", "far_*", "config_*", "counters_*", "outcome_*",
+)  # fmt: skip
+PUBLIC = "`verilator_config\n" + "".join(
+    f'public_flat_rw -module "{TOP}" -var "{pin}"\n' for pin in PINS
+)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Score:
                 golden.write(line, int(text, 2).to_bytes(64, "little"), strobe)
                 # A whole line brings its own poison; a part only adds some.
                 old = 0 if strobe == FULL else self.poison.get(line, 0)
-                self.poison[line] = old | poison
+                self.poison[line] = old | poison if strobe else old
                 data = b""
                 self._cover(golden.outcome, "part" if strobe != FULL else "line")
             else:

@@ -21,6 +21,7 @@ from tests.flat.bench.score import Score
 from tests.flat.bench.traffic import Traffic
 
 PATIENCE = 20_000  # cycles in which everything under way must have ended
+STEP = 30  # cycles, more than between two accesses of a swap
 COUNTERS = {
     "hits": "hits",
     "misses": "misses",
@@ -114,10 +115,10 @@ class World:
         for part in parts[:3]:
             part.mode = Mode.quiet()
         quiet = 0
-        for _ in range(PATIENCE // 20):
-            await self.cycles(20)
+        for _ in range(PATIENCE):
+            await self.cycles(1)
             quiet = quiet + 1 if all(part.idle for part in parts) else 0
-            if quiet == 3:
+            if quiet == STEP:
                 return
         left = [type(part).__name__ for part in parts if not part.idle]
         self.score.fail(self.t, f"not done after {PATIENCE} cycles: {left}")
