@@ -12,9 +12,10 @@ constexpr uint64_t kQueue = 16;       // accesses that wait for their turn, then
 constexpr uint64_t kWriteLatency = 8; // cycles; a controller answers when it has the data
 constexpr std::size_t kAhead = 16;    // answers among which the next one is chosen
 
-// Takes out the first that is due and that none of its id is before.
-template <class Pending> std::optional<Pending> takeDue(std::deque<Pending>& all, uint64_t cycle) {
-    for (std::size_t i = 0; i < std::min(all.size(), kAhead); ++i) {
+// Takes out the first that is due and that none of its id is before; inOrder: none overtakes.
+template <class Pending>
+std::optional<Pending> takeDue(std::deque<Pending>& all, uint64_t cycle, bool inOrder) {
+    for (std::size_t i = 0; i < std::min(all.size(), inOrder ? 1 : kAhead); ++i) {
         bool waits = all[i].due > cycle;
         for (std::size_t k = 0; k < i && !waits; ++k)
             waits = all[k].id == all[i].id;
@@ -64,7 +65,7 @@ void Memory::offer(uint64_t cycle) {
     pins_.aw.ready = ready(cycle) && addressed_.size() < kQueue;
     pins_.w.ready = ready(cycle) && beats_.size() < kQueue;
     if (!answer_)
-        if (auto read = takeDue(asked_, cycle)) {
+        if (auto read = takeDue(asked_, cycle, !jitter_)) {
             answer_ = Answer{read->id, read->late ? at(read->line) : read->content};
             pins_.r.id = read->id;
             for (unsigned w = 0; w < kLineWords; ++w)
@@ -72,7 +73,7 @@ void Memory::offer(uint64_t cycle) {
         }
     pins_.r.valid = answer_.has_value();
     if (!written_)
-        if (auto write = takeDue(writing_, cycle)) {
+        if (auto write = takeDue(writing_, cycle, !jitter_)) {
             if (!write->early)
                 perform(*write);
             written_ = write->id;
