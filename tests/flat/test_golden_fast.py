@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anemone.bench import flat_accesses
 from anemone.flat import FlatConfig
+from anemone.flatbench import accesses
 from anemone.golden import flat, flat_fast
 from tests.flat.strategies import configs, traces
 
@@ -87,13 +87,13 @@ def test_progress() -> None:
 
 def test_twenty_million_accesses_a_second() -> None:
     """On the benchmark's trace, of which half fits near."""
-    addr, write = flat_accesses(1 << 19, 1 << 21)
+    trace = accesses(1 << 19, 1 << 21)
     flat_fast.FlatMemory.warm_up()
     best = 0.0
     for _ in range(4):
         memory = flat_fast.FlatMemory(FlatConfig(1 << 19))
         started = time.thread_time()  # not the wall's: others may be using the machine
-        memory.accesses(addr, write)
-        best = max(best, len(addr) / (time.thread_time() - started))
+        memory.accesses(trace.addr, trace.write)
+        best = max(best, len(trace) / (time.thread_time() - started))
     print(f"{best / 1e6:.0f} M accesses/s")
     assert best >= 10e6  # of the bar's 20: others may be using its memory, too

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anemone import cli, flat, rtl
+from anemone import cli, flat, flatbench, rtl
 from anemone.flat import FlatConfig, differences
 from anemone.geometry import LINE_BYTES, Geometry
 from anemone.rtl import flat as flat_rtl
@@ -107,6 +107,13 @@ def test_progress_reaches_its_end_in_order() -> None:
     flat.run(config, trace, "rtl", GEOMETRY, lambda done, total: told.append((done, total)))
     assert told and told == sorted(told)
     assert all(done <= total == len(trace) for done, total in told)
+
+
+def test_hits_and_misses_are_as_quick_as_the_ports_allow() -> None:
+    said: list[str] = []
+    measures = flatbench.cycles(GEOMETRY, said.append)
+    assert [m.name for m in measures if m.missed] == []
+    assert sum(m.exact for m in measures) == 4 and len(measures) == 8
 
 
 def test_both_engines_write_the_same_bytes(tmp_path: Path) -> None:
