@@ -250,7 +250,7 @@ def bench(
     geometry = Geometry()
     console = Console(stderr=True)
 
-    rtl.build(geometry)  # says what it does, which a status line would hide
+    rtl.build(rtl.expander(geometry))  # says what it does, which a status line would hide
     with console.status("") as status:
 
         def say(what: str) -> None:
