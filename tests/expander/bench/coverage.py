@@ -25,7 +25,7 @@ def required() -> set[str]:
         _bins("order", "event behind walk"),
         _bins("poison", ways, (0, 1)),
         _bins("response", ways, (0, 2, 3)),
-        _bins("control", "entry", ("mapped", "unmapped")),
+        _bins("control", "entry", ("mapped", "past", "unmapped")),
         _bins("control", ("table", "rule"), ("busy", "idle")),
         _bins("control", "rule", "waits for walk"),
         _bins("control", "clear", ("start", "again")),

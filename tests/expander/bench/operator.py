@@ -80,10 +80,12 @@ class Operator:
         key = rng.randrange(size.table) if key is None else key
         counters = size.states * (64 // self.rules[p].width)
         base = rng.choice((rng.randrange(counters), rng.randrange(8), rng.randrange(size.counters)))
+        if past := rng.random() < 0.03:
+            base = rng.choice((size.counters, size.counters << 1, rng.randrange(1 << 24)))
         mapped = rng.random() < 0.85
         self.lockstep.tables.append((p, key, base, mapped))
         self.control.write(*reg.entry(size, p, key, base, mapped))
-        self.cover[f"control/entry/{'mapped' if mapped else 'unmapped'}"] += 1
+        self.cover[f"control/entry/{('past' if past else 'mapped') if mapped else 'unmapped'}"] += 1
 
     def clear(self, p: int) -> None:
         """Clear a pipeline; what is written behind it may have to wait for its end."""
