@@ -19,6 +19,9 @@ class PlainRead(val id: Int, val memory: Boolean, val due: Int, val number: Int,
   /** The cycle in which its line came; a refused beat has none. */
   var came = Option.empty[Int]
 
+  /** Lines that left while this one could have. */
+  var passed = 0
+
   def poke(to: TelemetryBeat): Unit = {
     to.id.poke(id)
     to.last.poke(last)
@@ -75,6 +78,7 @@ class PlainReads(load: Load, random: Random) {
   def count: Int = queues.map(_.length).sum
   def ahead(read: PlainRead): Int = queues(read.id).indexOf(read)
   def first(id: Int): Option[PlainRead] = queues(id).headOption
+  def next: Seq[PlainRead] = queues.flatMap(_.headOption)
 
   /** The id that memory answers in a cycle, if it may. */
   def memoryOffers(cycle: Int): Option[Int] = {

@@ -16,8 +16,8 @@ class ReadyLinesSpec extends AnyFlatSpec with ChiselScalatestTester {
     readsInFlight = 64
   )
 
-  /** A line that is here: since when, and how many others left since it could. */
-  private class Here(val read: PlainRead, val since: Int) { var passed = 0 }
+  /** A line that is here, and since when. */
+  private case class Here(read: PlainRead, since: Int)
 
   /** Random reads; each cycle's outputs are those of the plain reference. What they met. */
   private def play(dut: ReadyLines, load: Load, random: Random): Seq[Int] = {
@@ -84,13 +84,13 @@ class ReadyLinesSpec extends AnyFlatSpec with ChiselScalatestTester {
           here -= line
           left += 1
           for (other <- ready if other != line) {
-            other.passed += 1
-            assert(other.passed < ReadyLines.places, "a line is passed by others again and again")
+            other.read.passed += 1
+            assert(other.read.passed < ReadyLines.places, "a line is passed by others again and again")
           }
           if (line.since + 10 < cycle) waited += 1
         }
       }
-      here ++= in.map(new Here(_, cycle))
+      here ++= in.map(Here(_, cycle))
       dut.clock.step()
       cycle += 1
     }

@@ -36,6 +36,15 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
     }
   }
 
+  /** The oldest go first: younger lines that leave before one are those fetched before it had its turn, and one of each
+    * place that takes turns with it.
+    */
+  private def passes(line: PlainRead): Unit =
+    for (other <- reads.next if other.came.exists(_ < cycle) && other.number < line.number) {
+      other.passed += 1
+      assert(other.passed < 2 * ReadyLines.places, s"the line of id ${other.id} is passed by younger ones")
+    }
+
   private def step(generate: Boolean): Unit = {
     // A beat, and what is ahead of the one of two cycles ago.
     val issued = if (generate) issue() else None
@@ -62,8 +71,8 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
     val waits = offers.exists(id => !reads.first(id).get.memory)
     if (offers.nonEmpty) dut.io.memoryWaits.expect(waits, s"memory's answer of id ${offers.get}")
     if (waits) memoryWaited += 1
-    val (taken, passes) = (maybe(load.taken), offers.nonEmpty && !waits)
-    dut.io.out.ready.poke(taken && !passes)
+    val (taken, memoryPasses) = (maybe(load.taken), offers.nonEmpty && !waits)
+    dut.io.out.ready.poke(taken && !memoryPasses)
     val leaving = Option.when(dut.io.out.valid.peekBoolean())(dut.io.out.bits.id.peekInt().toInt)
     for (id <- leaving) {
       val first = reads.first(id).filter(!_.memory)
@@ -71,7 +80,7 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
       assert(!first.get.okay || first.get.came.exists(_ + 5 <= cycle), "a line before it can be there")
       first.get.expect(dut.io.out.bits)
     }
-    val id = if (passes) offers else leaving
+    val id = if (memoryPasses) offers else leaving
     val answer = id.filter(_ => taken)
     dut.io.answer.valid.poke(answer.nonEmpty)
     dut.io.answer.bits.poke(answer.getOrElse(random.nextInt(1 << p.memory.idBits)))
@@ -82,6 +91,7 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
       if (read.memory) memory += 1 else if (read.okay) okay += 1 else refused += 1
       if (read.poison && !read.memory) poisoned += 1
       if (read.came.exists(_ + 20 < cycle)) lineWaited += 1
+      if (!read.memory) passes(read)
     }
     answered = answer
     issued.foreach(reads.issue)

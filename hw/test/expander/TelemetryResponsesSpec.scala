@@ -131,6 +131,23 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
+  it should "let lines with nothing ahead go at full rate beside lines that wait for memory" in {
+    test(new TelemetryResponses(p)) { dut =>
+      val hand = new ByHand(dut)
+      val (slow, free) = (5, 11) // ids that wait, and others, of which none is under way when its turn comes
+      for (id <- 0 until slow; ahead <- 1 to ReadyLines.ahead) hand.cycle(beat = Some((id, ahead)))
+      for (_ <- 0 until slow * ReadyLines.ahead) hand.cycle(line = true)
+      hand.idle(20)
+      val ids = Seq.tabulate(45)(n => slow + n % free)
+      val left = for (now <- 0 until ids.length + 7) yield {
+        hand.cycle(beat = ids.lift(now).map((_, 0)), line = ids.isDefinedAt(now - 1))
+      }
+      assert(left == Seq.fill(7)(None) ++ ids.map(Some(_)), "a line a cycle, seven behind its beat")
+      assert(hand.cycle(memory = Some(0)).isEmpty)
+      for (line <- 1 to ReadyLines.ahead) assert(hand.cycle() == Some(0), s"line $line")
+    }
+  }
+
   it should "let a line with nothing ahead go in time beside a ring full of lines that wait for memory" in {
     test(new TelemetryResponses(p)) { dut =>
       val (perId, ids) = (ReadyLines.ahead, 12)

@@ -97,3 +97,19 @@ async def no_more_reads_than_are_counted(world: World) -> None:
     memory.mode = Mode(latency=1)
     await world.cycles(800)
     await world.check()
+
+
+@by_hand
+async def windows_move_amid_traffic(world: World) -> None:
+    """Again and again, with reads, writes and bursts of lines offered in every cycle: what each of
+    them meets is what the lockstep says of its cycle.
+    """
+    for part in (*world.masters, *world.memories):
+        part.mode = Mode(telemetry=0.5, bursts=0.3)
+    for _ in range(60):
+        world.operator.move()
+        await world.cycles(world.rng.randrange(60))
+    assert {"effect/open", "effect/closed", "snapshot/open", "snapshot/closed", "amid a burst"} <= {
+        name.removeprefix("window/") for name in world.cover
+    }
+    await world.check()
