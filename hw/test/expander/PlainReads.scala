@@ -78,7 +78,6 @@ class PlainReads(load: Load, random: Random) {
   def count: Int = queues.map(_.length).sum
   def ahead(read: PlainRead): Int = queues(read.id).indexOf(read)
   def first(id: Int): Option[PlainRead] = queues(id).headOption
-  def next: Seq[PlainRead] = queues.flatMap(_.headOption)
 
   /** The id that memory answers in a cycle, if it may. */
   def memoryOffers(cycle: Int): Option[Int] = {

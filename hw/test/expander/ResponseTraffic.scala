@@ -36,15 +36,6 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
     }
   }
 
-  /** The oldest go first: younger lines that leave before one are those fetched before it had its turn, and one of each
-    * place that takes turns with it.
-    */
-  private def passes(line: PlainRead): Unit =
-    for (other <- reads.next if other.came.exists(_ < cycle) && other.number < line.number) {
-      other.passed += 1
-      assert(other.passed < 2 * ReadyLines.places, s"the line of id ${other.id} is passed by younger ones")
-    }
-
   private def step(generate: Boolean): Unit = {
     // A beat, and what is ahead of the one of two cycles ago.
     val issued = if (generate) issue() else None
@@ -91,7 +82,6 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
       if (read.memory) memory += 1 else if (read.okay) okay += 1 else refused += 1
       if (read.poison && !read.memory) poisoned += 1
       if (read.came.exists(_ + 20 < cycle)) lineWaited += 1
-      if (!read.memory) passes(read)
     }
     answered = answer
     issued.foreach(reads.issue)

@@ -8,9 +8,9 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
 class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
-  private def params(slots: Int, inFlight: Int) = ExpanderParams(
+  private def params(slots: Int, inFlight: Int, idBits: Int = 4) = ExpanderParams(
     NemoParams(pipelines = 2, channels = 1, states = 64, table = 16),
-    Axi4Params(idBits = 4),
+    Axi4Params(idBits = idBits),
     telemetryReads = slots,
     readsInFlight = inFlight
   )
@@ -81,7 +81,8 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
         beat: Option[(Int, Int)] = None,
         resp: Int = Axi4.Resp.Okay,
         line: Boolean = false,
-        memory: Option[Int] = None
+        memory: Option[Int] = None,
+        taken: Boolean = true
     ): Option[Int] = {
       dut.io.beat.valid.poke(beat.nonEmpty)
       for ((id, _) <- beat) {
@@ -95,8 +96,9 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.memoryId.poke(id)
         dut.io.memoryWaits.expect(false)
       }
-      dut.io.out.ready.poke(memory.isEmpty)
-      val leaves = Option.when(memory.isEmpty && dut.io.out.valid.peekBoolean())(dut.io.out.bits.id.peekInt().toInt)
+      dut.io.out.ready.poke(taken && memory.isEmpty)
+      val leaves =
+        Option.when(taken && memory.isEmpty && dut.io.out.valid.peekBoolean())(dut.io.out.bits.id.peekInt().toInt)
       dut.io.answer.valid.poke((memory ++ leaves).nonEmpty)
       (memory ++ leaves).foreach(dut.io.answer.bits.poke(_))
       dut.clock.step()
@@ -145,6 +147,22 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
       assert(left == Seq.fill(7)(None) ++ ids.map(Some(_)), "a line a cycle, seven behind its beat")
       assert(hand.cycle(memory = Some(0)).isEmpty)
       for (line <- 1 to ReadyLines.ahead) assert(hand.cycle() == Some(0), s"line $line")
+    }
+  }
+
+  it should "let the oldest go first, also where the ring begins anew" in {
+    val p = params(64, 256, idBits = 5)
+    test(new TelemetryResponses(p)) { dut =>
+      val hand = new ByHand(dut)
+      val last = ReadyLines.places // the id of the ring's last slot; those before it have all the places
+      for (n <- 0 to 63 - last - 1) hand.cycle(beat = Some((n % 8 + 20, 0)), line = n > 0)
+      hand.cycle(line = true)
+      for (_ <- 1 to 20) hand.cycle()
+      for (id <- 0 to last + 1) hand.cycle(beat = Some((id, 0)), line = id > 0, taken = false)
+      hand.cycle(line = true, taken = false)
+      for (_ <- 1 to 20) hand.cycle(taken = false)
+      val left = Seq.fill(60)(hand.cycle()).flatten
+      assert(left.toSet == (0 to last + 1).toSet && left.drop(last) == Seq(last, last + 1))
     }
   }
 
