@@ -108,10 +108,6 @@ class Master:
                 return
             late = self.rng.randrange(1, 20) if self.rng.random() < mode.ahead else 0
             self._next_write = t + late, request
-<<<<<<< HEAD
-            dropped = self.score.drops(request.addr)
-=======
->>>>>>> 621544960945ba6bc53d3dc804a370e0c647d15e
             last = request.len
             for k, (addr, (data, strobe, user)) in enumerate(
                 zip(request.beats(), request.data, strict=True)

@@ -122,15 +122,7 @@ class Score:
             self.reads[request.id].append((line,))
             self.slots.beats.append(("beat", line))
 
-<<<<<<< HEAD
-    def drops(self, addr: int) -> bool:
-        """A write to this address goes nowhere."""
-        return self.windows.decode(addr, self.channel) is not None
-
-    def write_data(self, t: int, beat: tuple[Any, ...], dropped: bool, addr: int) -> None:
-=======
     def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
->>>>>>> 621544960945ba6bc53d3dc804a370e0c647d15e
         """A beat of W."""
         self.counts["write beats"] += 1
         if request.dropped is None:

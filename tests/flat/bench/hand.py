@@ -29,10 +29,6 @@ class Answers:
         """The port did what no port may."""
         raise AssertionError(f"cycle {t}: {what}")
 
-    def drops(self, addr: int) -> bool:
-        """No write is dropped."""
-        return False
-
     def accept(self, t: int, request: Request) -> None:
         """A request was taken."""
         self.accepted.append(t)
