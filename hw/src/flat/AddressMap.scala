@@ -45,7 +45,9 @@ class AddressMap(p: FlatParams) extends Module {
   private val multiples = AddressMap.multiples(io.config.nearLines, p)
   private val reaches = multiples.tail.map(io.line >= _)
   private val tag = PopCount(reaches.init)
-  private val first = VecInit(multiples.init)(tag)
+  private val first = multiples.init.tail.zip(reaches.init).foldLeft(0.U) { case (start, (multiple, reached)) =>
+    Mux(reached, multiple, start)
+  }
 
   io.mapped.dedicated := io.line >= io.config.dedicatedStart && io.line < io.config.dedicatedEnd
   io.mapped.outside := reaches.last && !io.mapped.dedicated
@@ -61,5 +63,5 @@ object AddressMap {
 
   /** 0, L, 2 L, to (R + 1) L. */
   def multiples(nearLines: UInt, p: FlatParams): Seq[UInt] =
-    (0 to p.ratio + 1).map(k => (nearLines * k.U).pad(p.lineBits + 4)(p.lineBits + 3, 0))
+    (0 to p.ratio + 1).map(k => (nearLines * k.U).pad(p.lineBits + 3)(p.lineBits + 2, 0))
 }

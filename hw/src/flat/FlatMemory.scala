@@ -31,12 +31,13 @@ class FlatMemory(p: FlatParams) extends Module {
 
   private val hostPort = Wire(Flipped(new Axi4Port(p.memory)))
   host.drives(hostPort)
-  private val nearPort, farPort = Module(new LinePort(p))
+  private val nearPort = Module(new LinePort(p, p.sidebandBits))
+  private val farPort = Module(new LinePort(p, 0))
   near.drivenBy(nearPort.io.axi)
-  near_wsideband := nearPort.io.wsideband.asUInt
-  nearPort.io.rsideband := near_rsideband.asTypeOf(new Sideband(p))
+  near_wsideband := nearPort.io.wbeside
+  nearPort.io.rbeside := near_rsideband
   far.drivenBy(farPort.io.axi)
-  farPort.io.rsideband := 0.U.asTypeOf(new Sideband(p))
+  farPort.io.rbeside := 0.U
 
   private val requests = Module(new HostRequests(p.memory))
   private val responses = Module(new HostResponses(p))
@@ -198,6 +199,8 @@ class FlatMemory(p: FlatParams) extends Module {
   waits.io.nearWrites.bits := OHToUInt(sequencer.io.commit.bits.lock)
   waits.io.farWrites.valid := sequencer.io.commit.valid && sequencer.io.commit.bits.farWrite
   waits.io.farWrites.bits := OHToUInt(sequencer.io.commit.bits.lock)
+  waits.io.undone.valid := sequencer.io.commit.valid && sequencer.io.commit.bits.change.undoes
+  waits.io.undone.bits := OHToUInt(sequencer.io.commit.bits.lock)
   waits.io.nearAnswer := nearWritten
   waits.io.farAnswer := farWritten
   private val done = Seq(check.io.writes, sequencer.io.writes, waits.io.writes)

@@ -50,6 +50,7 @@ class HostRequests(p: Axi4Params) extends Module {
   io.ar.ready := io.beat.ready && !busy && !picksWrite
   io.aw.ready := io.beat.ready && !busy && picksWrite
   io.w.ready := io.beat.fire && write
+  assert(!io.w.ready || io.w.bits.last === io.beat.bits.last, "W and AW disagree about a burst's length")
 
   when(io.beat.fire) {
     left := Mux(busy, left - 1.U, current.len)

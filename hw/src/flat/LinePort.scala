@@ -18,20 +18,20 @@ class StoredLine(p: FlatParams) extends Bundle {
   val poison = Bool()
 }
 
-/** A line to write. `sideband` is near's. */
-class LineWrite(p: FlatParams) extends Bundle {
+/** A line to write, and so many bits beside it. */
+class LineWrite(p: FlatParams, besideBits: Int) extends Bundle {
   val id = UInt(p.lockBits.W)
   val line = UInt((p.lineBits + 3).W)
   val stored = new StoredLine(p)
-  val sideband = new Sideband(p)
+  val beside = UInt(besideBits.W)
 }
 
-class LineReadAnswer(p: FlatParams) extends Bundle {
+class LineReadAnswer(p: FlatParams, besideBits: Int) extends Bundle {
   val id = UInt(p.lockBits.W)
   val data = UInt(p.memory.dataBits.W)
   val poison = Bool()
   val error = Bool()
-  val sideband = new Sideband(p)
+  val beside = UInt(besideBits.W)
 }
 
 class LineWriteAnswer(p: FlatParams) extends Bundle {
@@ -41,16 +41,19 @@ class LineWriteAnswer(p: FlatParams) extends Bundle {
 
 /** Near's pins: AXI4, and beside every line what the controller stores with it. */
 
-/** Lines as AXI4 transfers of one beat. A register slice on each channel: a cycle each way. */
-class LinePort(p: FlatParams) extends Module {
+/** Lines as AXI4 transfers of one beat. A register slice on each channel: a cycle each way.
+  *
+  * @param besideBits bits that memory stores beside each line; they travel with its data
+  */
+class LinePort(p: FlatParams, besideBits: Int) extends Module {
   val io = IO(new Bundle {
     val read = Flipped(Decoupled(new LineRead(p)))
-    val readAnswer = Decoupled(new LineReadAnswer(p))
-    val write = Flipped(Decoupled(new LineWrite(p)))
+    val readAnswer = Decoupled(new LineReadAnswer(p, besideBits))
+    val write = Flipped(Decoupled(new LineWrite(p, besideBits)))
     val writeAnswer = Valid(new LineWriteAnswer(p))
     val axi = new Axi4Port(p.memory)
-    val wsideband = Output(new Sideband(p))
-    val rsideband = Input(new Sideband(p))
+    val wbeside = Output(UInt(besideBits.W))
+    val rbeside = Input(UInt(besideBits.W))
   })
   private def address(id: UInt, line: UInt): Axi4Address = {
     val whole = Wire(new Axi4Address(p.memory))
@@ -69,7 +72,7 @@ class LinePort(p: FlatParams) extends Module {
 
   // AW and W go together, and wait for the slower.
   private val aw = Wire(Decoupled(new Axi4Address(p.memory)))
-  private val w = Wire(Decoupled(new LineWrite(p)))
+  private val w = Wire(Decoupled(new LineWrite(p, besideBits)))
   io.write.ready := aw.ready && w.ready
   aw.valid := io.write.valid && w.ready
   w.valid := io.write.valid && aw.ready
@@ -83,20 +86,23 @@ class LinePort(p: FlatParams) extends Module {
   io.axi.w.bits.strb := data.bits.stored.strobe
   io.axi.w.bits.user := data.bits.stored.poison
   io.axi.w.bits.last := true.B
-  io.wsideband := data.bits.sideband
+  io.wbeside := data.bits.beside
 
-  private val r = Wire(Decoupled(new LineReadAnswer(p)))
+  private val r = Wire(Decoupled(new LineReadAnswer(p, besideBits)))
   r.valid := io.axi.r.valid
   io.axi.r.ready := r.ready
   r.bits.id := io.axi.r.bits.id
   r.bits.data := io.axi.r.bits.data
   r.bits.poison := io.axi.r.bits.user
-  r.bits.error := io.axi.r.bits.resp(1)
-  r.bits.sideband := io.rsideband
+  r.bits.error := io.axi.r.bits.resp.orR
+  r.bits.beside := io.rbeside
   io.readAnswer <> RegisterSlice(r)
+  assert(!r.valid || (io.axi.r.bits.last && mine(io.axi.r.bits.id)), "a read's answer that nobody asked for")
 
   io.axi.b.ready := true.B
   io.writeAnswer.valid := RegNext(io.axi.b.valid, false.B)
-  io.writeAnswer.bits.id := RegNext(io.axi.b.bits.id)
-  io.writeAnswer.bits.error := RegNext(io.axi.b.bits.resp(1))
+  io.writeAnswer.bits.id := RegNext(io.axi.b.bits.id(p.lockBits - 1, 0))
+  io.writeAnswer.bits.error := RegNext(io.axi.b.bits.resp.orR)
+  assert(!io.axi.b.valid || mine(io.axi.b.bits.id), "a write's answer that nobody asked for")
+  private def mine(id: UInt): Bool = (id >> p.lockBits) === 0.U
 }

@@ -68,8 +68,8 @@ class SwapSequencer(p: FlatParams) extends Module {
       val onVictim = Bool()
     })
     val farRead = Valid(new LineRead(p))
-    val nearWrite = Decoupled(new LineWrite(p))
-    val farWrite = Decoupled(new LineWrite(p))
+    val nearWrite = Decoupled(new LineWrite(p, p.sidebandBits))
+    val farWrite = Decoupled(new LineWrite(p, 0))
 
     /** Accesses of near and far that were spared. */
     val forwarded = Output(UInt(2.W))
@@ -105,8 +105,15 @@ class SwapSequencer(p: FlatParams) extends Module {
   private val valid2 = RegNext(valid1, false.B)
   private def second[T <: Data](x: T): T = RegEnable(x, valid1)
   private val (kind2, lock2, first2, nearRow2, sideband2, place2, state2) =
-    (second(kind1), second(lock1), second(io.first), second(io.nearRow), second(io.sideband), second(io.place),
-      second(io.state))
+    (
+      second(kind1),
+      second(lock1),
+      second(io.first),
+      second(io.nearRow),
+      second(io.sideband),
+      second(io.place),
+      second(io.state)
+    )
   private val hasOp2 = second((io.waiting & lock1).orR)
   private val number2 = OHToUInt(lock2)
   io.request := UIntToOH(first2, p.requests)
@@ -135,7 +142,8 @@ class SwapSequencer(p: FlatParams) extends Module {
   // Cycle 4: done.
   private val valid4 = RegNext(valid3, false.B)
   private def fourth[T <: Data](x: T): T = RegEnable(third(x), valid3)
-  private val (kind4, lock4, number4, row4) = (fourth(kind2), fourth(lock2), fourth(number2), fourth(row2))
+  private val (nearGoes, farGoes) = (fourth(kind2(nearLine)), fourth(kind2(victim)))
+  private val (lock4, number4, row4) = (fourth(lock2), fourth(number2), fourth(row2))
   private val (change, state4, op4, request4) =
     (fourth(change2), fourth(state2), fourth(io.op), fourth(io.request))
   private val (first4, sideband4) = (fourth(first2), fourth(sideband2))
@@ -144,8 +152,8 @@ class SwapSequencer(p: FlatParams) extends Module {
   private def does(flag: Bool): Bool = valid4 && flag
   io.commit.valid := valid4
   io.commit.bits.lock := lock4
-  io.commit.bits.nearWrite := kind4(nearLine)
-  io.commit.bits.farWrite := kind4(victim)
+  io.commit.bits.nearWrite := nearGoes
+  io.commit.bits.farWrite := farGoes
   io.commit.bits.change := change
   io.commit.bits.state := state4
   io.commit.bits.op := op4
@@ -182,12 +190,12 @@ class SwapSequencer(p: FlatParams) extends Module {
   io.farRead.valid := does(change.fetches)
   io.farRead.bits.id := number4
   io.farRead.bits.line := farLine4
-  for ((out, which, line) <- Seq((nearOut, nearLine, place4), (farOut, victim, farLine4))) {
-    out.valid := does(kind4(which))
+  for ((out, goes, line) <- Seq((nearOut, nearGoes, place4), (farOut, farGoes, farLine4))) {
+    out.valid := does(goes)
     out.bits.id := number4
     out.bits.line := line
     out.bits.stored := kept
-    out.bits.sideband := sideband4
+    out.bits.beside := sideband4.asUInt
   }
 
   private val enters = OneHot.onlyIf(picks, picked)
@@ -199,9 +207,9 @@ class SwapSequencer(p: FlatParams) extends Module {
 
   /** A queue to memory whose room is given away when a step is picked. */
   private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], Room) = {
-    val queue = Module(new Queue(new LineWrite(p), outgoingLines))
+    val queue = Module(new Queue(chiselTypeOf(port.bits), outgoingLines))
     val room = Module(new Room(outgoingLines))
-    val in = Wire(Valid(new LineWrite(p)))
+    val in = Wire(Valid(chiselTypeOf(port.bits)))
     queue.io.enq.valid := in.valid
     queue.io.enq.bits := in.bits
     assert(!in.valid || queue.io.enq.ready, "a line without room on its way to memory")

@@ -18,7 +18,7 @@ class TagCheck(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val config = Input(new FlatConfig(p))
     val lookup = Flipped(Decoupled(new Lookup(p)))
-    val near = Flipped(Decoupled(new LineReadAnswer(p)))
+    val near = Flipped(Decoupled(new LineReadAnswer(p, p.sidebandBits)))
 
     /** Sets that an error marked, a bit a lock. */
     val marked = Input(UInt(slots.W))
@@ -53,7 +53,7 @@ class TagCheck(p: FlatParams) extends Module {
   // What is known of the set: near says so, or what was decided for the requests before. Of a dedicated line nothing is
   // stored.
   private val fresh = lookup.asks && !lookup.dedicated
-  private val stored = Mux(fresh, near.sideband.asUInt, 0.U).asTypeOf(new Sideband(p))
+  private val stored = Mux(fresh, near.beside, 0.U).asTypeOf(new Sideband(p))
   private val starts = lookup.asks || lookup.opens
   private val permutation = Mux(starts, stored.permutation.asUInt, plan(lock)).asTypeOf(new Permutation(p))
   private val setCounted = Mux(starts, stored.counted, counted(lock))
@@ -79,6 +79,7 @@ class TagCheck(p: FlatParams) extends Module {
   private val canKeep = !keeps || io.keep.ready
   private val decides = there && canAnswer && canKeep
   io.lookup.ready := decides
+  assert(!io.near.valid || near.id === 0.U, "near's reads have one id")
   io.near.ready := decides && lookup.asks
   io.decided.valid := decides
   io.decided.bits := lookup

@@ -12,14 +12,14 @@ class TagInitialiser(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
     val nearLines = Input(UInt((p.lineBits + 1).W))
-    val write = Decoupled(new LineWrite(p))
+    val write = Decoupled(new LineWrite(p, p.sidebandBits))
     val answered = Input(Bool())
     val done = Output(Bool())
   })
   private val done = withReset(io.powerOn) { RegInit(false.B) }
   private val asked, answers = RegInit(0.U((p.lineBits + 1).W))
   io.write.valid := !done && asked =/= io.nearLines
-  io.write.bits := 0.U.asTypeOf(new LineWrite(p))
+  io.write.bits := 0.U.asTypeOf(io.write.bits)
   io.write.bits.line := asked
   io.write.bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
   when(io.write.fire) { asked := asked + 1.U }

@@ -22,6 +22,9 @@ class WriteWaits(p: FlatParams) extends Module {
     /** A kept line is written from here on as it is. */
     val nearWrites = Flipped(Valid(UInt(p.lockBits.W)))
     val farWrites = Flipped(Valid(UInt(p.lockBits.W)))
+
+    /** The swap that brought a lock's near line is taken back: what waits to be written to it is refused. */
+    val undone = Flipped(Valid(UInt(p.lockBits.W)))
     val nearAnswer = Flipped(Valid(new LineWriteAnswer(p)))
     val farAnswer = Flipped(Valid(new LineWriteAnswer(p)))
     val writes = Output(new WritesDone(p))
@@ -38,17 +41,22 @@ class WriteWaits(p: FlatParams) extends Module {
   private def port(
       starting: Bool,
       writes: ValidIO[UInt],
+      undone: ValidIO[UInt],
       answer: ValidIO[LineWriteAnswer]
   ): (UInt, UInt, UInt) = {
     val (kept, written) = (RegInit(0.U(p.requests.W)), RegInit(0.U(p.requests.W)))
     val goes = OneHot.onlyIf(writes.valid, kept & owners.equal(writes.bits))
-    val done = OneHot.onlyIf(answer.valid, written & owners.equal(answer.bits.id))
-    kept := (kept & ~goes) | OneHot.onlyIf(starting, starts)
-    written := (written & ~done) | goes
-    (done, OneHot.onlyIf(answer.bits.error, done), kept | written)
+    val refused = OneHot.onlyIf(undone.valid, kept & owners.equal(undone.bits))
+    val answered = OneHot.onlyIf(answer.valid, written & owners.equal(answer.bits.id))
+    kept := (kept & ~goes & ~refused) | OneHot.onlyIf(starting, starts)
+    written := (written & ~answered) | goes
+    (answered | refused, OneHot.onlyIf(answer.bits.error, answered) | refused, kept | written)
   }
-  private val (nearDone, nearFailed, nearWaits) = port(!io.starts.bits.onVictim, io.nearWrites, io.nearAnswer)
-  private val (farDone, farFailed, farWaits) = port(io.starts.bits.onVictim, io.farWrites, io.farAnswer)
+  private val victimStays = 0.U.asTypeOf(io.undone)
+  private val (nearDone, nearFailed, nearWaits) =
+    port(!io.starts.bits.onVictim, io.nearWrites, io.undone, io.nearAnswer)
+  private val (farDone, farFailed, farWaits) =
+    port(io.starts.bits.onVictim, io.farWrites, victimStays, io.farAnswer)
   io.writes.done := nearDone | farDone
   io.writes.failed := nearFailed | farFailed
   io.writes.outside := 0.U

@@ -26,6 +26,7 @@ class Memory:
     """
 
     BESIDE: tuple[str, ...] = ()
+    stores_refused = True  # of writes
 
     def __init__(
         self, dut: Any, prefix: str, rng: Random, score: Score | None, habits: bool = False
@@ -94,6 +95,10 @@ class Memory:
         self._answer_reads(t, chance() < mode.answer)
         self._answer_writes(t, chance() < mode.answer)
 
+    def refuses(self, write: bool) -> bool:
+        """The beat is answered with an error."""
+        return self.rng.random() < self.mode.errors
+
     def beside(self, line: int) -> tuple[int, ...]:
         """What is stored beside a line, by pin."""
         return ()
@@ -128,7 +133,7 @@ class Memory:
         beats: deque[Any] = deque()
         for k, addr in enumerate(request.beats()):
             data, poison = self.store.read(addr >> 6)
-            resp = self.rng.choice((SLVERR, DECERR)) if chance() < mode.errors else OKAY
+            resp = self.rng.choice((SLVERR, DECERR)) if self.refuses(False) else OKAY
             bad = int(poison or chance() < mode.poison)
             last = int(k == request.len)
             beats.append((request.id, bits(data), resp, last, bad, *self.beside(addr >> 6)))
@@ -147,14 +152,14 @@ class Memory:
         id, beats, _ = self._writes[0]
         data, strobe, last, user, *beside = self._data.popleft()
         line = beats.popleft() >> 6
-        self.store.write(line, data, strobe, user)
-        self.put_beside(line, *beside)
+        refused = not beats and self.refuses(True)
+        if not refused or self.stores_refused:
+            self.store.write(line, data, strobe, user)
+            self.put_beside(line, *beside)
         assert last == (not beats), f"cycle {t}: wlast is {last}"
         if not beats:
             self._writes.popleft()
-            resp = (
-                self.rng.choice((SLVERR, DECERR)) if self.rng.random() < self.mode.errors else OKAY
-            )
+            resp = self.rng.choice((SLVERR, DECERR)) if refused else OKAY
             if id not in self._answer_ids:
                 self._answer_ids.append(id)
             self._answers[id].append((t + self.rng.randint(1, self.mode.latency), resp))

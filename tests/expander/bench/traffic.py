@@ -53,6 +53,7 @@ class Traffic(Transfers):
         self.windows, self.channel, self.rules = windows, channel, rules
         self.build = windows.build
         self.left: list[tuple[int, int]] = []
+        self.bursts = True  # of lines
         self.focus()
 
     def lines(self, todo: list[tuple[int, int]]) -> Source:
@@ -91,11 +92,14 @@ class Traffic(Transfers):
         elif rng.random() < mode.bursts and not self.build.board:
             request = self._burst(write, id, self._address())
         else:
-            size = 6 if rng.random() < 0.9 else rng.randrange(6)
-            request = Request(write, id, self._address(), size=size)
+            request = self._single(write, id)
         if write:
             request.data = [self._beat(request, addr, mode) for addr in request.beats()]
         return request
+
+    def _single(self, write: bool, id: int) -> Request:
+        size = 6 if self.rng.random() < 0.9 else self.rng.randrange(6)
+        return Request(write, id, self._address(), size=size)
 
     def _address(self) -> int:
         """A byte address of memory."""
@@ -127,18 +131,19 @@ class Traffic(Transfers):
         """A line, mostly of this channel; or something else in the region."""
         rng, windows, size = self.rng, self.windows, self.build.engine
         effect = rng.random() < self._effect
+        base = windows.effect if effect else windows.snapshot
+        if base is None:
+            return self._single(write, id)
         if rng.random() < mode.odd:
-            base = windows.effect if effect else windows.snapshot
-            assert base is not None
             addr = base + rng.randrange(self.build.window_bytes)
-            if rng.random() < 0.5:
+            if self.bursts and rng.random() < 0.5:
                 return self._burst(write, id, addr)
             return Request(write, id, addr, size=rng.randrange(7))
         pipeline, line = self._line
         if rng.random() >= self._hot:
             pipeline, line = rng.randrange(size.pipelines), rng.randrange(size.lines)
         addr = windows.address(pipeline, line, self.channel, effect)
-        if rng.random() < mode.bursts:
+        if self.bursts and rng.random() < mode.bursts:
             return self._burst(write, id, addr)
         width = 6
         if rng.random() < 0.1:

@@ -36,14 +36,29 @@ class Accesses:
     def request_below(self, t: int, write: bool, pins: tuple[int, ...]) -> None:
         """AR or AW."""
         self.counts["writes" if write else "reads"] += 1
-        id, addr, len_, size, burst = pins
-        assert (addr % 64, len_, size, burst) == (0, 0, 6, 1), f"cycle {t}: {pins}"
+        addr, *shape = pins[1:]
+        assert addr % 64 == 0 and shape == [0, 6, 1], f"cycle {t}: {pins}"
 
     def data_below(self, t: int, beat: tuple[Any, ...]) -> None:
         """W."""
 
 
-class Near(Memory):
+class Refusing(Memory):
+    """Refuses what it is told to, beside what its mode says."""
+
+    def __init__(self, *args: Any) -> None:
+        self.refusals: list[bool] = []  # the next accesses to refuse: whether a write
+        super().__init__(*args)
+
+    def refuses(self, write: bool) -> bool:
+        """The next access of this kind that is to be refused, or by chance."""
+        if write in self.refusals:
+            self.refusals.remove(write)
+            return True
+        return super().refuses(write)
+
+
+class Near(Refusing):
     """Near, with a sideband beside each line."""
 
     BESIDE = ("sideband",)
@@ -64,7 +79,7 @@ class Near(Memory):
         self.sidebands[line] = values[0]
 
 
-class Far(Memory):
+class Far(Refusing):
     """Far: far slot s of a set is line s L + set."""
 
     def __init__(self, dut: Any, rng: Random, config: FlatConfig) -> None:

@@ -35,10 +35,6 @@ class Score:
         shown = "\n".join(f"  {item}" for item in self.log)
         raise Difference(f"cycle {t}: {what}; the last on the host's pins:\n{shown}")
 
-    def drops(self, addr: int) -> bool:
-        """No write is dropped in silence."""
-        return False
-
     def accept(self, t: int, request: Request) -> None:
         """A request, in the cycle it is accepted in: its beats come one behind the other."""
         self.log.append((t, "AW" if request.write else "AR", *request.pins))
@@ -81,7 +77,7 @@ class Score:
         self.cover[f"{self.golden.config.policy}/{name}/{way}"] += 1
         self.counts[name] += 1
 
-    def write_data(self, t: int, beat: tuple[Any, ...], dropped: bool, addr: int) -> None:
+    def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
         """A beat of W."""
 
     def response(self, t: int, id: int, resp: int) -> None:
