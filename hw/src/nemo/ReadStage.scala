@@ -9,7 +9,7 @@ import chisel3.util._
   * Words whose newest value was on its way to the state array when the read came are taken from there, as they pass the
   * write of the pipeline that is read. A walk's words arrive a slot apart and are gathered.
   *
-  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`; a line a cycle.
+  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`, which is not registered again; a line a cycle.
   */
 class ReadStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -22,12 +22,17 @@ class ReadStage(p: NemoParams) extends Module {
     /** The pipeline that `line` came from. */
     val pipeline = Output(UInt(p.pipelineBits.W))
   })
-  private val slots = Seq.iterate(io.slot, ReadStage.latency)(Slot.delayed(_, 1))
+  private val slots = Seq.iterate(io.slot, ReadStage.latency + 1)(Slot.delayed(_, 1))
   private def joined(of: LinePart => UInt): UInt = io.parts.map(of).reduce(_ | _)
 
   /** A register that is of use behind `slots(n)` alone. */
   private def kept[T <: Data](value: T, n: Int): T = RegEnable(value, slots(n).read)
   private def joinedValue(of: LinePart => InFlight): InFlight = joined(of(_).asUInt).asTypeOf(new InFlight(p))
+
+  /** The same of one word: it holds what it has while a walk goes on to the others. */
+  private def keptWord[T <: Data](value: T, k: Int, n: Int): T =
+    RegEnable(value, slots(n).read && (!slots(n).walk || slots(n).word === k.U))
+  private def goesOn(n: Int): Bool = slots(n).walk && slots(n).word =/= 0.U
 
   // Which slot before has a word's newest value.
   private val hits = Seq.tabulate(UpdateStage.window)(d => joined(_.hits(d)))
@@ -37,39 +42,36 @@ class ReadStage(p: NemoParams) extends Module {
   // A value is copied to its words, zero in the others, and joins them by OR. That of four before is early enough to join
   // with what is stored, and has its parity.
   private def copies[T <: Data](value: T, hit: UInt, n: Int): Seq[T] =
-    Seq.tabulate(p.lineWords)(k => kept(Mux(hit(k), value, 0.U.asTypeOf(value)), n))
-  private val fourth = copies(joined(_.fourth.asUInt), newest(3), 1)
-  private val words = fourth.zipWithIndex.map { case (copy, k) =>
-    kept(joined(_.stored(k).asUInt) | copy, 2).asTypeOf(new StateWord(p))
+    Seq.tabulate(p.lineWords)(k => keptWord(Mux(hit(k), value, 0.U.asTypeOf(value)), k, n))
+  private val fourths = copies(joined(_.fourth.asUInt), newest(3), 1)
+  private val words = fourths.zipWithIndex.map { case (fourth, k) =>
+    keptWord(joined(_.stored(k).asUInt) | fourth, k, 2).asTypeOf(new StateWord(p))
   }
   private val (third, second) = (joinedValue(_.third), joinedValue(_.second))
   private val (thirdHit, secondHit) = (inCycle(3, newest(2)), inCycle(3, newest(1)))
   private val (thirds, seconds) = (copies(third.data, thirdHit, 3), copies(second.data, secondHit, 3))
-  private val bad = kept(
-    words.map(word => word.data.xorR ^ word.parity).reduce(_ || _) ||
-      (thirdHit.orR && third.bad) || (secondHit.orR && second.bad),
-    3
-  )
-  private val (first, firstHit) = (joinedValue(_.first), inCycle(4, newest(0)))
-  private def whole(k: Int): UInt =
-    kept(words(k).data, 3) | thirds(k) | seconds(k) | Mux(firstHit(k), first.data, 0.U)
-
-  private val slot = slots(4)
-  private val gather = slot.walk && slot.word =/= 0.U
-  private val last = !slot.walk || slot.word === (p.lineWords - 1).U
-  private val line = Reg(new Line(p))
-  when(slot.read) {
-    for (k <- 0 until p.lineWords) {
-      when(!slot.walk || slot.word === k.U) { line.words(k) := whole(k) }
-    }
-    line.poison := bad || (firstHit.orR && first.bad) || (gather && line.poison)
+  private val badStored = kept(words.map(word => word.data.xorR ^ word.parity).reduce(_ || _), 3)
+  private val badLater = Reg(Bool())
+  when(slots(3).read) {
+    badLater := (thirdHit.orR && third.bad) || (secondHit.orR && second.bad) || (goesOn(3) && badLater)
   }
 
-  io.line.valid := RegNext(slot.read && last, false.B)
-  io.line.bits := line
-  io.pipeline := RegNext(slot.target.pipeline)
+  // The slot right before a walk's is an event for its first word alone, so only that holds the value.
+  private val slot = slots(4)
+  private val (first, firstHit) = (joinedValue(_.first), inCycle(4, newest(0)))
+  private val held = RegEnable(Mux(firstHit(0), first, 0.U.asTypeOf(first)), slot.read && !goesOn(4))
+  assert(!(slot.read && goesOn(4) && firstHit.orR), "a walk met its own last word")
+  private def newestFirst(k: Int): UInt = {
+    val own = Mux(firstHit(k), first.data, 0.U)
+    if (k == 0) Mux(goesOn(4), held.data, own) else own
+  }
+  for (k <- 0 until p.lineWords)
+    io.line.bits.words(k) := kept(words(k).data, 3) | thirds(k) | seconds(k) | newestFirst(k)
+  io.line.bits.poison := badStored || badLater || Mux(goesOn(4), held.bad, firstHit.orR && first.bad)
+  io.line.valid := slot.read && (!slot.walk || slot.word === (p.lineWords - 1).U)
+  io.pipeline := slot.target.pipeline
 }
 
 object ReadStage {
-  val latency: Int = UpdateStage.partLatency + 4
+  val latency: Int = UpdateStage.partLatency + 3
 }

@@ -104,12 +104,11 @@ class UpdateStage(p: NemoParams) extends Module {
   operands.io.inside := inside
 
   // Stage 1 has the operands.
-  private def loadedNext[T <: Data](field: T): T = RegEnable(field, RegNext(io.load, false.B))
-  operands.io.operands := VecInit(
-    loadedNext(io.rule.effectOperand),
-    loadedNext(io.rule.operand),
-    CounterWidth.repeat(RegNext(io.slot.request.address >> 6), RegNext(width), p)
-  )
+  private val loadNext = RegNext(io.load, false.B)
+  private val effectOperand = RegEnable(io.rule.effectOperand, loadNext)
+  private val ownOperand = RegEnable(io.rule.operand, loadNext)
+  private val line = RegNext(io.slot.request.address >> 6)
+  operands.io.operands := VecInit(effectOperand, ownOperand, CounterWidth.repeat(line, RegNext(width), p))
 
   // Hazards: which of the accessed words the slots before have in flight.
   private val inFlight = Seq.iterate(modified, window + 1)(later => quiet(later)).tail

@@ -14,16 +14,19 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private case class Part(pipeline: Int, walk: Boolean, word: Int, words: Map[Int, Word])
 
-  /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. */
-  private def random(of: Random, at: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
+  /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. Right before a walk's word
+    * is its word before, so that it has none.
+    */
+  private def random(of: Random, first: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
     val pipeline = of.nextInt(p.pipelines)
     def words(ks: Seq[Int], at: Int): Map[Int, Word] = ks.map { k =>
-      val from = of.nextInt(UpdateStage.window + 1)
+      val any = of.nextInt(UpdateStage.window + 1)
+      val from = if (any == 1 && at > first) 0 else any
       val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else passing(pipeline, at - from)
       k -> Word(from, data, bad)
     }.toMap
-    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords, at)))
-    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k), at + k)))
+    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords, first)))
+    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k), first + k)))
   }
 
   private def odd(x: BigInt): Boolean = x.bitCount % 2 == 1
