@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test"
-RTL = ROOT / "build" / "rtl"
+TOPS = {"MemoryExpander": "build/rtl", "FlatMemory": "build/rtl-flat"}  # what `make verilog` emits
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,24 @@ def tracked(*suffixes: str) -> list[str]:
     return [name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
 
 
+def for_tops(command: str) -> str:
+    """A shell command for each of the hardware's tops, one behind the other."""
+    return " && ".join(command.format(top=top, folder=folder) for top, folder in TOPS.items())
+
+
 def stages() -> list[Stage]:
     """All stages, cheap ones first."""
     python = sys.executable
-    rtl = "exec {} build/rtl/*.sv"
-    verilator = "verilator --lint-only -Wall --top-module MemoryExpander mk/verilator.vlt"
+    verilator = "verilator --lint-only -Wall --top-module {top} mk/verilator.vlt {folder}/*.sv"
+    slang = f"{python} mk/slang.py {{top}} {{folder}}/*.sv"
     junit = LOGS / "pytest.xml"
     listed = [
         Stage("ruff", ["ruff", "check", "."], lint=True),
         Stage("ruff-format", ["ruff", "format", "--check", "."], lint=True),
         Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
-        Stage("verilator-lint", ["sh", "-c", rtl.format(verilator)], lint=True),
-        Stage("slang", ["sh", "-c", rtl.format(f"{python} mk/slang.py MemoryExpander")], lint=True),
+        Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
+        Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
         Stage(
             "chiseltest",
             ["./mill", "hw.test"],

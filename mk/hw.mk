@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 .PHONY: verilog regs FORCE
 
-verilog: build/rtl/filelist.f ## emit the expander's SystemVerilog to build/rtl (ENGINE="--pipelines 4 --channels 1")
+verilog: build/rtl/filelist.f build/rtl-flat/filelist.f ## emit the expander to build/rtl (ENGINE="--pipelines 4 --channels 1"), flat memory mode to build/rtl-flat
 
 # mk/setup.sh and not the target setup: a phony prerequisite would emit every time.
 build/rtl/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version build/rtl.options
 	@mk/setup.sh
 	rm -rf $(@D)
 	./mill hw.run --top expander $(ENGINE) --out $(@D)
+
+# The largest ratio: it has every signal.
+build/rtl-flat/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version
+	@mk/setup.sh
+	rm -rf $(@D)
+	./mill hw.run --top flat --ratio 4 --out $(@D)
 
 regs: setup ## write all that is generated from hw/regs/anemone.rdl
 	python -m mk.regs

@@ -266,8 +266,8 @@
 #define ANEMONE_TABLE(i) (0x200000 + 8 * (i))
 #define ANEMONE_TABLE_ENTRIES_MAX 262144
 /*
- * Base index that the key maps to; past the last counter, that is 2^counter_index_bits or
- * more: to nothing.
+ * Base index that the key maps to. Past the last counter, that is 2^counter_index_bits or
+ * more, its events are out of range.
  */
 #define ANEMONE_TABLE_BASE_SHIFT 0
 #define ANEMONE_TABLE_BASE_MASK 0x0000000000ffffffULL

@@ -4,6 +4,7 @@ package anemone
 import anemone.board.BoardExpander
 import anemone.bus.Axi4Params
 import anemone.expander.{ExpanderParams, MemoryExpander}
+import anemone.flat.{FlatMemory, FlatParams}
 import anemone.nemo.{NemoParams, TelemetryEngine, UpdateOp}
 import circt.stage.ChiselStage
 import mainargs.{Flag, ParserForMethods, arg, main}
@@ -16,7 +17,7 @@ object Elaborate {
   def elaborate(
       @arg(doc =
         "engine: the telemetry by itself; expander: all of it, on AXI4 memory channels; board: that between " +
-          "a CXL IP and a board's memory controller"
+          "a CXL IP and a board's memory controller; flat: near and far memory as one, swapped by the cacheline"
       ) top: String = "engine",
       @arg(doc = "rules that run side by side") pipelines: Int = default.pipelines,
       @arg(doc = "memory channels: 1, 2 or 4") channels: Int = default.channels,
@@ -24,16 +25,20 @@ object Elaborate {
       @arg(doc = "translation table entries of a pipeline") table: Int = default.table,
       @arg(name = "address-bits", doc = "bits of a device byte address") addressBits: Int = default.addressBits,
       @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
+      @arg(doc = "flat: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
+      @arg(doc = "flat: requests in flight") requests: Int = FlatParams().requests,
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit = {
     val params = NemoParams(pipelines, channels, states, table, addressBits)
     val expander = ExpanderParams(params, Axi4Params(idBits = idBits))
+    val flat = FlatParams(Axi4Params(idBits = idBits), ratio, addressBits, requests)
     def module = top match {
       case "engine"   => new TelemetryEngine(params)
       case "expander" => new MemoryExpander(expander)
       case "board"    => new BoardExpander(expander)
-      case _          => throw new IllegalArgumentException(s"top: engine, expander or board, not $top")
+      case "flat"     => new FlatMemory(flat)
+      case _          => throw new IllegalArgumentException(s"top: engine, expander, board or flat, not $top")
     }
     val folder = os.Path(out, os.pwd)
     os.makeDir.all(folder)
@@ -43,7 +48,7 @@ object Elaborate {
       Array("--target-dir", folder.toString, "--split-verilog"),
       Array("--disable-all-randomization", "--strip-debug-info", s"--lowering-options=$lowering")
     )
-    os.write.over(folder / "params.json", json(expander))
+    os.write.over(folder / "params.json", if (top == "flat") json(flat) else json(expander))
   }
 
   private def json(p: ExpanderParams): String = ujson.write(
@@ -69,6 +74,23 @@ object Elaborate {
       "control_address_bits" -> p.controlAddressBits,
       "telemetry_latency" -> MemoryExpander.telemetryLatency,
       "interrupt_latency" -> MemoryExpander.interruptLatency
+    ),
+    indent = 2
+  ) + "\n"
+
+  private def json(p: FlatParams): String = ujson.write(
+    ujson.Obj(
+      "ratio" -> p.ratio,
+      "requests" -> p.requests,
+      "address_bits" -> p.addressBits,
+      "tag_bits" -> p.tagBits,
+      "count_bits" -> p.countBits,
+      "sideband_bits" -> p.sidebandBits,
+      "memory_address_bits" -> p.memory.addressBits,
+      "memory_data_bits" -> p.memory.dataBits,
+      "memory_id_bits" -> p.memory.idBits,
+      "memory_len_bits" -> p.memory.lenBits,
+      "hit_latency" -> FlatMemory.hitLatency
     ),
     indent = 2
   ) + "\n"

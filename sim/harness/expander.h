@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "axi.h"
 #include "configuration.h"
-#include "verilated.h"
 
 class VMemoryExpander;
 
@@ -22,48 +22,9 @@ constexpr unsigned kPipelines = BUILT_PIPELINES;
 constexpr unsigned kChannels = BUILT_CHANNELS;
 constexpr unsigned kStates = BUILT_STATES; // words of 64 bits a channel of a pipeline
 constexpr unsigned kTable = BUILT_TABLE;   // entries of a pipeline's translation table
-constexpr unsigned kLineWords = 8;
 constexpr unsigned kLines = kStates / kLineWords;
 constexpr unsigned kAddressBits = BUILT_ADDRESS_BITS;
 
-using BeatData = VlWide<16>; // 512 bits
-
-// The 64-bit words of a beat.
-inline uint64_t word(const BeatData& data, unsigned w) {
-    return data[2 * w] | uint64_t(data[2 * w + 1]) << 32;
-}
-inline void setWord(BeatData& data, unsigned w, uint64_t value) {
-    data[2 * w] = uint32_t(value);
-    data[2 * w + 1] = uint32_t(value >> 32);
-}
-
-// The channels of an AXI4 port, or AXI4-Lite where a name is missing there.
-struct AddressPins {
-    SData& id;
-    QData& addr;
-    SData& len;
-    CData &size, &burst, &valid, &ready;
-};
-struct WriteDataPins {
-    BeatData& data;
-    QData& strb;
-    CData &last, &user, &valid, &ready;
-};
-struct WriteResponsePins {
-    SData& id;
-    CData &resp, &valid, &ready;
-};
-struct ReadDataPins {
-    SData& id;
-    BeatData& data;
-    CData &resp, &last, &user, &valid, &ready;
-};
-struct AxiPins {
-    AddressPins aw, ar;
-    WriteDataPins w;
-    WriteResponsePins b;
-    ReadDataPins r;
-};
 struct ControlPins {
     IData& awaddr;
     CData &awvalid, &awready;

@@ -8,13 +8,9 @@
 
 namespace anemone {
 
-namespace {
-constexpr unsigned kLine = 6; // log2 of a beat's bytes, for AxSIZE
-} // namespace
-
 Host::Host(AxiPins& pins, unsigned channel, Records& lines)
     : pins_(pins), channel_(channel), lines_(lines), reads_(kIds) {
-    pins_.ar.size = pins_.aw.size = kLine;
+    pins_.ar.size = pins_.aw.size = kLineSize;
     pins_.ar.burst = pins_.aw.burst = 1; // INCR
     pins_.w.strb = ~uint64_t(0);
     pins_.w.last = 1;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control.h"
+#include "words.h"
 
 namespace anemone {
 
@@ -39,20 +40,10 @@ struct Row {
     unsigned line() const { return bits & 0x1F'FFFF; }
 };
 
-// A trace, mapped from its file: pages come and go as it is read, so it needs no memory.
-class Trace {
+class Trace : public MappedWords {
 public:
-    explicit Trace(const std::string& path);
-    ~Trace();
-    Trace(const Trace&) = delete;
-    Trace& operator=(const Trace&) = delete;
-
-    std::size_t size() const { return size_; }
-    Row operator[](std::size_t i) const { return rows_[i]; }
-
-private:
-    const Row* rows_ = nullptr;
-    std::size_t size_ = 0;
+    using MappedWords::MappedWords;
+    Row operator[](std::size_t i) const { return Row{MappedWords::operator[](i)}; }
 };
 
 } // namespace anemone

@@ -4,32 +4,17 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "expander.h"
+#include "records.h"
 
 namespace anemone {
 
 using Line = std::array<uint64_t, kLineWords>;
-
-// A file of fixed-size records. Throws std::runtime_error when it cannot be written.
-class Records {
-public:
-    explicit Records(const std::string& path);
-    void put(const void* record, std::size_t bytes);
-    void finish();
-
-private:
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::string path_;
-    std::unique_ptr<std::FILE, Close> file_;
-};
 
 // All lines of a rule on all channels at one point of the trace.
 struct Snapshot {

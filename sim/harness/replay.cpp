@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <deque>
 #include <stdexcept>
 #include <vector>
 
-#include <sys/resource.h>
-
+#include "clock.h"
 #include "control.h"
 #include "expander.h"
 #include "feeder.h"
@@ -29,20 +27,6 @@ constexpr unsigned kAhead = 2;
 constexpr unsigned kStuck = 1000;
 // Cycles after which nothing is left on its way, counters included.
 constexpr unsigned kDrain = 64 + kMemoryLatency;
-
-struct Clock {
-    std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
-    double user = cpu();
-
-    static double cpu() {
-        rusage usage;
-        getrusage(RUSAGE_SELF, &usage);
-        return double(usage.ru_utime.tv_sec) + 1e-6 * double(usage.ru_utime.tv_usec);
-    }
-    double seconds() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
-    }
-};
 
 class Replay {
 public:
@@ -121,7 +105,7 @@ private:
             }
             expander_.tick();
             if ((expander_.cycle() & 0xFFF) == 0)
-                progress();
+                progress_.show(slots_, std::max(work_, slots_));
             if (expander_.cycle() - last_ > kStuck)
                 throw std::runtime_error("stuck: nothing accepted for " + std::to_string(kStuck) +
                                          " cycles");
@@ -239,15 +223,6 @@ private:
                                      std::to_string(a) + ", " + std::to_string(b));
     }
 
-    void progress() {
-        if (shown_.seconds() < 0.1)
-            return;
-        shown_ = Clock();
-        std::printf("progress %llu %llu\n", (unsigned long long)slots_,
-                    (unsigned long long)std::max(work_, slots_));
-        std::fflush(stdout);
-    }
-
     void report() const {
         std::printf("result {\"events\": %llu, \"cycles\": %llu, \"slots\": %llu, "
                     "\"seconds\": %.6f, \"user_seconds\": %.6f, \"rules\": [",
@@ -279,7 +254,7 @@ private:
     std::vector<Status> counts_;
     uint64_t last_ = 0, cycles_ = 0; // cycle of the last request accepted; cycles of the replay
     double seconds_ = 0, user_ = 0;
-    Clock shown_;
+    Progress progress_;
 };
 
 } // namespace

@@ -23,8 +23,9 @@ from rich.console import Console
 from rich.table import Table
 
 from anemone import rtl
-from anemone.geometry import Geometry
-from anemone.golden import fast
+from anemone.flat import FlatConfig
+from anemone.geometry import LINE_BYTES, Geometry
+from anemone.golden import fast, flat_fast
 from anemone.result import differences
 from anemone.rtl import traffic
 from anemone.rtl.expect import expected
@@ -35,7 +36,9 @@ OUT = Path("build/bench.json")
 LATENCY_BAR = 9  # cycles, NEMO's pipeline depth with our line reads
 LINE_BAR, INTERRUPT_BAR = 15, 15  # cycles, docs/expander.md
 RTL_BAR, GOLDEN_BAR = 500_000, 10_000_000  # events/s: RTL with 8 rules; model, a rule
+FLAT_BAR = 20_000_000  # accesses/s of flat memory mode's model
 GOLDEN_EVENTS = 1 << 22
+FLAT_LINES = 1 << 19  # near; 32 MiB
 REPEATS = 3  # the best of
 
 # Name, rows, and whether the rules' read effects are update ops.
@@ -161,6 +164,37 @@ def golden_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
     return measures
 
 
+def flat_accesses(lines: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """addr and write of accesses to twice as many lines as are near.
+
+    Half are a scan of all of them, half go to an eighth that is hot; 30 % write.
+    """
+    rng = np.random.default_rng(SEED)
+    scan = np.arange(count) % (2 * lines)
+    line = np.where(rng.random(count) < 0.5, scan, rng.integers(0, lines // 4, count))
+    return line.astype(np.uint64) * np.uint64(LINE_BYTES), rng.random(count) < 0.3
+
+
+def flat_speed(events: int, say: Say) -> list[Measure]:
+    """Accesses/s of flat memory mode's golden model by policy, wall clock, on one core."""
+    addr, write = flat_accesses(FLAT_LINES, events)
+    flat_fast.FlatMemory.warm_up()
+    measures = []
+    for policy, n in (("every", 1), ("nth", 2), ("one_in", 8), ("never", 1)):
+        say(f"golden model, flat memory, {policy}")
+        seconds, cpu = [], []
+        for _ in range(REPEATS):
+            memory = flat_fast.FlatMemory(FlatConfig(FLAT_LINES, policy=policy, n=n))
+            started, spent = time.perf_counter(), time.thread_time()
+            memory.accesses(addr, write)
+            seconds.append(time.perf_counter() - started)
+            cpu.append(time.thread_time() - spent)
+        name = f"flat memory, {policy}" + (f" {n}" if n > 1 else "")
+        speed = events / min(seconds)
+        measures.append(_speed("golden model", name, speed, FLAT_BAR, events / max(min(cpu), 1e-6)))
+    return measures
+
+
 def _speed(group: str, name: str, speed: float, bar: int | None, cpu: float) -> Measure:
     note = f"{cpu:,.0f} a second of CPU time"
     if bar is None:
@@ -216,7 +250,7 @@ def bench(
     geometry = Geometry()
     console = Console(stderr=True)
 
-    rtl.build(geometry)  # says what it does, which a status line would hide
+    rtl.build(rtl.expander(geometry))  # says what it does, which a status line would hide
     with console.status("") as status:
 
         def say(what: str) -> None:
@@ -229,6 +263,7 @@ def bench(
         measures += latencies(geometry, say)
         measures += rtl_speed(geometry, events, say)
         measures += golden_speed(geometry, GOLDEN_EVENTS, say)
+        measures += flat_speed(GOLDEN_EVENTS, say)
     write(measures, geometry, out)
     Console(width=None if sys.stdout.isatty() else 160).print(table(measures))
     print(f"figures in {out}")

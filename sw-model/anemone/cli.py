@@ -21,6 +21,9 @@ from anemone.errors import InputError, OutputError, oneline
 from anemone.geometry import Geometry
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from anemone.flat import FlatResult
     from anemone.replay import Progress
     from anemone.result import Result
 
@@ -92,7 +95,7 @@ Bad input is one line on stderr and exit status 2, and DIR is as it was.
 
 @app.callback()
 def _root() -> None:
-    """Keeps `replay` a command with a name, even while it is the only one."""
+    """The options of all commands: none."""
 
 
 @app.command("replay", epilog=_EXAMPLE)
@@ -116,12 +119,13 @@ def _replay(
     """
     geometry = Geometry(*map(_number, (channels, pipelines, states, table, device_gib)))
     from anemone import result as results
+    from anemone.outputs import check_out
     from anemone.replay import replay
     from anemone.rules import load_rules, truncated_operands
     from anemone.traces import read_trace
 
     loaded = load_rules(rules, geometry)
-    results.check_out(out, results.FILES)
+    check_out(out, results.FILES)
     accesses = read_trace(trace, geometry)
     # Not before all input was read: what is wrong with it is to be the one line on stderr.
     for warning in truncated_operands(loaded):
@@ -131,11 +135,74 @@ def _replay(
     results.write(done, out)
     with _printing():
         if as_json:
-            # Escaped unless stdout can show it: JSON is the same either way.
-            ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
-            print(json.dumps(done.report, indent=2, ensure_ascii=ascii_only))
+            _print_json(done.report)
         else:
             _table(done, out)
+
+
+_FLAT_EXAMPLE = """
+**Example.** A near memory of 1024 lines (64 KiB) before a far memory of the same size:
+
+    $ cat flat.toml
+    near_lines = 1024                    # of 64 B
+    ratio = 1                            # far lines to a near line, 1 to 4
+    policy = "every"                     # every, nth or one_in (and n), never
+    dedicated = [0x10_0000, 0x10_4000]   # near memory without sets, bytes
+
+    $ printf 'addr,write\\n0x0,1\\n0x10000,0\\n0x0,0\\n' > three.csv
+
+    $ anemone flat --config flat.toml --trace three.csv --engine model --out flat
+
+Lines 0 and 0x10000 share a place near: the write hits, both reads miss and swap. DIR then has
+report.json (hits, misses, swaps, and what they asked of near and far memory) and sets.parquet (the
+sets that do not hold what they held after reset). docs/flat.md says exactly what each access does.
+
+Bad input is one line on stderr and exit status 2, and DIR is as it was. A read that did not return
+what was written is counted under mismatches, and the exit status is 1.
+"""
+
+
+@app.command("flat", epilog=_FLAT_EXAMPLE)
+def _flat(
+    config: Annotated[Path, typer.Option(help="Near and far memory, TOML.", metavar="FLAT.toml")],
+    trace: Annotated[Path, typer.Option(help="Accesses, CSV or Parquet.", metavar="TRACE")],
+    engine: Annotated[Engine, typer.Option(help="The Verilated RTL, or the golden model.")],
+    out: Annotated[str, typer.Option(help="Folder for the results.", metavar="DIR")],
+    device_gib: Annotated[str, _size("The device's memory, GiB.")] = str(_SIZES.device_gib),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print report.json instead of a table.")
+    ] = False,
+) -> None:
+    """Run a trace through flat memory mode: near and far memory as one, swapped by line.
+
+    Both engines write the same bytes, but for cycles, forwarded and speed in report.json.
+    """
+    geometry = Geometry(device_gib=_number(device_gib))
+    from anemone import flat
+    from anemone.outputs import check_out
+    from anemone.traces import read_trace
+
+    loaded = flat.load_config(config, geometry)
+    check_out(out, flat.FILES)
+    accesses = read_trace(trace, geometry)
+    with _progress(f"{oneline(trace.name)} on {engine.value}") as progress:
+        done = flat.run(loaded, accesses, engine.value, geometry, progress, trace)
+    flat.write(done, out)
+    with _printing():
+        if as_json:
+            _print_json(done.report)
+        else:
+            _flat_table(done, out)
+    if done.mismatches:
+        wrong = f"{done.mismatches:,} reads did not return what was last written to their line"
+        print(f"anemone: {wrong}", file=sys.stderr)
+        raise typer.Exit(FAILED)
+
+
+def _print_json(report: dict) -> None:
+    # Escaped unless stdout can show it: JSON is the same either way.
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(report, indent=2, ensure_ascii=ascii_only))
 
 
 @contextmanager
@@ -168,7 +235,6 @@ def _progress(title: str) -> Iterator[Progress | None]:
 
 
 def _table(result: Result, out: str) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -178,12 +244,36 @@ def _table(result: Result, out: str) -> None:
     for c in result.counters:
         counts = (c.matched, c.unmapped, c.out_of_range, c.notifications)
         table.add_row(Text(c.name), *(f"{n:,}" for n in counts))
+    _print_table(table, result.report["events_per_second"], "events", result.cycles, out)
+
+
+def _flat_table(result: FlatResult, out: str) -> None:
+    from rich.table import Table
+
+    counts, report = result.counts, result.report
+    looked_up = counts.hits + counts.misses
+    table = Table("", title=f"{report['accesses']:,} accesses")
+    for name in ("count", "of those in sets"):
+        table.add_column(name, justify="right")
+    for name in ("hits", "misses", "swaps"):
+        share = f"{report[name] / looked_up:.1%}" if looked_up else ""
+        table.add_row(name, f"{report[name]:,}", share)
+    for name in ("near_reads", "near_writes", "far_reads", "far_writes", "mismatches"):
+        table.add_row(name.replace("_", " "), f"{report[name]:,}")
+    if result.cycles:
+        table.add_row("forwarded", f"{result.forwarded:,}")
+    _print_table(table, report["accesses_per_second"], "accesses", result.cycles, out)
+
+
+def _print_table(table: Table, speed: float, what: str, cycles: int, out: str) -> None:
+    """A table of results, how fast they came and where they are."""
+    from rich.console import Console
+
     console = Console()
     console.print(table)
-    cycles = f" in {result.cycles:,} cycles" if result.cycles else ""
-    speed = f"{result.report['events_per_second']:,.0f} events/s{cycles}"
+    said = f"{speed:,.0f} {what}/s" + (f" in {cycles:,} cycles" if cycles else "")
     console.print(
-        f"{speed}; results in {oneline(out, 400)}", markup=False, highlight=False, soft_wrap=True
+        f"{said}; results in {oneline(out, 400)}", markup=False, highlight=False, soft_wrap=True
     )
 
 

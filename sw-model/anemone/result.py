@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
 
-from anemone.errors import Bare, InputError
+from anemone.outputs import ROW_GROUP, parquet_writer, write_files, write_json
 
-ROW_GROUP = 1 << 20  # rows; fixed, so that the bytes depend on the values alone
 FILES = ("states.parquet", "reads.parquet", "report.json")
 
 
@@ -174,95 +170,27 @@ def differences(a: Result, b: Result) -> list[str]:
 def write(result: Result, out: str | os.PathLike) -> None:
     """Write states.parquet, reads.parquet and report.json into the folder `out`.
 
-    The folder is made if absent and files of an earlier run are replaced. Each file is written
-    aside and renamed, so a reader never sees half a file and a failure leaves what was there.
-    Raises InputError if `out` cannot be written.
+    All at once (anemone.outputs). Raises InputError if `out` cannot be written.
     """
-    check_out(out, FILES)
-    out = Path(out)
-    try:
-        with _folder(out):
-            aside = {name: out / f".{name}.{os.getpid()}" for name in FILES}
-            try:
-                _write_rows(aside["states.parquet"], result, result.states)
-                _write_rows(aside["reads.parquet"], result, result.reads)
-                text = json.dumps(result.report, indent=2, ensure_ascii=False) + "\n"
-                aside["report.json"].write_text(text, encoding="utf-8")
-                for name in FILES:
-                    aside[name].replace(out / name)
-            finally:
-                for path in aside.values():
-                    path.unlink(missing_ok=True)
-    except OSError as e:
-        raise unwritable(out, e) from e
-
-
-def check_out(out: str | os.PathLike, names: Sequence[str] = ()) -> None:
-    """Raise InputError now if `write` would: before the work rather than after it.
-
-    names: the files that are to be written into `out`.
-    """
-    given, out = os.fspath(out), Path(out)
-    try:
-        if not given:  # which Path takes for the current folder
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        # A link that leads nowhere is there all the same: no folder can be made in its place.
-        there = next(p for p in (out, *out.absolute().parents) if os.path.lexists(p))
-        if not there.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if not os.access(there, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        longest = os.pathconf(there, "PC_NAME_MAX")
-        if any(len(os.fsencode(part)) > longest for part in out.parts):
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-    except (OSError, ValueError) as e:
-        raise unwritable(given, e) from e
-    for name in names:
-        path = out / name
-        if os.path.lexists(path) and not path.is_file():
-            what = Bare("not a regular file")
-            raise InputError(path, "output file", "--out", what, "a regular file, or none")
-
-
-def unwritable(out: str | os.PathLike, error: Exception) -> InputError:
-    why = Bare(getattr(error, "strerror", None) or str(error))
-    where = os.fspath(out) or "command line"
-    return InputError(where, "output folder", "--out", why, "a folder that can be made and written")
-
-
-@contextmanager
-def _folder(out: Path) -> Iterator[None]:
-    """Make a folder and those above it; on failure remove again the ones made."""
-    made = [p for p in (out, *out.parents) if not p.exists()]
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        yield
-    except BaseException:
-        for folder in made:
-            with suppress(OSError):  # not made yet, or somebody else has put something there
-                folder.rmdir()
-        raise
+    write_files(
+        out,
+        {
+            "states.parquet": lambda path: _write_rows(path, result, result.states),
+            "reads.parquet": lambda path: _write_rows(path, result, result.reads),
+            "report.json": lambda path: write_json(path, result.report),
+        },
+    )
 
 
 def _write_rows(path: Path, result: Result, rows: States | Reads) -> None:
-    """One Parquet file: settings fixed, rule as text, a row group at a time to bound memory."""
+    """One Parquet file, the rule as text; a row group at a time to bound memory."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     names = pa.array([c.name for c in result.counters], pa.string())
     columns = [f.name for f in fields(rows)]
     types = {"rule": pa.string(), "channel": pa.uint8()}
     schema = pa.schema([(name, types.get(name, pa.uint64())) for name in columns])
-    settings = {
-        "compression": "zstd",
-        "compression_level": 3,
-        "version": "2.6",
-        "use_dictionary": ["rule", "channel"],
-        "write_page_checksum": True,
-        "store_schema": False,
-    }
-    # An open file, for pyarrow takes no name that is not UTF-8.
-    with path.open("wb") as file, pq.ParquetWriter(file, schema, **settings) as writer:
+    with parquet_writer(path, schema, ["rule", "channel"]) as writer:
         for at in range(0, len(rows), ROW_GROUP):
             part = {c: getattr(rows, c)[at : at + ROW_GROUP] for c in columns}
             rule = names.take(pa.array(part.pop("rule")))

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anemone.errors import MISSING, Bare, InputError
+from anemone.errors import MISSING, Bare
 from anemone.geometry import Geometry
+from anemone.tables import U64, Table, parse_toml, read_text, whole_number
 
 # Codes of the update ops in the hardware's rule registers; UpdateOp.scala has the same.
 OP_CODES = {
@@ -26,7 +25,6 @@ OPERANDS = ("imm", "line", "is_write")
 WIDTHS = (8, 16, 32, 64)
 PREDICATES = ("none", "eq", "ge", "gt", "lt", "le")
 EFFECTS = ("none", "reset", *OPS)
-U64 = (1 << 64) - 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,24 +73,13 @@ def identity_map(geometry: Geometry, width: int) -> np.ndarray:
 
 def load_rules(path: str | os.PathLike, geometry: Geometry) -> list[Rule]:
     """Read a rule file. Raises InputError, whatever is at `path`."""
-    try:
-        data = Path(path).read_bytes()
-    except (OSError, ValueError) as e:
-        why = Bare(getattr(e, "strerror", None) or str(e))
-        raise InputError(path, "file", "content", why, "a TOML file that can be read") from e
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as e:
-        line = data.count(b"\n", 0, e.start) + 1
-        value = Bare(f"byte 0x{data[e.start]:02x}")
-        raise InputError(path, f"line {line}", "text", value, "UTF-8 text") from e
-    return parse_rules(text, path, geometry)
+    return parse_rules(read_text(path), path, geometry)
 
 
 def parse_rules(text: str, file: object, geometry: Geometry) -> list[Rule]:
     """The rules in a TOML text, in its order. `file` is what errors call it. Raises InputError."""
-    document = _toml(text, file)
-    top = _Table(file, "top level", document)
+    document = parse_toml(text, file)
+    top = Table(file, "top level", document)
     top.only("rule")
     tables = document.get("rule", MISSING)
     known = f"1 to {geometry.pipelines} [[rule]] tables (--pipelines)"
@@ -101,7 +88,7 @@ def parse_rules(text: str, file: object, geometry: Geometry) -> list[Rule]:
     places = _Places(text, len(tables))
     rules: list[Rule] = []
     for i, content in enumerate(tables):
-        table = _Table(file, places.rule(i, content), content, lambda f, i=i: places.field(i, f))
+        table = Table(file, places.rule(i, content), content, lambda f, i=i: places.field(i, f))
         if i >= geometry.pipelines:
             raise table.wrong("rule", known, Bare(f"number {i + 1} of {len(tables)}"))
         if not isinstance(content, dict):
@@ -133,7 +120,7 @@ def truncated_operands(rules: list[Rule]) -> list[str]:
     return said
 
 
-def _rule(t: _Table, geometry: Geometry) -> Rule:
+def _rule(t: Table, geometry: Geometry) -> Rule:
     t.only(
         "name", "type", "range", "primary", "update", "map",
         optional=("sub", "width", "notify", "read_effect", "read_every"),
@@ -141,7 +128,7 @@ def _rule(t: _Table, geometry: Geometry) -> Rule:
     name = t.content["name"]
     if not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= 100):
         raise t.wrong("name", "1 to 100 printable characters")
-    start, end = _range(t, geometry)
+    start, end = t.byte_range("range", geometry)
     primary, sub = t.table("primary"), t.table("sub")
     for part in (primary, sub):
         if part is not None:
@@ -167,17 +154,7 @@ def _rule(t: _Table, geometry: Geometry) -> Rule:
     )
 
 
-def _range(t: _Table, geometry: Geometry) -> tuple[int, int]:
-    last = geometry.device_bytes
-    allowed = f"[start, end] with 0 <= start < end <= {last:#x} ({geometry.device_gib} GiB)"
-    value = t.content["range"]
-    ends = [_number(v) for v in value] if isinstance(value, list) else []
-    if len(ends) != 2 or None in ends or not 0 <= ends[0] < ends[1] <= last:
-        raise t.wrong("range", allowed)
-    return ends[0], ends[1]
-
-
-def _update(t: _Table) -> dict[str, Any]:
+def _update(t: Table) -> dict[str, Any]:
     t.only("op", "operand")
     op, operand = t.choice("op", OPS), t.content["operand"]
     if isinstance(operand, str) and operand in OPERANDS[1:]:
@@ -185,7 +162,7 @@ def _update(t: _Table) -> dict[str, Any]:
     return {"op": op, "operand": t.number("operand", also='"line" or "is_write"')}
 
 
-def _notify(t: _Table | None) -> dict[str, Any]:
+def _notify(t: Table | None) -> dict[str, Any]:
     if t is None:
         return {}
     t.only("op", optional=("operand",))
@@ -195,7 +172,7 @@ def _notify(t: _Table | None) -> dict[str, Any]:
     return {"notify_op": op, "notify_operand": operand if op != "none" else 0}
 
 
-def _effect(t: _Table | None) -> dict[str, Any]:
+def _effect(t: Table | None) -> dict[str, Any]:
     if t is None:
         return {}
     t.only("op", optional=("value", "operand"))
@@ -208,7 +185,7 @@ def _effect(t: _Table | None) -> dict[str, Any]:
     return {"effect_op": op, "effect_operand": t.number(wants)}
 
 
-def _map(t: _Table, geometry: Geometry, width: int) -> np.ndarray:
+def _map(t: Table, geometry: Geometry, width: int) -> np.ndarray:
     entries, counters = t.content["map"], geometry.counters(width)
     if entries == "identity":
         return identity_map(geometry, width)
@@ -217,7 +194,7 @@ def _map(t: _Table, geometry: Geometry, width: int) -> np.ndarray:
     seen: dict[int, int] = {}
     table = np.empty((len(entries), 2), np.uint64)
     for i, entry in enumerate(entries):
-        pair = [_number(v) for v in entry] if isinstance(entry, list) else []
+        pair = [whole_number(v) for v in entry] if isinstance(entry, list) else []
         if len(pair) != 2 or None in pair:
             raise t.wrong(f"map[{i}]", "[key, base index], two whole numbers", entry)
         key, base = pair
@@ -231,65 +208,6 @@ def _map(t: _Table, geometry: Geometry, width: int) -> np.ndarray:
         seen[key] = i
         table[i] = key, base
     return table
-
-
-_HEX = re.compile(r"0[xX][0-9a-fA-F]+(_[0-9a-fA-F]+)*")
-
-
-def _number(value: Any) -> int | None:
-    """A whole number: a TOML integer, or a hex string, since TOML stops at 2^63."""
-    if isinstance(value, str) and _HEX.fullmatch(value):
-        return int(value, 16)
-    return value if type(value) is int else None
-
-
-class _Table:
-    """A TOML table being read, which knows how to say what is wrong with it."""
-
-    def __init__(self, file: object, place: str, content: Any, line: Any = None, path: str = ""):
-        self.file, self.place, self.content, self.line, self.path = file, place, content, line, path
-
-    def wrong(self, key: str, allowed: str, value: Any = None) -> InputError:
-        field = f"{self.path}.{key}" if self.path else key
-        line = self.line(field) if self.line else ""
-        if value is None:
-            value = self.content.get(key, MISSING)
-        return InputError(self.file, self.place + line, field, value, allowed)
-
-    def only(self, *required: str, optional: tuple[str, ...] = ()) -> None:
-        """Check the keys: these and no others."""
-        known = (*required, *optional)
-        for key in self.content:
-            if key not in known:
-                raise self.wrong(key, "only the keys " + ", ".join(known))
-        for key in required:
-            if key not in self.content:
-                raise self.wrong(key, "a rule must give " + ", ".join(required))
-
-    def table(self, key: str) -> _Table | None:
-        """A table within this one; None if it is not there."""
-        content = self.content.get(key)
-        if key in self.content and not isinstance(content, dict):
-            raise self.wrong(key, "a table { key = value, ... }")
-        if content is None:
-            return None
-        return _Table(self.file, self.place, content, self.line, key)
-
-    def choice(self, key: str, names: tuple[str, ...]) -> str:
-        value = self.content[key]
-        if not isinstance(value, str) or value not in names:
-            raise self.wrong(key, ", ".join(names))
-        return value
-
-    def number(self, key: str, most: int = U64, also: str = "") -> int:
-        value = _number(self.content.get(key))
-        if value is None or not 0 <= value <= most:
-            top = str(most) if most < 1 << 20 else hex(most)
-            allowed = f"a whole number of 0 to {top}"
-            if most == U64:
-                allowed += " or a string of hex"
-            raise self.wrong(key, f"{allowed}, or {also}" if also else allowed)
-        return value
 
 
 class _Places:
@@ -316,14 +234,3 @@ class _Places:
         first, last = self.heads[i], self.heads[i + 1]
         line = next((n for n in range(first, last) if here.match(self.lines[n])), first)
         return f" (line {line + 1})"
-
-
-def _toml(text: str, file: object) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as e:
-        # tomllib ends its messages so; an integer too long to convert, or nesting too deep, not.
-        message, at = str(e), re.search(r" \(at line (\d+), column (\d+)\)$", str(e))
-        place = f"line {at[1]}, column {at[2]}" if at else "file"
-        why = Bare("wrong: " + (message[: at.start()] if at else message))
-        raise InputError(file, place, "TOML", why, "valid TOML") from e

@@ -37,11 +37,12 @@ from anemone.capture.store import origin_of
 from anemone.errors import Bare, InputError
 from anemone.geometry import Geometry
 from anemone.listings import paper_rules, tenants, touched_pages, write_rules
+from anemone.outputs import unwritable
 from anemone.replay import replay
 from anemone.report.analysis import analyse
 from anemone.report.compare import Comparison, Output, compare, recount
 from anemone.report.page import Run, page, short, verdict
-from anemone.result import unwritable, write
+from anemone.result import write
 from anemone.rules import load_rules
 from anemone.traces import Trace, read_trace
 

@@ -84,7 +84,7 @@ class Expander:
     def play(sim: Path, folder: Path, chosen: list[str]) -> None:
         """The bench; raises AssertionError when it notices something."""
         shards.play(shards.Shard(BUILD, 0, 12), folder, sim, chosen)
-        for module in ("directed_path", "directed_region", "directed_interrupts"):
+        for module in ("directed_order", "directed_path", "directed_region", "directed_interrupts"):
             shards.directed(BUILD, module, folder, sim, chosen)
         shards.play(shards.Shard(BUILD, 12, 30), folder, sim, chosen)
 

@@ -16,6 +16,7 @@ from tests.expander.bench.sizes import BUILDS
 
 MODULES = {
     "directed_path": "x2",
+    "directed_order": "x2",
     "directed_region": "x2",
     "directed_region_one": "x1",
     "directed_programming": "x2",

@@ -7,13 +7,11 @@ snapshots and table writes, on any one counter, with any operand.
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.formal.checker import broken, check, emitted
 
 # Reset and clearing take 9 cycles; the longest hazard is a walk (2 words) and the 4 slots behind
 # it; a pipeline is 9 cycles deep, and three of them are to fit behind the hazard.
@@ -21,48 +19,18 @@ FRAMES = 9 + 2 + 4 + 3 * 9
 
 CASES = ["add-set-4", "sub-set-2", "add-shr-4", "max-shl-4", "addsat-xor-2"]
 
-SYNTHESIS = """
-read_verilog -sv -DSYNTHESIS {source}
-prep -flatten -top LaneProof
-memory_map
-opt -full
-techmap
-opt
-dffunmap
-abc -g AND -fast
-opt_clean
-write_aiger {aiger}
-"""
+ENGINE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
 
 
 @pytest.fixture(scope="session")
 def proofs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The SystemVerilog of all cases, a folder each."""
-    folder = tmp_path_factory.mktemp("proofs")
-    emit = [ROOT / "mill", "hw.test.runMain", "anemone.nemo.EmitProofs", str(folder)]
-    subprocess.run(emit, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
-    return folder
-
-
-def check(source: Path, work: Path) -> int | None:
-    """The frame in which something is wrong; None: nothing is in FRAMES frames."""
-    aiger = work / "proof.aig"
-    script = work / "proof.ys"
-    script.write_text(SYNTHESIS.format(source=source, aiger=aiger))
-    subprocess.run(["yosys", "-q", str(script)], check=True)
-    commands = f"read_aiger {aiger}; zero; dc2; scorr; bmc3 -F {FRAMES}"
-    done = subprocess.run(
-        ["berkeley-abc", "-c", commands], check=True, capture_output=True, text=True
-    )
-    if found := re.search(r"asserted in frame (\d+)", done.stdout):
-        return int(found[1])
-    assert f"No output asserted in {FRAMES} frames" in done.stdout, done.stdout
-    return None
+    return emitted("anemone.nemo.EmitProofs", tmp_path_factory.mktemp("proofs"))
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_contract_holds(case: str, proofs: Path, tmp_path: Path) -> None:
-    assert check(proofs / case / "LaneProof.sv", tmp_path) is None
+    assert check(proofs / case / "LaneProof.sv", tmp_path, *ENGINE) is None
 
 
 # The case that refutes it; what firtool writes, and what breaks it.
@@ -94,9 +62,5 @@ MUTANTS = {
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_broken_lane_is_refuted(mutant: str, proofs: Path, tmp_path: Path) -> None:
     case, pattern, replacement = MUTANTS[mutant]
-    sound = (proofs / case / "LaneProof.sv").read_text()
-    broken, places = re.subn(pattern, replacement, sound)
-    assert places, f"nothing to break: {pattern}"
-    source = tmp_path / "broken.sv"
-    source.write_text(broken)
-    assert check(source, tmp_path) is not None
+    source = broken(proofs / case / "LaneProof.sv", pattern, replacement, tmp_path)
+    assert check(source, tmp_path, *ENGINE) is not None

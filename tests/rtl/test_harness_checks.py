@@ -23,6 +23,7 @@ from anemone.rules import Rule, identity_map
 from anemone.traces import Trace
 from tests.rtl.engines import LEAST, TYPICAL
 
+ENGINE = rtl.expander(LEAST)
 TRACE = Trace(np.arange(64, dtype=np.uint64) * np.uint64(64) % np.uint64(1024), np.ones(64, bool))
 RULE = Rule(
     name="one", end=1 << 16, primary_shift=8, map=identity_map(LEAST, 64), read_every=24,
@@ -91,14 +92,14 @@ FAULTS = {
 def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
     files, pattern, text, complaint = FAULTS[fault]
     verilog = tmp_path / "verilog"
-    shutil.copytree(rtl.elaborate(LEAST), verilog)
+    shutil.copytree(rtl.elaborate(ENGINE), verilog)
     changed = 0
     for path in verilog.glob(files):
         source, count = re.subn(pattern, text, path.read_text())
         path.write_text(source)
         changed += count
     assert changed, f"nothing to change in {files}: the fault has to be put elsewhere"
-    program = compile_engine(verilog, ENGINES / "faults" / fault.replace(" ", "-"))
+    program = compile_engine(ENGINE, verilog, ENGINES / "faults" / fault.replace(" ", "-"))
     with pytest.raises(rtl.EngineError, match=complaint):
         run(program, tmp_path)
 
@@ -106,12 +107,12 @@ def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
 def run(program: Path, folder: Path) -> dict:
     write_job(folder / "job", [RULE], LEAST)
     drive.write_trace(folder / "trace", TRACE)
-    return drive._engine([program, "replay", folder / "job", folder / "trace", folder], None)
+    return drive.run_program([program, "replay", folder / "job", folder / "trace", folder], None)
 
 
 def test_the_same_without_a_fault(tmp_path: Path) -> None:
     """Or else the tests of faults would show nothing."""
-    assert run(rtl.build(LEAST), tmp_path)["events"] == len(TRACE)
+    assert run(rtl.build(ENGINE), tmp_path)["events"] == len(TRACE)
 
 
 def cut(path: Path) -> None:
@@ -135,9 +136,9 @@ def test_a_job_that_is_not_the_engines(
     spoil(job)
     drive.write_trace(tmp_path / "trace", TRACE)
     with pytest.raises(rtl.EngineError, match=complaint):
-        drive._engine([rtl.build(LEAST), "replay", job, tmp_path / "trace", tmp_path], None)
+        drive.run_program([rtl.build(ENGINE), "replay", job, tmp_path / "trace", tmp_path], None)
 
 
 def test_usage() -> None:
-    done = subprocess.run([rtl.build(LEAST)], capture_output=True, text=True, check=False)
+    done = subprocess.run([rtl.build(ENGINE)], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("usage")

@@ -36,6 +36,6 @@ def test_default_sizes(defaults: dict) -> None:
 
 def test_op_codes() -> None:
     """Of the hardware, of rules, and of both models: the same names, the same codes."""
-    params = json.loads((rtl.elaborate(LEAST) / "params.json").read_text())
+    params = json.loads((rtl.elaborate(rtl.expander(LEAST)) / "params.json").read_text())
     assert params["ops"] == OP_CODES
     assert set(nemo.OPS) == set(OP_CODES)

@@ -30,6 +30,14 @@ class BitPlanes(slots: Int, bits: Int) {
   /** The value in a slot; zero in none. */
   def apply(slot: UInt): UInt = VecInit(planes.map(plane => (plane & slot).orR)).asUInt
 
+  /** New values in some slots; a later one wins. */
+  def write(writes: (UInt, UInt)*): Unit =
+    for ((plane, b) <- planes.zipWithIndex)
+      plane := writes.foldLeft(plane) { case (word, (slots, value)) => Mux(value(b), word | slots, word & ~slots) }
+
+  /** The values of another. */
+  def copy(other: BitPlanes): Unit = planes.zip(other.planes).foreach { case (plane, from) => plane := from }
+
   /** Less one in some slots, a new value in others. */
   def next(decrement: UInt, write: UInt, value: UInt): Unit =
     planes.zipWithIndex.foldLeft(decrement) { case (borrow, (plane, b)) =>

@@ -84,14 +84,14 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   rule.effectOp := out.ruleControl.effectOp
   rule.effectOperand := out.ruleEffectOperand
 
-  // An entry whose base is past the last counter maps to nothing: it must not wrap.
+  // All bases past the last counter are one: none of them may wrap.
   private val entry = registers.io.table
   engine.io.table.valid := entry.valid
   entry.ready := engine.io.table.ready
   engine.io.table.bits.pipeline := entry.bits.index >> nemo.keyBits
   engine.io.table.bits.key := entry.bits.index
-  engine.io.table.bits.base := entry.bits.base
-  engine.io.table.bits.mapped := entry.bits.mapped && (entry.bits.base >> nemo.indexBits) === 0.U
+  engine.io.table.bits.base := Cat((entry.bits.base >> nemo.indexBits).orR, entry.bits.base(nemo.indexBits - 1, 0))
+  engine.io.table.bits.mapped := entry.bits.mapped
 
   // Pipelines.
   private val clears = out.pipeline.map(_.control.clear)

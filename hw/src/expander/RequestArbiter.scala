@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4Address}
+import anemone.bus.{Axi4, Axi4Address, Beats}
 import anemone.nemo.{LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._

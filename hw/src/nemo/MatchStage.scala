@@ -57,9 +57,13 @@ class MatchStage(p: NemoParams) extends Module {
   entries.io.read.bits := tableKey
   entries.io.write.valid := write.valid
   entries.io.write.bits.address := write.bits.key
-  entries.io.write.bits.data := Cat(write.bits.mapped, write.bits.base)
-  private val forwarded = Mux(sameKey, entries.io.write.bits.data, 0.U)
-  private val entry = entries.io.data | ShiftRegister(forwarded, 2)
+  // A base past the last counter takes no bit more of the memory: it is kept as an entry that is not mapped, but odd.
+  private val past = write.bits.base(p.indexBits)
+  private val counter = write.bits.mapped && !past
+  private val stored =
+    Cat(counter, write.bits.base(p.indexBits - 1, 1), Mux(counter, write.bits.base(0), write.bits.mapped))
+  entries.io.write.bits.data := stored
+  private val entry = entries.io.data | ShiftRegister(Mux(sameKey, stored, 0.U), 2)
   private val looked = ShiftRegister(considered, 2, false.B, true.B)
   private val keyFits = ShiftRegister(key.whole(request.address), 3)
   private val offsetFits = ShiftRegister(offset.whole(request.address), 3)
@@ -67,11 +71,12 @@ class MatchStage(p: NemoParams) extends Module {
 
   // Index: base plus offset, then cut into word and counter of the word by the width.
   private val width = loaded(io.rule.counterWidth, MatchStage.indexStage)
-  private val mapped = entry(p.indexBits) && keyFits
+  private val inBase = entry(p.indexBits)
+  private val mapped = (inBase || entry(0)) && keyFits
   private val index = (entry(p.indexBits - 1, 0) +& offsetLow).asTypeOf(UInt((p.indexBits + 1).W))
   private val wordIndex = CounterWidth.select(width, p)(w => (index >> (p.subBits - w)).pad(p.indexBits + 1))
   private val sub = CounterWidth.select(width, p)(w => (index & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0))
-  private val inStates = offsetFits && !(wordIndex >> log2Ceil(p.states)).orR
+  private val inStates = inBase && offsetFits && !(wordIndex >> log2Ceil(p.states)).orR
 
   io.result.matched := RegNext(looked && mapped && inStates, false.B)
   io.result.unmapped := RegNext(looked && !mapped, false.B)

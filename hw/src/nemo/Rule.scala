@@ -67,11 +67,14 @@ class RuleWrite(p: NemoParams) extends Bundle {
   val rule = new Rule(p)
 }
 
-/** One entry of a translation table on its way in: `key` now maps to `base`, or to nothing. */
+/** One entry of a translation table on its way in: `key` now maps to `base`, or to nothing.
+  *
+  * Every base past the last counter, 2^indexBits or more, is as good as any other: no offset leads back.
+  */
 class TableWrite(p: NemoParams) extends Bundle {
   val pipeline = UInt(p.pipelineBits.W)
   val key = UInt(p.keyBits.W)
-  val base = UInt(p.indexBits.W)
+  val base = UInt((p.indexBits + 1).W)
   val mapped = Bool()
 }
 

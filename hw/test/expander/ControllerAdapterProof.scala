@@ -12,8 +12,8 @@ import org.scalatest.flatspec.AnyFlatSpec
   *
   * The readys of the controller are one input, and its answers are there whether somebody is ready for them or not.
   * Requests carry the number of those of their port before them, so each has its own value and its one place. Answers
-  * are counted and have no value: with the queues' memories the solver does not come to an end, so that their order is
-  * for [[ControllerAdapterSpec]].
+  * are counted and have no value: with the queues' memories the solver does not come to an end. Their order is proved by
+  * another one, see [[AdapterOrder]].
   */
 class AdapterContract(reads: Int, writes: Int) extends Module {
   private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)

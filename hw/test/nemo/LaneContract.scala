@@ -101,7 +101,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   join.io.parts(0) := lane.io.part
 
   // The rule in its own words, on one counter.
-  private val entries = RegInit(VecInit(Seq.fill(p.table)(0.U(p.indexBits.W))))
+  private val entries = RegInit(VecInit(Seq.fill(p.table)(0.U((p.indexBits + 1).W))))
   private val mapped = RegInit(VecInit(Seq.fill(p.table)(false.B)))
   private val key = (slot.request.address >> fixed.primaryShift)(p.keyBits - 1, 0)
   private val sameKey = write.valid && write.bits.key === key

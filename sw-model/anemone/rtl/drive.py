@@ -15,6 +15,7 @@ import numpy as np
 from anemone.geometry import WORDS_PER_LINE, Geometry
 from anemone.result import Counters, Reads, Result, States
 from anemone.rtl.builder import ENGINES, EngineError, build
+from anemone.rtl.engines import expander
 from anemone.rtl.job import write_job, write_trace
 from anemone.rules import Rule
 from anemone.traces import Trace
@@ -60,7 +61,7 @@ def run_rows(
 
 def latency(geometry: Geometry) -> dict[str, int]:
     """Latencies in cycles, observed at ports and state arrays (sim/harness/latency.cpp)."""
-    return _engine([build(geometry), "latency"], None)
+    return run_program([build(expander(geometry)), "latency"], None)
 
 
 def _execute(
@@ -69,12 +70,12 @@ def _execute(
     write: Callable[[Path], None],
     progress: Progress | None,
 ) -> Run:
-    program = build(geometry)
+    program = build(expander(geometry))
     with tempfile.TemporaryDirectory(prefix="run-", dir=ENGINES) as name:
         folder = Path(name)
         write_job(folder / "job", rules, geometry)
         write(folder / "trace")
-        said = _engine([program, "replay", folder / "job", folder / "trace", folder], progress)
+        said = run_program([program, "replay", folder / "job", folder / "trace", folder], progress)
         reads = _records(folder, "reads", len(rules))
         states = _records(folder, "states", len(rules))
         lines = np.fromfile(folder / "lines", _LINE)
@@ -103,8 +104,11 @@ def _records(folder: Path, kind: str, rules: int) -> dict[str, np.ndarray]:
     return columns
 
 
-def _engine(command: Sequence[object], progress: Progress | None) -> dict:
-    """Run the program; what it says as its result. Raises EngineError with what it complains of."""
+def run_program(command: Sequence[object], progress: Progress | None) -> dict:
+    """Run an engine's program; what it says is its result.
+
+    Raises EngineError with what it complains of.
+    """
     words = [str(word) for word in command]
     said = None
     with tempfile.TemporaryFile() as errors:

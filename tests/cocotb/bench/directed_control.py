@@ -78,16 +78,17 @@ async def drops_are_counted(hand: Hand) -> None:
     """Unmapped keys and indexes past the last counter: dropped, counted, never wrapped."""
     rule = replace(COUNT, primary_mask=END - 1, primary_shift=14, type="W", start=128, end=END - 64)
     await hand.rule(0, replace(rule, sub_mask=0x3F80))
-    await hand.table(0, (0, 0), (1, SIZE.states - 1), (2, SIZE.counters - 1))
+    await hand.table(0, (0, 0), (1, SIZE.states - 1), (2, SIZE.counters - 1), (4, SIZE.counters))
     matched = [(128, 1), (1 << 14, 1)]
     unmapped = [(3 << 14, 1), (END - 65 - 64, 1)]  # no entry; a key past the table
     past = [((1 << 14) + 128, 1), (2 << 14, 1), ((2 << 14) + 0x3F80, 1)]
+    past += [(4 << 14, 1), ((4 << 14) + 0x3F80, 1)]
     filtered = [(128, 0), (0, 1), (127, 1), (END - 64, 1), (END - 1, 1)]
     for address, write in matched + unmapped + past + filtered:
         await hand.tick({address >> 6 & 1: (address, write)})
     await hand.wait(12)
     counts = hand.status(0)
-    assert (counts["matched"], counts["unmapped"], counts["outOfRange"]) == (2, 2, 3), counts
+    assert (counts["matched"], counts["unmapped"], counts["outOfRange"]) == (2, 2, 5), counts
     assert (await hand.read(0, 0, 0)).words == first(0, 1)
     assert (await hand.read(0, 0, SIZE.lines - 1)).words == [*[0] * 7, 1]
 

@@ -38,7 +38,7 @@ class Size:
 
     @property
     def counters(self) -> int:
-        """8-bit counters a channel: one more than the largest base index a table entry can hold."""
+        """8-bit counters a channel, the most: a base index from here on is past the last one."""
         return self.states * 8
 
     @property

@@ -73,7 +73,7 @@ def _reads(rng: Random, start: int, n: int, load: float, size: Size) -> list[Rea
 def _entry(rng: Random, at: int, key: int | None, p: int, width: int, size: Size) -> TableWrite:
     counters = size.states * (64 // width)
     bases = (rng.randrange(counters), rng.randrange(8), counters - 1 - rng.randrange(8))
-    base = rng.choice((*bases, bases[0], rng.randrange(size.counters)))
+    base = rng.choice((*bases, bases[0], rng.randrange(size.counters + 8)))
     return TableWrite(at, p, key, base, rng.random() < 0.85)
 
 

@@ -36,6 +36,8 @@ public_flat_rd -module "TelemetryEngine" -var "io_events_*_valid"
 public_flat_rd -module "TelemetryEngine" -var "io_reads_*_valid"
 public_flat_rd -module "TelemetryEngine" -var "io_acknowledge_*"
 public_flat_rd -module "TelemetryEngine" -var "io_status_*"
+public_flat_rd -module "RequestArbiter" -var "io_telemetry_valid"
+public_flat_rd -module "ExpanderRegisters" -var "io_out_*Window_*"
 public_flat_rw -module "memory_*" -var "Memory"
 """
 

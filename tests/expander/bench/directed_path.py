@@ -40,7 +40,7 @@ def handshakes(world: World) -> list[list[int]]:
 async def recorded(world: World, seed: int, rules: bool, telemetry: float) -> list[list[int]]:
     """The handshakes of a seed's traffic, with no rule or with all of them."""
     await world.restart(seed)
-    world.operator.windows(world.windows)
+    world.operator.windows()
     if rules:
         # A read whose effect is an update op is the one thing that a following request may feel.
         for p, rule in enumerate(world.operator.rules):

@@ -108,16 +108,37 @@ async def a_range_past_the_device(host: Host) -> None:
 
 @hosted
 async def a_base_past_the_counters(host: Host) -> None:
-    """Maps to nothing: it does not wrap to a counter that is somebody else's."""
-    await host.rule(0, COUNT)
-    unmapped = reg.pipeline(0, reg.COUNTERS["unmapped"])
-    for past in (0, 1):
-        base = 64 * host.size.lines + past
-        await host.map(0, (0, base))
-        before = await host.get(unmapped)
+    """Each event through it is out of range, whatever its offset: it wraps to no other counter,
+    and the key is not unmapped. The entry can be written again.
+    """
+    await host.rule(0, replace(COUNT, sub_mask=0xFC0, sub_shift=6, width=8))
+    counters = 64 * host.size.lines
+    names = ("matched", "unmapped", "out_of_range")
+    wanted = [0, 0, 0]
+    for base, counts_in in (
+        (counters, 2),
+        (counters + 1, 2),
+        (2 * counters - 1, 2),
+        (2 * counters, 2),
+        ((1 << 24) - 1, 2),
+        (counters - 1, 0),
+        (3 * counters, 2),
+        (None, 1),
+        (counters, 2),
+    ):
+        address, value = reg.entry(host.size, 0, 0, base or counters, base is not None)
+        await host.set(address, value)
         await host.touch(0)
-        assert await host.get(unmapped) - before == 1, base
-    assert await host.line(0, 0) == [0] * 8
+        wanted[counts_in] += 1
+        if base is not None:
+            await host.touch(0xFC0)
+            wanted[2] += 1
+        seen = [await host.get(reg.pipeline(0, reg.COUNTERS[name])) for name in names]
+        assert seen == wanted, base
+    for channel in range(host.size.channels):
+        for line in range(host.size.lines):
+            last = channel == 0 and line == host.size.lines - 1
+            assert await host.line(0, line, channel) == [0] * 7 + [last << 56], (channel, line)
 
 
 @hosted

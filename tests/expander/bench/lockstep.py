@@ -17,6 +17,7 @@ from anemone.golden.nemo import Telemetry
 from anemone.rules import Rule
 from tests.cocotb.bench.player import Difference
 from tests.expander.bench.pins import reader
+from tests.expander.bench.requests import DECERR, OKAY, SLVERR, Windows
 from tests.expander.bench.sizes import Build
 
 OFF = Rule(name="off", type="", end=0)
@@ -26,12 +27,14 @@ LATCH = 13  # cycles from an event's acceptance to the one in which it is latche
 
 
 class Line:
-    """An expected telemetry beat; `words` once its slot came."""
+    """An expected telemetry beat; `resp` and `words` once its slot came."""
 
-    __slots__ = ("either", "last", "resp", "words")
+    __slots__ = ("addr", "either", "last", "narrow", "resp", "words")
 
-    def __init__(self, resp: int, last: bool, words: list[int] | None = None) -> None:
-        self.resp, self.last, self.words, self.either = resp, last, words, False
+    def __init__(self, addr: int, narrow: bool, last: bool) -> None:
+        self.addr, self.narrow, self.last, self.either = addr, narrow, last, False
+        self.resp: int | None = None
+        self.words: list[int] | None = None
 
 
 class Model(Telemetry):
@@ -75,7 +78,7 @@ class Slots:
 class Lockstep:
     """Golden models of all pipelines. What control writes is queued here when it is sent."""
 
-    def __init__(self, build: Build, engine: Any, cover: Counter[str]) -> None:
+    def __init__(self, build: Build, engine: Any, arbiters: list[Any], cover: Counter[str]) -> None:
         self.build, self.cover = build, cover
         self.size = build.engine
         names = [
@@ -90,12 +93,14 @@ class Lockstep:
         channels, pipelines = range(self.size.channels), range(self.size.pipelines)
         self._event = [reader(getattr(engine, f"io_events_{c}_valid")) for c in channels]
         self._read = [reader(getattr(engine, f"io_reads_{c}_valid")) for c in channels]
+        self._beat = [reader(arbiter.io_telemetry_valid) for arbiter in arbiters]
         self._ack = [reader(getattr(engine, f"io_acknowledge_{p}")) for p in pipelines]
         self._latched = [reader(getattr(engine, f"io_status_{p}_notified")) for p in pipelines]
-        self.restart(0)
+        self.restart(0, Windows(build))
 
-    def restart(self, t: int) -> None:
+    def restart(self, t: int, windows: Windows) -> None:
         """A reset that ends before cycle t."""
+        self.windows = windows
         self.models = [Model(self.build) for _ in range(self.size.pipelines)]
         for model in self.models:
             model.clearing_from, model.clearing_to = t, t + self.size.clear_cycles
@@ -114,6 +119,11 @@ class Lockstep:
         """Nothing is on its way."""
         busy = any(s.beats or s.walk or s.waiting or s.flying for s in self.slots)
         return not (busy or self.rules or self.tables or self.clears)
+
+    @property
+    def amid_burst(self) -> bool:
+        """A burst of lines has begun and has not ended."""
+        return any(s.beats and s.beats[0][0] == "beat" for s in self.slots)
 
     def cycle(self, t: int) -> None:
         """Cycle t, all of whose requests have been accepted already."""
@@ -156,19 +166,20 @@ class Lockstep:
         return True
 
     def _slot(self, t: int, c: int, slots: Slots, hold: bool) -> None:
-        event = None
-        read = False
+        event = read = None
         if self._event[c]():
             kind, due, *event = self._next(t, c, slots)
             if kind != "event" or due != t:
                 raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
-        elif self._read[c]():
-            if hold or slots.walk or slots.waiting:
-                raise Difference(f"cycle {t}: channel {c}: a read that the engine can't take")
-            kind, p, line, effect, expected = self._next(t, c, slots)
-            if kind != "read":
-                raise Difference(f"cycle {t}: channel {c} reads a line, not {kind}")
-            read = True
+        elif self._beat[c]():
+            kind, *(line,) = self._next(t, c, slots)
+            if kind != "beat":
+                raise Difference(f"cycle {t}: channel {c} answers a telemetry read, not {kind}")
+            read = self._target(c, line)
+        if self._read[c]() != (read is not None):
+            raise Difference(f"cycle {t}: channel {c}: the engine reads a line, or not: {read}")
+        if read and (hold or slots.walk or slots.waiting):
+            raise Difference(f"cycle {t}: channel {c}: a read that the engine can't take")
         if slots.beats and slots.beats[0][0] == "event" and slots.beats[0][1] <= t:
             raise Difference(f"cycle {t}: channel {c} lost the event {slots.beats[0]}")
         if slots.walk:
@@ -184,9 +195,20 @@ class Lockstep:
         elif event:
             self._fold(t, c, *event)
         elif read:
-            self._line(t, c, slots, p, line, effect, expected)
+            self._line(t, c, slots, *read, line)
         while slots.flying and slots.flying[0][0] <= t:
             slots.flying.popleft()
+
+    def _target(self, c: int, line: Line) -> tuple[int, int, bool] | None:
+        """What a telemetry beat reads as the windows are in its cycle, and its answer."""
+        target = self.windows.decode(line.addr, c)
+        if isinstance(target, tuple) and not line.narrow:
+            line.resp = OKAY
+            return target
+        line.resp = SLVERR if isinstance(target, tuple) else DECERR
+        why = "narrow" if line.resp == SLVERR else "nowhere" if target else "moved away"
+        self.cover[f"line/refused/{why}"] += 1
+        return None
 
     def _next(self, t: int, c: int, slots: Slots) -> tuple[Any, ...]:
         if not slots.beats:

@@ -45,7 +45,7 @@ class Master:
         self._held: dict[int, tuple[Any, ...]] = {}
         self._offered: dict[str, Request] = {}
         self._next_write: tuple[int, Request] | None = None  # the cycle its address is offered in
-        self._data: deque[tuple[tuple[Any, ...], bool, int]] = deque()
+        self._data: deque[tuple[tuple[Any, ...], Request, int]] = deque()
         self.last_accept = 0
 
     @property
@@ -108,12 +108,11 @@ class Master:
                 return
             late = self.rng.randrange(1, 20) if self.rng.random() < mode.ahead else 0
             self._next_write = t + late, request
-            dropped = self.score.windows.decode(request.addr, self.score.channel) is not None
             last = request.len
             for k, (addr, (data, strobe, user)) in enumerate(
                 zip(request.beats(), request.data, strict=True)
             ):
-                self._data.append(((data, strobe, int(k == last), user), dropped, addr))
+                self._data.append(((data, strobe, int(k == last), user), request, addr))
         at, request = self._next_write
         if at <= t:
             self._next_write = None

@@ -19,7 +19,14 @@ from tests.expander.bench.store import Store, bits
 
 
 class Memory:
-    """A slave on `prefix`; `score`, if given, is told all that happens."""
+    """A slave on `prefix`; `score`, if given, is told all that happens.
+
+    A memory that stores more beside a line names the pins in BESIDE, and has `beside` and
+    `put_beside`.
+    """
+
+    BESIDE: tuple[str, ...] = ()
+    stores_refused = True  # of writes
 
     def __init__(
         self, dut: Any, prefix: str, rng: Random, score: Score | None, habits: bool = False
@@ -35,14 +42,14 @@ class Memory:
         self._bits = {
             "ar": Fields(dut, f"{prefix}ar", ADDRESS),
             "aw": Fields(dut, f"{prefix}aw", ADDRESS),
-            "w": Fields(dut, f"{prefix}w", WRITE, text="data"),
+            "w": Fields(dut, f"{prefix}w", WRITE + self.BESIDE, text="data"),
         }
         self.ready = {name: Flag(pin(f"{name}ready")) for name in ("ar", "aw", "w")}
         self.r, self.b = Flag(pin("rvalid")), Flag(pin("bvalid"))
-        self._r_bits = Fields(dut, f"{prefix}r", READ, text="data")
+        self._r_bits = Fields(dut, f"{prefix}r", READ + self.BESIDE, text="data")
         self._b_bits = Fields(dut, f"{prefix}b", RESPONSE)
         # A ready may depend on an id that is not valid: the same one after every reset.
-        self._r_bits.write((0, bits(0), 0, 0, 0))
+        self._r_bits.write((0, bits(0), 0, 0, 0, *(0 for _ in self.BESIDE)))
         self._held: dict[str, tuple[Any, ...]] = {}
         self.lost_reads = self.lost_beats = 0
         self._reads: defaultdict[int, deque[tuple[int, deque[Any]]]] = defaultdict(deque)
@@ -88,6 +95,17 @@ class Memory:
         self._answer_reads(t, chance() < mode.answer)
         self._answer_writes(t, chance() < mode.answer)
 
+    def refuses(self, write: bool) -> bool:
+        """The beat is answered with an error."""
+        return self.rng.random() < self.mode.errors
+
+    def beside(self, line: int) -> tuple[int, ...]:
+        """What is stored beside a line, by pin."""
+        return ()
+
+    def put_beside(self, line: int, *values: int) -> None:
+        """A line was written with these."""
+
     def _seen(self, t: int, name: str) -> tuple[Any, ...] | None:
         """What a channel handed over; what it offers must stay the same until then."""
         if not self._valid[name]():
@@ -115,9 +133,10 @@ class Memory:
         beats: deque[Any] = deque()
         for k, addr in enumerate(request.beats()):
             data, poison = self.store.read(addr >> 6)
-            resp = self.rng.choice((SLVERR, DECERR)) if chance() < mode.errors else OKAY
+            resp = self.rng.choice((SLVERR, DECERR)) if self.refuses(False) else OKAY
             bad = int(poison or chance() < mode.poison)
-            beats.append((request.id, bits(data), resp, int(k == request.len), bad))
+            last = int(k == request.len)
+            beats.append((request.id, bits(data), resp, last, bad, *self.beside(addr >> 6)))
         if request.id not in self._read_ids:
             self._read_ids.append(request.id)
         self._reads[request.id].append((t + self.rng.randint(1, mode.latency), beats))
@@ -131,14 +150,16 @@ class Memory:
     def _store(self, t: int) -> None:
         """A beat of the oldest write."""
         id, beats, _ = self._writes[0]
-        data, strobe, last, user = self._data.popleft()
-        self.store.write(beats.popleft() >> 6, data, strobe, user)
+        data, strobe, last, user, *beside = self._data.popleft()
+        line = beats.popleft() >> 6
+        refused = not beats and self.refuses(True)
+        if not refused or self.stores_refused:
+            self.store.write(line, data, strobe, user)
+            self.put_beside(line, *beside)
         assert last == (not beats), f"cycle {t}: wlast is {last}"
         if not beats:
             self._writes.popleft()
-            resp = (
-                self.rng.choice((SLVERR, DECERR)) if self.rng.random() < self.mode.errors else OKAY
-            )
+            resp = self.rng.choice((SLVERR, DECERR)) if refused else OKAY
             if id not in self._answer_ids:
                 self._answer_ids.append(id)
             self._answers[id].append((t + self.rng.randint(1, self.mode.latency), resp))

@@ -12,7 +12,7 @@ from tests.expander.bench import control as reg
 from tests.expander.bench.control import Control
 from tests.expander.bench.interrupts import Interrupts
 from tests.expander.bench.lockstep import Lockstep
-from tests.expander.bench.requests import Windows
+from tests.expander.bench.placement import REGISTERS, Placement
 from tests.expander.bench.sizes import Build
 
 
@@ -20,25 +20,45 @@ class Operator:
     """Writes through `control` and tells `lockstep` what it wrote."""
 
     def __init__(
-        self, build: Build, control: Control, lockstep: Lockstep, rng: Random, cover: Counter[str]
+        self,
+        build: Build,
+        control: Control,
+        lockstep: Lockstep,
+        placement: Placement,
+        rng: Random,
+        cover: Counter[str],
     ) -> None:
         self.build, self.control, self.lockstep, self.rng = build, control, lockstep, rng
-        self.cover = cover
+        self.placement, self.cover = placement, cover
         self.size = build.engine
         self.rules: list[Rule] = [random_rule(rng, self.size) for _ in range(self.size.pipelines)]
         self._written: dict[int, int] = {}  # the shadow registers
         self._next = 0
         self.rate = 0
+        self.moves = True  # the windows
 
-    def windows(self, windows: Windows) -> None:
-        """Place both windows."""
-        for address, base in (
-            (reg.EFFECT_WINDOW, windows.effect),
-            (reg.SNAPSHOT_WINDOW, windows.snapshot),
-        ):
-            # Bits below the window's size are not part of a base.
-            noise = self.rng.randrange(self.build.window_bytes >> 12) << 12
-            self.control.write(address, 0 if base is None else base | noise | 1)
+    def windows(self) -> None:
+        """Open both windows, each at a place of its own."""
+        size = self.build.window_bytes
+        places = self.rng.sample(range((1 << self.build.address_bits) // size), 2)
+        for name, place in zip(REGISTERS, places, strict=True):
+            self.place(name, place * size)
+
+    def place(self, name: str, base: int, enable: bool = True) -> None:
+        """Open or close a window."""
+        # Bits below the window's size are not part of a base.
+        noise = self.rng.randrange(self.build.window_bytes >> 12) << 12
+        value = REGISTERS[name].pack(enable=int(enable), base=(base | noise) >> 12)
+        self.control.write(REGISTERS[name].offset, value, self.placement.writes(name, value))
+
+    def move(self) -> None:
+        """A window goes anywhere, to the other one or to counted memory; or it closes."""
+        rng, size = self.rng, self.build.window_bytes
+        name, other = rng.sample(list(REGISTERS), 2)
+        anywhere = rng.randrange(1 << self.build.address_bits)
+        counted = rng.randrange(1 << self.size.address_bits)
+        where = rng.choice((anywhere, anywhere, counted, getattr(self.placement.windows, other)))
+        self.place(name, (where or anywhere) & -size, rng.random() < 0.8)
 
     def start(self) -> None:
         """All rules and all tables."""
@@ -80,10 +100,12 @@ class Operator:
         key = rng.randrange(size.table) if key is None else key
         counters = size.states * (64 // self.rules[p].width)
         base = rng.choice((rng.randrange(counters), rng.randrange(8), rng.randrange(size.counters)))
+        if past := rng.random() < 0.03:
+            base = rng.choice((size.counters, size.counters << 1, rng.randrange(1 << 24)))
         mapped = rng.random() < 0.85
         self.lockstep.tables.append((p, key, base, mapped))
         self.control.write(*reg.entry(size, p, key, base, mapped))
-        self.cover[f"control/entry/{'mapped' if mapped else 'unmapped'}"] += 1
+        self.cover[f"control/entry/{('past' if past else 'mapped') if mapped else 'unmapped'}"] += 1
 
     def clear(self, p: int) -> None:
         """Clear a pipeline; what is written behind it may have to wait for its end."""
@@ -116,6 +138,8 @@ class Operator:
         elif kind < 0.74:
             for _ in range(rng.choice((1, 1, 2))):
                 self.clear(p)
+        elif kind < 0.77 and self.moves:
+            self.move()
         elif kind < 0.9:
             self.acknowledge(rng.getrandbits(size.pipelines + 1))
         else:

@@ -15,7 +15,9 @@ FULL = (1 << 64) - 1
 
 @dataclass(slots=True)
 class Request:
-    """One transfer of len + 1 beats; `data` of a write: (bits, strobe, poison) of each beat."""
+    """One transfer of len + 1 beats; `data` of a write: (bits, strobe, poison) of each beat.
+    dropped: an accepted write into the telemetry region.
+    """
 
     write: bool
     id: int
@@ -24,6 +26,7 @@ class Request:
     size: int = 6
     burst: int = INCR
     data: list[tuple[str, int, int]] = field(default_factory=list)
+    dropped: bool | None = None
 
     @property
     def pins(self) -> tuple[int, int, int, int, int]:
@@ -49,9 +52,9 @@ class Request:
         return (1 << (start + size)) - (1 << first)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Windows:
-    """Where the telemetry windows are; None: off."""
+    """Where the telemetry windows are now; None: off."""
 
     build: Build
     effect: int | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.cocotb.bench.player import Difference
 from tests.expander.bench.lockstep import Line, Slots
-from tests.expander.bench.requests import DECERR, OKAY, SLVERR, Request, Windows
+from tests.expander.bench.requests import OKAY, Request, Windows
 from tests.expander.bench.store import Store, bits
 
 SHOWN = 40  # of the last things on the pins, in a failure
@@ -58,6 +58,7 @@ class Score:
         self.counts[f"{kind} {'writes' if request.write else 'reads'}"] += 1
         self.counts["beats"] += len(beats)
         self._cover(request, kind, target)
+        request.dropped = request.write and kind == "telemetry"
         if kind == "memory":
             self._memory(t, request, beats)
         elif request.write:
@@ -117,22 +118,16 @@ class Score:
         narrow = request.size != 6 and request.len > 0
         last = len(beats) - 1
         for k, addr in enumerate(beats):
-            target = self.windows.decode(addr, self.channel)
-            resp = DECERR if isinstance(target, str) or not target else SLVERR if narrow else OKAY
-            line = Line(resp, k == last)
+            line = Line(addr, narrow, k == last)
             self.reads[request.id].append((line,))
-            if resp == OKAY:
-                assert isinstance(target, tuple)
-                self.slots.beats.append(("read", *target, line))
-            else:
-                self.counts["refused"] += 1
-                self.counts["error refused_read"] += 1
-                self.cover[f"line/refused/{'narrow' if resp == SLVERR else 'nowhere'}"] += 1
+            self.slots.beats.append(("beat", line))
 
-    def write_data(self, t: int, beat: tuple[Any, ...], dropped: bool, addr: int) -> None:
+    def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
         """A beat of W."""
         self.counts["write beats"] += 1
-        if not dropped:
+        if request.dropped is None:
+            self.fail(t, "data are taken before their address")
+        if not request.dropped:
             self.w.append(beat)
             self.golden.write(addr >> 6, beat[0], beat[1], beat[3])
             self.cover[f"poison/write/{beat[3]}"] += 1
@@ -182,15 +177,18 @@ class Score:
                 self.fail(t, f"line {line:#x} of memory is not what was written")
 
     def _line(self, t: int, id: int, line: Line, data: str, got: tuple[int, int, int]) -> None:
+        if line.resp is None:
+            self.fail(t, f"telemetry, id {id}: a beat that had no turn yet")
         if got != (line.resp, line.last, 0):
             self.fail(
                 t, f"telemetry, id {id}: resp, last, poison are {got}, not {line.resp}, {line.last}"
             )
-        self.counts["lines"] += line.resp == OKAY
         if line.resp != OKAY:
+            self.counts["refused"] += 1
+            self.counts["error refused_read"] += 1
             return
-        if line.words is None:
-            self.fail(t, f"telemetry, id {id}: a line that was not read yet")
+        self.counts["lines"] += 1
+        assert line.words is not None
         words = [int(data[i : i + 64], 2) for i in range(448, -1, -64)]
         if words != line.words and not (
             line.either and all(g in (0, w) for g, w in zip(words, line.words, strict=True))

@@ -17,14 +17,43 @@ POOL = 64  # different data of writes
 Source = Callable[[bool, Mode], "Request | None"]
 
 
-class Traffic:
+class Transfers:
+    """Random shapes of transfers, and data of writes."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+        self._pool = [bits(rng.getrandbits(512)) for _ in range(POOL)]
+
+    def _beat(self, request: Request, addr: int, mode: Mode) -> tuple[str, int, int]:
+        rng = self.rng
+        strobe = request.lanes(addr)
+        if rng.random() < 0.1:
+            strobe &= rng.choice((0, 1, 1 << 63, rng.getrandbits(64)))
+        return self._pool[rng.randrange(POOL)], strobe, int(rng.random() < mode.poison)
+
+    def _burst(self, write: bool, id: int, addr: int) -> Request:
+        rng = self.rng
+        size = 6 if rng.random() < 0.7 else rng.randrange(6)
+        burst = rng.choice((INCR, INCR, WRAP, FIXED))
+        step = 1 << size
+        if burst == WRAP:
+            return Request(write, id, addr & -step, rng.choice((1, 3, 7, 15)), size, burst)
+        most = 16 if burst == FIXED else (PAGE - addr % PAGE + step - 1) // step
+        most = min(most, 256, rng.choice((2, 4, 16, 64, 256)))
+        if burst == INCR and (addr & -step) % PAGE + most * step > PAGE:
+            most = (PAGE - (addr & -step) % PAGE) // step
+        return Request(write, id, addr, rng.randrange(max(most, 1)), size, burst)
+
+
+class Traffic(Transfers):
     """A source of requests for a master. `rules`: those of now, whose addresses are interesting."""
 
     def __init__(self, rng: Random, windows: Windows, channel: int, rules: Sequence[Rule]) -> None:
-        self.rng, self.windows, self.channel, self.rules = rng, windows, channel, rules
+        super().__init__(rng)
+        self.windows, self.channel, self.rules = windows, channel, rules
         self.build = windows.build
-        self._pool = [bits(rng.getrandbits(512)) for _ in range(POOL)]
         self.left: list[tuple[int, int]] = []
+        self.bursts = True  # of lines
         self.focus()
 
     def lines(self, todo: list[tuple[int, int]]) -> Source:
@@ -63,18 +92,14 @@ class Traffic:
         elif rng.random() < mode.bursts and not self.build.board:
             request = self._burst(write, id, self._address())
         else:
-            size = 6 if rng.random() < 0.9 else rng.randrange(6)
-            request = Request(write, id, self._address(), size=size)
+            request = self._single(write, id)
         if write:
             request.data = [self._beat(request, addr, mode) for addr in request.beats()]
         return request
 
-    def _beat(self, request: Request, addr: int, mode: Mode) -> tuple[str, int, int]:
-        rng = self.rng
-        strobe = request.lanes(addr)
-        if rng.random() < 0.1:
-            strobe &= rng.choice((0, 1, 1 << 63, rng.getrandbits(64)))
-        return self._pool[rng.randrange(POOL)], strobe, int(rng.random() < mode.poison)
+    def _single(self, write: bool, id: int) -> Request:
+        size = 6 if self.rng.random() < 0.9 else self.rng.randrange(6)
+        return Request(write, id, self._address(), size=size)
 
     def _address(self) -> int:
         """A byte address of memory."""
@@ -102,35 +127,23 @@ class Traffic:
             addr = rng.randrange(1 << size.address_bits)
         return addr
 
-    def _burst(self, write: bool, id: int, addr: int) -> Request:
-        rng = self.rng
-        size = 6 if rng.random() < 0.7 else rng.randrange(6)
-        burst = rng.choice((INCR, INCR, WRAP, FIXED))
-        step = 1 << size
-        if burst == WRAP:
-            return Request(write, id, addr & -step, rng.choice((1, 3, 7, 15)), size, burst)
-        most = 16 if burst == FIXED else (PAGE - addr % PAGE + step - 1) // step
-        most = min(most, 256, rng.choice((2, 4, 16, 64, 256)))
-        if burst == INCR and (addr & -step) % PAGE + most * step > PAGE:
-            most = (PAGE - (addr & -step) % PAGE) // step
-        return Request(write, id, addr, rng.randrange(max(most, 1)), size, burst)
-
     def _telemetry(self, write: bool, id: int, mode: Mode) -> Request:
         """A line, mostly of this channel; or something else in the region."""
         rng, windows, size = self.rng, self.windows, self.build.engine
         effect = rng.random() < self._effect
+        base = windows.effect if effect else windows.snapshot
+        if base is None:
+            return self._single(write, id)
         if rng.random() < mode.odd:
-            base = windows.effect if effect else windows.snapshot
-            assert base is not None
             addr = base + rng.randrange(self.build.window_bytes)
-            if rng.random() < 0.5:
+            if self.bursts and rng.random() < 0.5:
                 return self._burst(write, id, addr)
             return Request(write, id, addr, size=rng.randrange(7))
         pipeline, line = self._line
         if rng.random() >= self._hot:
             pipeline, line = rng.randrange(size.pipelines), rng.randrange(size.lines)
         addr = windows.address(pipeline, line, self.channel, effect)
-        if rng.random() < mode.bursts:
+        if self.bursts and rng.random() < mode.bursts:
             return self._burst(write, id, addr)
         width = 6
         if rng.random() < 0.1:

@@ -22,6 +22,7 @@ from tests.expander.bench.memory import Memory
 from tests.expander.bench.modes import Mode
 from tests.expander.bench.operator import Operator
 from tests.expander.bench.pins import Flag, power_on
+from tests.expander.bench.placement import Placement
 from tests.expander.bench.requests import Windows
 from tests.expander.bench.score import Score
 from tests.expander.bench.sizes import Build
@@ -53,7 +54,12 @@ class World:
         self.reset = Flag(dut.reset, 1)
         self.engine = find(dut, "io_table_valid")
         assert self.engine is not None, "no telemetry engine in the design"
-        self.lockstep = Lockstep(build, self.engine, cover)
+        channels = [find(dut, f"channel_{c}") for c in range(build.engine.channels)]
+        arbiters = [
+            find(getattr(scope, f"channel_{c}"), "io_telemetry_valid")
+            for c, scope in enumerate(channels)
+        ]
+        self.lockstep = Lockstep(build, self.engine, arbiters, cover)
         self.t = 0
         self.control: Any = None
         self.watch: Callable[[int], None] | None = None  # called each cycle, before anything moves
@@ -70,10 +76,9 @@ class World:
         build, dut, cover = self.build, self.dut, self.cover
         self.reset.set(1)
         channels = range(build.engine.channels)
-        self.lockstep.restart(0)
-        size = build.window_bytes
-        places = rng.sample(range((1 << build.address_bits) // size), 2)
-        self.windows = Windows(build, *(place * size for place in places))
+        self.windows = Windows(build)
+        self.lockstep.restart(0, self.windows)
+        self.placement = Placement(find(dut, "io_out_effectWindow_enable"), self.windows, cover)
         self.scores = [Score(c, self.windows, self.lockstep.slots[c], cover) for c in channels]
         if build.wrapper:
             if self.control:
@@ -83,9 +88,15 @@ class World:
         else:
             self.control = Control(dut, rng)
         self.interrupts = Interrupts(dut, build, self.lockstep, rng, cover)
-        self.operator = Operator(build, self.control, self.lockstep, rng, cover)
+        self.operator = Operator(build, self.control, self.lockstep, self.placement, rng, cover)
         rules = self.operator.rules
         self.traffic = [Traffic(rng, self.windows, c, rules) for c in channels]
+        if build.board:
+            # A burst of lines would be one of memory when its window moves away, which the board's
+            # controller does not take: either, or.
+            self.operator.moves = rng.random() < 0.5
+            for traffic in self.traffic:
+                traffic.bursts = not self.operator.moves
         self.masters = [
             Master(dut, f"upstream_{c}_", rng, self.scores[c], self.traffic[c]) for c in channels
         ]
@@ -102,7 +113,7 @@ class World:
                 await self.edge
         await self.edge  # the first cycle without reset, in which nothing is offered
         self.t = 1
-        self.lockstep.restart(0)
+        self.lockstep.restart(0, self.windows)
         for score, slots in zip(self.scores, self.lockstep.slots, strict=True):
             score.slots = slots
 
@@ -110,12 +121,13 @@ class World:
         """So many cycles."""
         edge, lockstep, control = self.edge, self.lockstep, self.control
         parts = [*self.masters, *self.memories]
-        operator, interrupts = self.operator, self.interrupts
+        operator, interrupts, placement = self.operator, self.interrupts, self.placement
         for _ in range(count):
             await edge
             t = self.t
             if self.watch:
                 self.watch(t)
+            placement.step(t, lockstep.amid_burst)
             for part in parts:
                 part.step(t)
             lockstep.cycle(t)
@@ -126,7 +138,7 @@ class World:
 
     async def program(self) -> None:
         """Windows, rules, tables, interrupts."""
-        self.operator.windows(self.windows)
+        self.operator.windows()
         self.operator.start()
         self.operator.interrupts(self.interrupts)
         await self.settle()
@@ -173,6 +185,8 @@ class World:
 
     async def snapshot(self) -> None:
         """Read every line of every pipeline through the snapshot window, with nothing else on."""
+        self.operator.windows()
+        await self.settle()
         size = self.build.engine
         for master, traffic in zip(self.masters, self.traffic, strict=True):
             todo = [(p, line) for p in range(size.pipelines) for line in range(size.lines)]

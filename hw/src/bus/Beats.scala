@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package anemone.expander
+package anemone.bus
 
-import anemone.bus.{Axi4, Axi4Address, Axi4Params}
 import chisel3._
 import chisel3.util._
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import chisel3._
+import chisel3.util._
+
+/** What software sets before the controller starts. In lines of 64 B. */
+class FlatConfig(p: FlatParams) extends Bundle {
+
+  /** Near lines of the flat space, L: any number from 1 on. */
+  val nearLines = UInt((p.lineBits + 1).W)
+
+  /** Physical lines from `dedicatedStart` and below `dedicatedEnd` are in near lines L and up (mixed mode). */
+  val dedicatedStart = UInt((p.lineBits + 1).W)
+  val dedicatedEnd = UInt((p.lineBits + 1).W)
+
+  /** [[SwapPolicy]]'s code, and its n. */
+  val policy = UInt(2.W)
+  val n = UInt(32.W)
+}
+
+/** Where a physical line belongs. */
+class MappedLine(p: FlatParams) extends Bundle {
+
+  /** Its near line, which names the set as well. */
+  val place = UInt(p.lineBits.W)
+  val tag = UInt(p.tagBits.W)
+  val dedicated = Bool()
+
+  /** No such line. */
+  val outside = Bool()
+}
+
+/** Physical line to set and tag, direct-mapped by modulo (Memstrata §3.1).
+  *
+  * The quotient is at most R, so it is found by comparing with the multiples of L, and L need not be a power of two.
+  * Combinational.
+  */
+class AddressMap(p: FlatParams) extends Module {
+  val io = IO(new Bundle {
+    val line = Input(UInt((p.memory.addressBits - 6).W))
+    val config = Input(new FlatConfig(p))
+    val mapped = Output(new MappedLine(p))
+  })
+  private val multiples = AddressMap.multiples(io.config.nearLines, p)
+  private val reaches = multiples.tail.map(io.line >= _)
+  private val tag = PopCount(reaches.init)
+  private val first = multiples.init.tail.zip(reaches.init).foldLeft(0.U) { case (start, (multiple, reached)) =>
+    Mux(reached, multiple, start)
+  }
+
+  io.mapped.dedicated := io.line >= io.config.dedicatedStart && io.line < io.config.dedicatedEnd
+  io.mapped.outside := reaches.last && !io.mapped.dedicated
+  io.mapped.tag := Mux(io.mapped.dedicated, 0.U, tag)
+  io.mapped.place := Mux(
+    io.mapped.dedicated,
+    io.config.nearLines + (io.line - io.config.dedicatedStart),
+    io.line - first
+  )
+}
+
+object AddressMap {
+
+  /** 0, L, 2 L, to (R + 1) L. */
+  def multiples(nearLines: UInt, p: FlatParams): Seq[UInt] =
+    (0 to p.ratio + 1).map(k => (nearLines * k.U).pad(p.lineBits + 3)(p.lineBits + 2, 0))
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import chisel3._
+import chisel3.util._
+
+/** What the controller counts, 64 bits each. The accesses of near and far are what the host's requests asked for; of
+  * them, `forwarded` were spared, because what they would have read or written was at hand.
+  */
+class FlatCounts extends Bundle {
+  val hits = UInt(64.W)
+  val misses = UInt(64.W)
+  val swaps = UInt(64.W)
+  val nearReads = UInt(64.W)
+  val nearWrites = UInt(64.W)
+  val farReads = UInt(64.W)
+  val farWrites = UInt(64.W)
+  val forwarded = UInt(64.W)
+
+  /** Reads and writes that near, or far, refused. */
+  val nearErrors = UInt(64.W)
+  val farErrors = UInt(64.W)
+}
+
+/** Sums of what happens in each cycle; they show it two cycles later. */
+class FlatCounters extends Module {
+  val io = IO(new Bundle {
+    val outcome = Flipped(Valid(new Outcome))
+    val forwarded = Input(UInt(2.W))
+    val nearErrors = Input(UInt(2.W))
+    val farErrors = Input(UInt(2.W))
+    val counts = Output(new FlatCounts)
+  })
+  private def sum(more: UInt): UInt = {
+    val next = RegNext(more, 0.U)
+    val total = RegInit(0.U(64.W))
+    when(next =/= 0.U) { total := total + next }
+    total
+  }
+  private val outcome = io.outcome.bits
+  private def is(flag: Bool): Bool = io.outcome.valid && flag
+  private val swaps = is(outcome.kind === Outcome.swap.U)
+  io.counts.hits := sum(is(outcome.kind === Outcome.hit.U))
+  io.counts.misses := sum(swaps || is(outcome.kind === Outcome.miss.U))
+  io.counts.swaps := sum(swaps)
+  io.counts.nearReads := sum(is(outcome.traffic.nearRead))
+  io.counts.nearWrites := sum(is(outcome.traffic.nearWrite))
+  io.counts.farReads := sum(is(outcome.traffic.farRead))
+  io.counts.farWrites := sum(is(outcome.traffic.farWrite))
+  io.counts.forwarded := sum(is(outcome.forwarded) +& io.forwarded)
+  io.counts.nearErrors := sum(io.nearErrors)
+  io.counts.farErrors := sum(io.farErrors)
+}

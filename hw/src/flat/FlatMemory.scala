@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.bus.{Axi4Pins, Axi4Port, Ram1R1W, RegisterSlice}
+import chisel3._
+import chisel3.util._
+
+/** Flat memory mode: near and far as one flat space, each line in exactly one place, swapped a cacheline at a time
+  * (Memstrata §3.1).
+  *
+  * Ports: AXI4 from the host, to near and to far. `reset` is a warm reset and keeps every line; `powerOn`, held together
+  * with it, starts with empty memories. `config` must not change from the end of `powerOn` on.
+  *
+  * Latency: a read hit adds [[FlatMemory.hitLatency]] cycles to near's. A request a cycle.
+  */
+class FlatMemory(p: FlatParams) extends Module {
+  val powerOn = IO(Input(Bool()))
+  val host = IO(Flipped(new Axi4Pins(p.memory)))
+  val near = IO(new Axi4Pins(p.memory))
+  val near_wsideband = IO(Output(UInt(p.sidebandBits.W)))
+  val near_rsideband = IO(Input(UInt(p.sidebandBits.W)))
+  val far = IO(new Axi4Pins(p.memory))
+  val config = IO(Input(new FlatConfig(p)))
+
+  /** Requests are taken. */
+  val initialised = IO(Output(Bool()))
+  val counters = IO(Output(new FlatCounts))
+
+  /** One a request, in the order of their acceptance. */
+  val outcome = IO(Valid(new Outcome))
+
+  private val hostPort = Wire(Flipped(new Axi4Port(p.memory)))
+  host.drives(hostPort)
+  private val nearPort = Module(new LinePort(p, p.sidebandBits))
+  private val farPort = Module(new LinePort(p, 0))
+  near.drivenBy(nearPort.io.axi)
+  near_wsideband := nearPort.io.wbeside
+  nearPort.io.rbeside := near_rsideband
+  far.drivenBy(farPort.io.axi)
+  farPort.io.rbeside := 0.U
+
+  private val requests = Module(new HostRequests(p.memory))
+  private val responses = Module(new HostResponses(p))
+  private val map = Module(new AddressMap(p))
+  private val locks = Module(new SetLocks(p))
+  private val lookup = Module(new NearLookup(p))
+  private val check = Module(new TagCheck(p))
+  private val lists = Module(new SwapLists(p))
+  private val states = Module(new SetStates(p))
+  private val sequencer = Module(new SwapSequencer(p))
+  private val waits = Module(new WriteWaits(p))
+  private val lines = Module(new LineBuffer(p))
+  private val initialiser = Module(new TagInitialiser(p))
+  private val counting = Module(new FlatCounters)
+
+  // After a warm reset, what was kept is written before requests are taken.
+  private val recovered = RegInit(false.B)
+  when(initialiser.io.done && !states.io.unwritten.orR) { recovered := true.B }
+  initialised := recovered
+
+  // The host's requests, mapped.
+  requests.io.ar <> hostPort.ar
+  requests.io.aw <> hostPort.aw
+  requests.io.w <> hostPort.w
+  private val beats = Wire(Decoupled(new Bundle {
+    val request = UInt(p.requestBits.W)
+    val line = UInt((p.memory.addressBits - 6).W)
+    val write = Bool()
+    val full = Bool()
+  }))
+  private val open = recovered && responses.io.room
+  requests.io.beat.ready := beats.ready && open
+  beats.valid := requests.io.beat.valid && open
+  beats.bits.request := responses.io.request
+  beats.bits.line := requests.io.beat.bits.line
+  beats.bits.write := requests.io.beat.bits.write
+  beats.bits.full := requests.io.data.strb.andR
+  responses.io.enter.valid := requests.io.beat.fire
+  responses.io.enter.bits := requests.io.beat.bits
+  private val beat = RegisterSlice(beats)
+  map.io.line := beat.bits.line
+  map.io.config := config
+  private val mapped = Wire(Decoupled(new MappedRequest(p)))
+  mapped.valid := beat.valid
+  beat.ready := mapped.ready
+  mapped.bits.request := beat.bits.request
+  mapped.bits.mapped := map.io.mapped
+  mapped.bits.write := beat.bits.write
+  mapped.bits.full := beat.bits.full
+  lookup.io.in <> RegisterSlice(mapped)
+
+  // Data of writes, until they are carried out.
+  private val data = Module(new Ram1R1W(p.requests, (new StoredLine(p)).getWidth))
+  private val hostData = Wire(new StoredLine(p))
+  hostData.data := requests.io.data.data
+  hostData.strobe := requests.io.data.strb
+  hostData.poison := requests.io.data.user && requests.io.data.strb.orR
+  data.io.write.valid := requests.io.w.fire
+  data.io.write.bits.address := responses.io.request
+  data.io.write.bits.data := hostData.asUInt
+  data.io.read := sequencer.io.write
+  sequencer.io.writeStored := data.io.data.asTypeOf(new StoredLine(p))
+
+  // Locks, and near's tags.
+  locks.io.powerOn := powerOn
+  locks.io.ask <> lookup.io.ask
+  lookup.io.grant := locks.io.grant
+  locks.io.decided.valid := check.io.decided.valid && !check.io.decided.bits.outside
+  locks.io.decided.bits.lock := UIntToOH(check.io.decided.bits.lock, p.locks)
+  locks.io.decided.bits.request := check.io.decided.bits.request
+  locks.io.idle := ~(lists.io.waiting | sequencer.io.busy | states.io.active)
+  locks.io.kept := states.io.unwritten
+  nearPort.io.read <> lookup.io.nearRead
+  check.io.config := config
+  check.io.lookup <> lookup.io.out
+  check.io.near <> nearPort.io.readAnswer
+  check.io.marked := states.io.marked
+  lists.io.put := check.io.op
+  states.io.powerOn := powerOn
+  states.io.opened := check.io.opened
+
+  // The sequencer looks at one lock.
+  private val of = sequencer.io.of
+  Seq(locks.io.of, lists.io.of, states.io.of, check.io.of).foreach(_ := of)
+  waits.io.of := OHToUInt(of)
+  sequencer.io.config := config
+  sequencer.io.waiting := lists.io.waiting
+  sequencer.io.first := lists.io.first
+  lists.io.request := sequencer.io.request
+  sequencer.io.op := lists.io.op
+  lists.io.take := sequencer.io.opDone
+  sequencer.io.state := states.io.state
+  sequencer.io.state.owes := waits.io.owes
+  sequencer.io.nearRow := states.io.nearRow
+  sequencer.io.sideband.permutation := states.io.state.permutation
+  sequencer.io.sideband.marked := states.io.state.marked
+  sequencer.io.sideband.count := check.io.count
+  sequencer.io.sideband.counted := check.io.counted
+  sequencer.io.place := locks.io.place
+  sequencer.io.nearWritable := states.io.nearWritable
+  sequencer.io.farWritable := states.io.farWritable
+  sequencer.io.refused := states.io.refused
+  states.io.commit := sequencer.io.commit
+  lines.io.read := sequencer.io.row
+  sequencer.io.rowStored := lines.io.stored
+
+  // To memory, and what it answers.
+  private val fetches = Module(new Queue(new LineRead(p), p.locks))
+  fetches.io.enq.valid := sequencer.io.farRead.valid
+  fetches.io.enq.bits := sequencer.io.farRead.bits
+  assert(!fetches.io.enq.valid || fetches.io.enq.ready, "a far read without room")
+  farPort.io.read <> fetches.io.deq
+  farPort.io.write <> sequencer.io.farWrite
+  private val initialising = !initialiser.io.done
+  initialiser.io.powerOn := powerOn
+  initialiser.io.nearLines := config.nearLines
+  initialiser.io.answered := nearPort.io.writeAnswer.valid
+  nearPort.io.write.valid := Mux(initialising, initialiser.io.write.valid, sequencer.io.nearWrite.valid)
+  nearPort.io.write.bits := Mux(initialising, initialiser.io.write.bits, sequencer.io.nearWrite.bits)
+  initialiser.io.write.ready := nearPort.io.write.ready && initialising
+  sequencer.io.nearWrite.ready := nearPort.io.write.ready && !initialising
+
+  private val fetched = farPort.io.readAnswer
+  private val fetchedLock = UIntToOH(fetched.bits.id, p.locks)
+  fetched.ready := fetched.bits.error || lines.io.writes(1).ready
+  private def byLock(answer: ValidIO[LineWriteAnswer], refused: Boolean): UInt =
+    Mux(answer.valid && (!refused.B || answer.bits.error), UIntToOH(answer.bits.id, p.locks), 0.U)
+  private val nearWritten, farWritten = Wire(Valid(new LineWriteAnswer(p)))
+  nearWritten := nearPort.io.writeAnswer
+  nearWritten.valid := nearPort.io.writeAnswer.valid && !initialising
+  farWritten := farPort.io.writeAnswer
+  private val events = states.io.events
+  events.nearWritten := byLock(nearWritten, refused = false)
+  events.nearRefused := byLock(nearWritten, refused = true)
+  events.farWritten := byLock(farWritten, refused = false)
+  events.farRefused := byLock(farWritten, refused = true)
+  events.farRead := Mux(fetched.fire, fetchedLock, 0.U)
+  events.farReadRefused := Mux(fetched.fire && fetched.bits.error, fetchedLock, 0.U)
+  sequencer.io.stirred := events.nearWritten | events.farWritten | events.farRead
+
+  // Lines to keep: of the sequencer, of far, of near.
+  lines.io.writes(0).valid := sequencer.io.keep.valid
+  lines.io.writes(0).bits := sequencer.io.keep.bits
+  lines.io.writes(1).valid := fetched.valid && !fetched.bits.error
+  lines.io.writes(1).bits.row := Cat(fetched.bits.id, !(states.io.nearRows & fetchedLock).orR)
+  lines.io.writes(1).bits.stored.data := fetched.bits.data
+  lines.io.writes(1).bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
+  lines.io.writes(1).bits.stored.poison := fetched.bits.poison
+  lines.io.writes(2) <> check.io.keep
+
+  // Up: the sequencer can't wait, the tag check can.
+  private val answer = responses.io.answer
+  answer.valid := sequencer.io.answer.valid || check.io.answer.valid
+  answer.bits := Mux(sequencer.io.answer.valid, sequencer.io.answer.bits, check.io.answer.bits)
+  responses.io.held := sequencer.io.held
+  check.io.answer.ready := !sequencer.io.answer.valid
+  waits.io.starts := sequencer.io.owed
+  waits.io.nearWrites.valid := sequencer.io.commit.valid && sequencer.io.commit.bits.nearWrite
+  waits.io.nearWrites.bits := OHToUInt(sequencer.io.commit.bits.lock)
+  waits.io.farWrites.valid := sequencer.io.commit.valid && sequencer.io.commit.bits.farWrite
+  waits.io.farWrites.bits := OHToUInt(sequencer.io.commit.bits.lock)
+  waits.io.undone.valid := sequencer.io.commit.valid && sequencer.io.commit.bits.change.undoes
+  waits.io.undone.bits := OHToUInt(sequencer.io.commit.bits.lock)
+  waits.io.nearAnswer := nearWritten
+  waits.io.farAnswer := farWritten
+  private val done = Seq(check.io.writes, sequencer.io.writes, waits.io.writes)
+  responses.io.writes.done := done.map(_.done).reduce(_ | _)
+  responses.io.writes.failed := done.map(_.failed).reduce(_ | _)
+  responses.io.writes.outside := done.map(_.outside).reduce(_ | _)
+  hostPort.r <> RegisterSlice(responses.io.r)
+  hostPort.b <> RegisterSlice(responses.io.b)
+
+  // What is counted.
+  outcome.valid := RegNext(check.io.outcome.valid, false.B)
+  outcome.bits := RegNext(check.io.outcome.bits)
+  counting.io.outcome := check.io.outcome
+  counting.io.forwarded := sequencer.io.forwarded
+  counting.io.nearErrors := check.io.nearError +& events.nearRefused.orR
+  counting.io.farErrors := events.farReadRefused.orR +& events.farRefused.orR
+  counters := counting.io.counts
+}
+
+object FlatMemory {
+
+  /** Cycles that a read hit takes beside near's own, from AR to R. */
+  val hitLatency: Int = 5
+}

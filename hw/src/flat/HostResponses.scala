@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.bus.{Axi4, Axi4ReadData, Axi4WriteResponse, BitPlanes, OneHot, Ram1R1W}
+import chisel3._
+import chisel3.util._
+
+/** A read's answer on its way up. */
+class ReadAnswer(p: FlatParams) extends Bundle {
+  val request = UInt(p.requestBits.W)
+  val data = UInt(p.memory.dataBits.W)
+  val poison = Bool()
+  val resp = UInt(2.W)
+}
+
+/** Writes that are done. A bit a request. */
+class WritesDone(p: FlatParams) extends Bundle {
+  val done = UInt(p.requests.W)
+
+  /** Of them, those that failed, and those for which there is no such line. */
+  val failed = UInt(p.requests.W)
+  val outside = UInt(p.requests.W)
+}
+
+/** The host's requests from acceptance to answer, and AXI's order: answers of one id, to reads or to writes, leave in
+  * the order of the requests, and ids pass each other.
+  *
+  * Each request knows the one of its id and kind before it, and waits for that one's answer. A burst is one request a
+  * beat; its write response is its last beat's, and an error of any beat becomes that one's.
+  *
+  * Latency: a read's answer whose turn it is passes in the same cycle if nothing else is on its way out; or else it is
+  * stored, and takes three cycles from the one in which its turn comes. One a cycle either way.
+  */
+class HostResponses(p: FlatParams) extends Module {
+  import HostResponses._
+  private val slots = p.requests
+  val io = IO(new Bundle {
+    val enter = Flipped(Valid(new HostBeat(p.memory)))
+
+    /** The request's number from its acceptance to its answer. */
+    val request = Output(UInt(p.requestBits.W))
+    val room = Output(Bool())
+
+    /** Answered requests whose numbers are still needed. */
+    val held = Input(UInt(p.requests.W))
+    val answer = Flipped(Valid(new ReadAnswer(p)))
+    val writes = Input(new WritesDone(p))
+    val r = Decoupled(new Axi4ReadData(p.memory))
+    val b = Decoupled(new Axi4WriteResponse(p.memory))
+  })
+  private def mask: UInt = RegInit(0.U(slots.W))
+  private val (used, waits, done) = (mask, mask, mask)
+  private val (writes, lasts, youngest, failed, outside) = (mask, mask, mask, mask, mask)
+  private val ids = new BitPlanes(slots, p.memory.idBits)
+  private val behind = new BitPlanes(slots, p.requestBits)
+
+  // A request takes a slot behind the youngest of its id and kind.
+  private val taken = used | io.held
+  private val free = OneHot.first(~taken, slots)
+  io.room := !taken.andR
+  io.request := OHToUInt(free)
+  private val enters = OneHot.onlyIf(io.enter.valid, free)
+  assert(!io.enter.valid || io.room, "a request without room")
+  private val sameKind = used & youngest & Mux(io.enter.bits.write, writes, ~writes)
+  private val before = sameKind & ids.equal(io.enter.bits.id)
+  ids.write(enters -> io.enter.bits.id)
+  behind.write(enters -> OHToUInt(before))
+
+  // Reads: what comes when it is its turn passes; the rest is picked when it is, in turns.
+  private val out = Module(new Queue(new Axi4ReadData(p.memory), stored))
+  private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
+  private val incoming = UIntToOH(io.answer.bits.request, slots)
+  private val itsTurn = !(waits & incoming).orR
+  private val passes = io.answer.valid && itsTurn && credits === stored.U && io.r.ready
+  private val candidates = used & done & ~writes & ~waits
+  private val rotation = mask
+  private val next = OneHot.firstFrom(candidates, rotation, slots)
+  private val picks = candidates.orR && credits =/= 0.U && !passes
+  when(picks) { rotation := OneHot.above(next, slots) }
+  credits := credits + out.io.deq.fire - picks
+  private val readLeaves = Mux(passes, incoming, OneHot.onlyIf(picks, next))
+
+  private val answers = Module(new Ram1R1W(slots, 1 + p.memory.dataBits))
+  private val stores = io.answer.valid && !passes
+  answers.io.write.valid := stores
+  answers.io.write.bits.address := io.answer.bits.request
+  answers.io.write.bits.data := Cat(io.answer.bits.poison, io.answer.bits.data)
+  answers.io.read.valid := picks
+  answers.io.read.bits := OHToUInt(next)
+
+  private def resp(of: UInt): UInt = Cat(((failed | outside) & of).orR, (outside & of).orR)
+  private val head = Wire(new Axi4ReadData(p.memory))
+  head.id := ids(readLeaves)
+  head.last := (lasts & readLeaves).orR
+  head.data := io.answer.bits.data
+  head.user := io.answer.bits.poison
+  head.resp := Mux(passes, io.answer.bits.resp, resp(next))
+  out.io.enq.valid := ShiftRegister(picks, 2, false.B, true.B)
+  out.io.enq.bits.id := ShiftRegister(head.id, 2)
+  out.io.enq.bits.last := ShiftRegister(head.last, 2)
+  out.io.enq.bits.resp := ShiftRegister(head.resp, 2)
+  out.io.enq.bits.data := answers.io.data
+  out.io.enq.bits.user := answers.io.data(p.memory.dataBits)
+  io.r.valid := out.io.deq.valid || passes
+  io.r.bits := Mux(out.io.deq.valid, out.io.deq.bits, head)
+  out.io.deq.ready := io.r.ready
+
+  // Writes: beats but the last of a burst leave in silence, to the next one, which has to be there.
+  private val written = used & done & writes & ~waits & (lasts | ~youngest)
+  private val nextWrite = OneHot.firstFrom(written, rotation, slots)
+  private val speaks = (lasts & nextWrite).orR
+  io.b.valid := written.orR && speaks
+  io.b.bits.id := ids(nextWrite)
+  io.b.bits.resp := resp(nextWrite)
+  private val writeLeaves = OneHot.onlyIf(written.orR && (io.b.ready || !speaks), nextWrite)
+
+  // Who leaves frees its slot and the one behind it.
+  private def follower(leaves: UInt): UInt = OneHot.onlyIf(leaves.orR, waits & behind.equal(OHToUInt(leaves)))
+  private val (readFollower, writeFollower) = (follower(readLeaves), follower(writeLeaves))
+  private val leaves = readLeaves | writeLeaves
+  private def inherits(errors: UInt): UInt = OneHot.onlyIf(!speaks && (errors & writeLeaves).orR, writeFollower)
+  private def reads(resp: UInt): UInt = OneHot.onlyIf(stores && io.answer.bits.resp === resp, incoming)
+  used := (used & ~leaves) | enters
+  waits := (waits & ~readFollower & ~writeFollower) | OneHot.onlyIf((before & ~leaves).orR, enters)
+  done := (done & ~enters) | OneHot.onlyIf(stores, incoming) | io.writes.done
+  writes := (writes & ~enters) | OneHot.onlyIf(io.enter.bits.write, enters)
+  lasts := (lasts & ~enters) | OneHot.onlyIf(io.enter.bits.last, enters)
+  youngest := (youngest & ~OneHot.onlyIf(io.enter.valid, before)) | enters
+  failed := (failed & ~enters) | io.writes.failed | inherits(failed) | reads(Axi4.Resp.SlvErr.U)
+  outside := (outside & ~enters) | io.writes.outside | inherits(outside) | reads(Axi4.Resp.DecErr.U)
+}
+
+object HostResponses {
+
+  /** Stored answers that may be on their way out. */
+  val stored: Int = 4
+}

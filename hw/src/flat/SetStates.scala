@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.bus.{BitPlanes, OneHot}
+import chisel3._
+import chisel3.util._
+
+/** What a step of the [[SwapSequencer]] does to one lock. */
+class SetCommit(p: FlatParams) extends Bundle {
+  val lock = UInt(p.locks.W)
+
+  /** Near's line, or the victim, is on its way to memory; or else `change` is made, which `state` was looked at for. */
+  val nearWrite = Bool()
+  val farWrite = Bool()
+  val change = new SetChange
+  val state = new SetState(p)
+  val op = new SwapOp(p)
+}
+
+/** What memory answered: a bit a lock. */
+class MemoryEvents(p: FlatParams) extends Bundle {
+  val nearWritten = UInt(p.locks.W)
+  val nearRefused = UInt(p.locks.W)
+  val farWritten = UInt(p.locks.W)
+  val farRefused = UInt(p.locks.W)
+  val farRead = UInt(p.locks.W)
+  val farReadRefused = UInt(p.locks.W)
+}
+
+/** The state of every locked set, and the journal: a warm reset forgets what was asked, but not what is kept and was not
+  * written yet. A bit a lock in each register, or a word of a number a lock.
+  */
+class SetStates(p: FlatParams) extends Module {
+  private val slots = p.locks
+  val io = IO(new Bundle {
+    val powerOn = Input(Bool())
+    val opened = Flipped(Valid(new OpenedSet(p)))
+    val commit = Flipped(Valid(new SetCommit(p)))
+    val events = Input(new MemoryEvents(p))
+
+    /** A lock's state, and which of its two rows has the near line. */
+    val of = Input(UInt(slots.W))
+    val state = Output(new SetState(p))
+    val nearRow = Output(Bool())
+    val nearRows = Output(UInt(slots.W))
+
+    val marked = Output(UInt(slots.W))
+
+    /** There is something to write to near, or to far, that may be written now. */
+    val nearWritable = Output(UInt(slots.W))
+    val farWritable = Output(UInt(slots.W))
+
+    /** A refused write is to be dealt with. */
+    val refused = Output(UInt(slots.W))
+
+    /** Lines are kept that memory does not have; anything is under way. */
+    val unwritten = Output(UInt(slots.W))
+    val active = Output(UInt(slots.W))
+  })
+  private def journal: UInt = withReset(io.powerOn) { RegInit(0.U(slots.W)) }
+  private def mask: UInt = RegInit(0.U(slots.W))
+  private val (nearRows, marked, nearKept, victimKept) = (journal, journal, journal, journal)
+  private val (nearDirty, nearWriting, victimDirty, victimWriting) = (journal, journal, journal, journal)
+  private val (nearAfter, swapOpen, undone, nearFailed, victimFailed) = (journal, journal, journal, journal, journal)
+  private val (fetching, fetched, fetchFailed, answered) = (mask, mask, mask, mask)
+  private val permutations = new BitPlanes(slots, (new Permutation(p)).getWidth)
+  private val victims = new BitPlanes(slots, p.tagBits)
+
+  // A lock's state.
+  private def bit(word: UInt): Bool = (word & io.of).orR
+  private val s = io.state
+  s.permutation := permutations(io.of).asTypeOf(new Permutation(p))
+  s.marked := bit(marked)
+  s.nearKept := bit(nearKept)
+  s.nearDirty := bit(nearDirty)
+  s.nearWriting := bit(nearWriting)
+  s.victim := victims(io.of)
+  s.victimKept := bit(victimKept)
+  s.victimDirty := bit(victimDirty)
+  s.victimWriting := bit(victimWriting)
+  s.fetching := bit(fetching)
+  s.fetched := bit(fetched)
+  s.fetchFailed := bit(fetchFailed)
+  s.answered := bit(answered)
+  s.swapOpen := bit(swapOpen)
+  s.undone := bit(undone)
+  s.nearFailed := bit(nearFailed)
+  s.victimFailed := bit(victimFailed)
+  s.owes := DontCare
+  io.nearRow := bit(nearRows)
+  io.nearRows := nearRows
+  io.marked := marked
+
+  private val failed = nearFailed | victimFailed
+  io.nearWritable := nearDirty & ~nearWriting & ~nearAfter & ~failed
+  io.farWritable := victimDirty & ~victimWriting & ~failed
+  io.refused := failed
+  io.unwritten := nearDirty | nearWriting | victimDirty | victimWriting | failed
+  io.active := io.unwritten | fetching
+
+  // A step's change, and what memory answers meanwhile.
+  private val runs = !reset.asBool
+  private val commit = io.commit.bits
+  private val events = Mux(runs, io.events, 0.U.asTypeOf(io.events))
+  private val change = commit.change
+  private val changes = OneHot.onlyIf(io.commit.valid && runs, commit.lock)
+  private def when1(condition: Bool): UInt = OneHot.onlyIf(condition, changes)
+  private val opens = OneHot.onlyIf(io.opened.valid && runs, UIntToOH(io.opened.bits.lock, slots))
+  private def opensIf(condition: Bool): UInt = OneHot.onlyIf(condition, opens)
+  private val exchanges = when1(change.exchanges)
+  private val undoes = when1(change.undoes)
+  private val swaps = exchanges & ~undoes
+  private val pops = when1(change.pops)
+  private val (nearGoes, farGoes) = (when1(commit.nearWrite), when1(commit.farWrite))
+  private val partner = Mux(change.namesVictim, commit.op.tag, commit.state.victim)
+  private val before = commit.state.permutation
+
+  permutations.write(exchanges -> before.exchanged(partner).asUInt, opens -> io.opened.bits.permutation.asUInt)
+  victims.write(when1(change.namesVictim || change.exchanges) -> Mux(change.exchanges, before.near, commit.op.tag))
+  nearRows := (nearRows ^ exchanges) & ~opens
+  marked := ((marked | when1(change.marks)) & ~opens) | opensIf(io.opened.bits.marked)
+  nearKept := ((nearKept | when1(change.writes && !change.onVictim && commit.op.full)) & ~opens) |
+    opensIf(io.opened.bits.hasLine)
+  victimKept := (
+    (victimKept & ~when1((change.namesVictim && !change.keepsVictim) || change.dropsVictim)) |
+      when1(change.keepsVictim) | exchanges | (events.farRead & ~events.farReadRefused)
+  ) & ~opens
+  nearDirty := (nearDirty & ~nearGoes) | when1(change.dirtiesNear)
+  victimDirty := (victimDirty & ~farGoes) | when1(change.dirtiesVictim)
+  nearWriting := (nearWriting | nearGoes) & ~events.nearWritten
+  victimWriting := (victimWriting | farGoes) & ~events.farWritten
+  private val looks = !commit.nearWrite && !commit.farWrite
+  private val (nearDealt, victimDealt) =
+    (when1(looks && commit.state.nearFailed), when1(looks && commit.state.victimFailed))
+  nearAfter := (nearAfter & ~(events.farWritten & ~events.farRefused) & ~nearDealt & ~victimDealt) | swaps
+  swapOpen := (swapOpen & ~(events.nearWritten & ~events.nearRefused) & ~undoes) | swaps
+  undone := (undone | undoes) & ~swaps & ~opens
+  nearFailed := (nearFailed & ~nearDealt) | events.nearRefused
+  victimFailed := (victimFailed & ~victimDealt) | events.farRefused
+  fetching := (fetching | when1(change.fetches)) & ~events.farRead
+  fetched := (fetched | when1(change.fetches)) & ~pops
+  fetchFailed := (fetchFailed & ~pops) | events.farReadRefused
+  answered := (answered | when1(change.answers)) & ~pops
+
+  // What was being written is to be written once more.
+  when(reset.asBool) {
+    nearDirty := nearDirty | nearWriting
+    victimDirty := victimDirty | victimWriting
+    nearWriting := 0.U
+    victimWriting := 0.U
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.bus.{BitPlanes, OneHot}
+import chisel3._
+import chisel3.util._
+
+/** The operations of each lock, in the order of the requests: a linked list a lock.
+  *
+  * `first` and `op` are combinational. An operation put and one taken in the same cycle may be of one lock.
+  */
+class SwapLists(p: FlatParams) extends Module {
+  val io = IO(new Bundle {
+    val put = Flipped(Valid(new LockedOp(p)))
+
+    /** The first one of this lock, a bit a lock, is done; it is the operation of this request. */
+    val take = Flipped(Valid(new Bundle {
+      val lock = UInt(p.locks.W)
+      val request = UInt(p.requests.W)
+    }))
+
+    /** Locks that have any. */
+    val waiting = Output(UInt(p.locks.W))
+
+    /** The request whose operation is a lock's first. */
+    val of = Input(UInt(p.locks.W))
+    val first = Output(UInt(p.requestBits.W))
+
+    /** The operation of a request. */
+    val request = Input(UInt(p.requests.W))
+    val op = Output(new SwapOp(p))
+  })
+  private val waiting = RegInit(0.U(p.locks.W))
+  private val (firsts, lasts) = (new BitPlanes(p.locks, p.requestBits), new BitPlanes(p.locks, p.requestBits))
+  private val nexts = new BitPlanes(p.requests, p.requestBits)
+  private val ops = new BitPlanes(p.requests, (new SwapOp(p)).getWidth)
+
+  private val puts = OneHot.onlyIf(io.put.valid, UIntToOH(io.put.bits.lock, p.locks))
+  private val newRequest = UIntToOH(io.put.bits.request, p.requests)
+  private val takenNumber = OHToUInt(io.take.bits.request)
+  private val wasLast = lasts(io.take.bits.lock) === takenNumber
+  private val takes = OneHot.onlyIf(io.take.valid, io.take.bits.lock)
+  private val empties = OneHot.onlyIf(wasLast, takes)
+  private val remains = waiting & ~empties
+  waiting := remains | puts
+
+  ops.write(OneHot.onlyIf(io.put.valid, newRequest) -> io.put.bits.op.asUInt)
+  nexts.write(OneHot.onlyIf((puts & remains).orR, UIntToOH(lasts(puts), p.requests)) -> io.put.bits.request)
+  lasts.write(puts -> io.put.bits.request)
+  firsts.write((takes & ~empties) -> nexts(io.take.bits.request), (puts & ~remains) -> io.put.bits.request)
+
+  io.waiting := waiting
+  io.first := firsts(io.of)
+  io.op := ops(io.request).asTypeOf(new SwapOp(p))
+}

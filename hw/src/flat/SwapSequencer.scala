@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.bus.{Axi4, OneHot}
+import chisel3._
+import chisel3.util._
+
+/** Carries out what the locked sets have to do: one lock at a time is looked at, [[SwapStep]] says what is to be done,
+  * and it is done, in a pipeline of five cycles that starts a lock each cycle. No lock is in it twice, so a lock's state
+  * changes in steps, and only memory's answers come between.
+  *
+  * Three kinds of steps take turns: the first operation of a lock, a near line's way to memory, and a victim's. An
+  * operation that can't be done yet is looked at again when memory answers for its lock.
+  *
+  * Cycles: 0 pick, 1 the lock's state, 2 its operation and what to do, the rows are asked for, 4 all is done at once.
+  */
+class SwapSequencer(p: FlatParams) extends Module {
+  import SwapSequencer._
+  private val slots = p.locks
+  val io = IO(new Bundle {
+    val config = Input(new FlatConfig(p))
+
+    /** Locks with operations; of the one looked at, its first operation's request, and a request's operation. */
+    val waiting = Input(UInt(slots.W))
+    val of = Output(UInt(slots.W))
+    val first = Input(UInt(p.requestBits.W))
+    val request = Output(UInt(p.requests.W))
+    val op = Input(new SwapOp(p))
+    val opDone = Valid(new Bundle {
+      val lock = UInt(slots.W)
+      val request = UInt(p.requests.W)
+    })
+
+    /** Of the lock looked at. */
+    val state = Input(new SetState(p))
+    val nearRow = Input(Bool())
+    val sideband = Input(new Sideband(p))
+    val place = Input(UInt(p.lineBits.W))
+
+    val nearWritable = Input(UInt(slots.W))
+    val farWritable = Input(UInt(slots.W))
+    val refused = Input(UInt(slots.W))
+
+    /** Memory answered, or the lock is new. */
+    val stirred = Input(UInt(slots.W))
+
+    /** Locks in the pipeline. */
+    val busy = Output(UInt(slots.W))
+    val commit = Valid(new SetCommit(p))
+
+    // Lines that are kept, and the data of a request that writes, both two cycles behind.
+    val row = Valid(UInt((p.lockBits + 1).W))
+    val rowStored = Input(new StoredLine(p))
+    val write = Valid(UInt(p.requestBits.W))
+    val writeStored = Input(new StoredLine(p))
+    val keep = Valid(new LineKept(p))
+
+    val answer = Valid(new ReadAnswer(p))
+
+    /** Requests that were answered before their operations are done. */
+    val held = Output(UInt(p.requests.W))
+    val writes = Output(new WritesDone(p))
+
+    /** The request's data wait to be written. */
+    val owed = Valid(new Bundle {
+      val request = UInt(p.requests.W)
+      val lock = UInt(p.lockBits.W)
+      val onVictim = Bool()
+    })
+    val farRead = Valid(new LineRead(p))
+    val nearWrite = Decoupled(new LineWrite(p, p.sidebandBits))
+    val farWrite = Decoupled(new LineWrite(p, 0))
+
+    /** Accesses of near and far that were spared. */
+    val forwarded = Output(UInt(2.W))
+  })
+
+  // Cycle 0: a kind by turns, and of it a lock by turns.
+  private val busy, blocked, stirred, rotation = RegInit(0.U(slots.W))
+  private val (nearOut, nearRoom) = outgoing(io.nearWrite)
+  private val (farOut, farRoom) = outgoing(io.farWrite)
+  private val kinds = Seq(
+    (io.waiting & ~blocked) | io.refused,
+    OneHot.onlyIf(nearRoom.io.any, io.nearWritable),
+    OneHot.onlyIf(farRoom.io.any, io.farWritable)
+  ).map(_ & ~busy)
+  private val turn = RegInit(1.U(kinds.length.W))
+  private val kind = OneHot.firstFrom(VecInit(kinds.map(_.orR)).asUInt, ~(turn - 1.U), kinds.length)
+  private val picks = kind.orR
+  private val picked = OneHot.firstFrom(Mux1H(kind, kinds), rotation, slots)
+  when(picks) {
+    turn := Cat(kind(1, 0), kind(2))
+    rotation := OneHot.above(picked, slots)
+  }
+  nearRoom.io.takes := kind(nearLine)
+  farRoom.io.takes := kind(victim)
+
+  // Cycle 1: the lock.
+  private val valid1 = RegNext(picks, false.B)
+  private val kind1 = RegEnable(kind, picks)
+  private val lock1 = RegEnable(picked, 0.U(slots.W), picks)
+  io.of := lock1
+
+  // Cycle 2: the operation.
+  private val valid2 = RegNext(valid1, false.B)
+  private def second[T <: Data](x: T): T = RegEnable(x, valid1)
+  private val (kind2, lock2, first2, nearRow2, sideband2, place2, state2) =
+    (
+      second(kind1),
+      second(lock1),
+      second(io.first),
+      second(io.nearRow),
+      second(io.sideband),
+      second(io.place),
+      second(io.state)
+    )
+  private val hasOp2 = second((io.waiting & lock1).orR)
+  private val number2 = OHToUInt(lock2)
+  io.request := UIntToOH(first2, p.requests)
+  private val step = Module(new SwapStep(p))
+  step.io.state := state2
+  step.io.hasOp := hasOp2
+  step.io.op := io.op
+  private val change2 = Mux(kind2(operation), step.io.change, 0.U.asTypeOf(new SetChange))
+  private val onVictim2 = Mux(kind2(operation), change2.onVictim, kind2(victim))
+  private val row2 = Cat(number2, nearRow2 ^ onVictim2)
+  io.row.valid := valid2 && (!kind2(operation) || change2.answers || (change2.writes && change2.merges))
+  io.row.bits := row2
+  io.write.valid := valid2 && change2.writes
+  io.write.bits := first2
+  private val farTag2 = Mux(kind2(victim), state2.victim, io.op.tag)
+  private val farSlot2 = state2.permutation.farSlot(farTag2)
+
+  // Cycle 3: memory works, and where the set's line in far is.
+  private val valid3 = RegNext(valid2, false.B)
+  private def third[T <: Data](x: T): T = RegEnable(x, valid2)
+  private val multiples = AddressMap.multiples(io.config.nearLines, p).take(p.ratio).map(m => RegNext(m))
+  private val place3 = third(place2)
+  private val farSlot3 = third(farSlot2)
+  private val farLine3 = Mux1H(multiples.zipWithIndex.map { case (m, slot) => (farSlot3 === slot.U) -> m }) + place3
+
+  // Cycle 4: done.
+  private val valid4 = RegNext(valid3, false.B)
+  private def fourth[T <: Data](x: T): T = RegEnable(third(x), valid3)
+  private val (nearGoes, farGoes) = (fourth(kind2(nearLine)), fourth(kind2(victim)))
+  private val (lock4, number4, row4) = (fourth(lock2), fourth(number2), fourth(row2))
+  private val (change, state4, op4, request4) =
+    (fourth(change2), fourth(state2), fourth(io.op), fourth(io.request))
+  private val (first4, sideband4) = (fourth(first2), fourth(sideband2))
+  private val place4 = RegEnable(place3, valid3)
+  private val farLine4 = RegEnable(farLine3, valid3)
+  private def does(flag: Bool): Bool = valid4 && flag
+  io.commit.valid := valid4
+  io.commit.bits.lock := lock4
+  io.commit.bits.nearWrite := nearGoes
+  io.commit.bits.farWrite := farGoes
+  io.commit.bits.change := change
+  io.commit.bits.state := state4
+  io.commit.bits.op := op4
+  io.forwarded := Mux(valid4, change.forwarded, 0.U)
+  io.opDone.valid := does(change.pops)
+  io.opDone.bits.lock := lock4
+  io.opDone.bits.request := request4
+
+  private val (kept, written) = (io.rowStored, io.writeStored)
+  private val fresh = FillInterleaved(8, written.strobe)
+  io.keep.valid := does(change.writes)
+  io.keep.bits.row := row4
+  io.keep.bits.stored.data := (written.data & fresh) | (kept.data & ~fresh)
+  io.keep.bits.stored.strobe := written.strobe | kept.strobe
+  io.keep.bits.stored.poison := written.poison || (change.merges && kept.poison)
+  io.owed.valid := io.keep.valid
+  io.owed.bits.request := request4
+  io.owed.bits.lock := number4
+  io.owed.bits.onVictim := change.onVictim && !change.exchanges
+
+  io.answer.valid := does(change.answers || (change.refuses && !op4.write))
+  io.answer.bits.request := first4
+  io.answer.bits.data := kept.data
+  io.answer.bits.poison := kept.poison
+  io.answer.bits.resp := Mux(change.refuses, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
+  private val held = RegInit(0.U(p.requests.W))
+  held := (held & ~OneHot.onlyIf(io.opDone.valid, request4)) |
+    OneHot.onlyIf(does(change.answers && change.blocks), request4)
+  io.held := held
+  io.writes.done := OneHot.onlyIf(does(change.refuses && op4.write), request4)
+  io.writes.failed := io.writes.done
+  io.writes.outside := 0.U
+
+  io.farRead.valid := does(change.fetches)
+  io.farRead.bits.id := number4
+  io.farRead.bits.line := farLine4
+  for ((out, goes, line) <- Seq((nearOut, nearGoes, place4), (farOut, farGoes, farLine4))) {
+    out.valid := does(goes)
+    out.bits.id := number4
+    out.bits.line := line
+    out.bits.stored := kept
+    out.bits.beside := sideband4.asUInt
+  }
+
+  private val enters = OneHot.onlyIf(picks, picked)
+  private val leaves = OneHot.onlyIf(valid4, lock4)
+  busy := (busy | enters) & ~leaves
+  io.busy := busy
+  stirred := (stirred & ~enters) | io.stirred
+  blocked := (blocked & ~io.stirred & ~leaves) | OneHot.onlyIf(does(change.blocks), lock4 & ~stirred & ~io.stirred)
+
+  /** A queue to memory whose room is given away when a step is picked. */
+  private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], Room) = {
+    val queue = Module(new Queue(chiselTypeOf(port.bits), outgoingLines))
+    val room = Module(new Room(outgoingLines))
+    val in = Wire(Valid(chiselTypeOf(port.bits)))
+    queue.io.enq.valid := in.valid
+    queue.io.enq.bits := in.bits
+    assert(!in.valid || queue.io.enq.ready, "a line without room on its way to memory")
+    port <> queue.io.deq
+    room.io.returns := queue.io.deq.fire
+    (in, room)
+  }
+}
+
+object SwapSequencer {
+
+  /** The kinds of steps. */
+  private val operation = 0
+  private val nearLine = 1
+  private val victim = 2
+
+  /** Lines to near, or far, that may be in the pipeline or behind it. */
+  val outgoingLines: Int = 8
+}
+
+/** Counts room that is given away before it is used. */
+class Room(places: Int) extends Module {
+  val io = IO(new Bundle {
+    val any = Output(Bool())
+    val takes = Input(Bool())
+    val returns = Input(Bool())
+  })
+  private val free = RegInit(places.U(log2Ceil(places + 1).W))
+  free := free + io.returns - io.takes
+  io.any := free =/= 0.U
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.bus.{Axi4, BitPlanes, OneHot}
+import chisel3._
+import chisel3.util._
+
+/** Hit or miss: compares a request's tag with the one in near, in the order of the requests, one a cycle.
+  *
+  * So every decision about a swap is taken in acceptance order, and a set's later requests know where its lines will
+  * be even while the swap that brings them there is under way: `plan` is what will be.
+  *
+  * A read hit that looked its set up itself is answered here, and done. All else goes to the set's lock as an
+  * operation. Combinational, but for what is kept of each locked set.
+  */
+class TagCheck(p: FlatParams) extends Module {
+  private val slots = p.locks
+  val io = IO(new Bundle {
+    val config = Input(new FlatConfig(p))
+    val lookup = Flipped(Decoupled(new Lookup(p)))
+    val near = Flipped(Decoupled(new LineReadAnswer(p, p.sidebandBits)))
+
+    /** Sets that an error marked, a bit a lock. */
+    val marked = Input(UInt(slots.W))
+    val answer = Decoupled(new ReadAnswer(p))
+    val writes = Output(new WritesDone(p))
+
+    /** The near line, kept for requests that share the lock. */
+    val keep = Decoupled(new LineKept(p))
+    val opened = Valid(new OpenedSet(p))
+    val op = Valid(new LockedOp(p))
+
+    /** This one is decided. */
+    val decided = Valid(new Lookup(p))
+    val outcome = Valid(new Outcome)
+
+    /** Near did not tell what it holds. */
+    val nearError = Output(Bool())
+
+    /** The count to store with the near line of a lock. */
+    val of = Input(UInt(slots.W))
+    val counted = Output(UInt(p.tagBits.W))
+    val count = Output(UInt(p.countBits.W))
+  })
+  private val lookup = io.lookup.bits
+  private val near = io.near.bits
+  private val lock = UIntToOH(lookup.lock, slots)
+  private val plan = new BitPlanes(slots, (new Permutation(p)).getWidth)
+  private val counted = new BitPlanes(slots, p.tagBits)
+  private val count = new BitPlanes(slots, p.countBits)
+  private val broken = RegInit(0.U(slots.W))
+
+  // What is known of the set: near says so, or what was decided for the requests before. Of a dedicated line nothing is
+  // stored.
+  private val fresh = lookup.asks && !lookup.dedicated
+  private val stored = Mux(fresh, near.beside, 0.U).asTypeOf(new Sideband(p))
+  private val starts = lookup.asks || lookup.opens
+  private val permutation = Mux(starts, stored.permutation.asUInt, plan(lock)).asTypeOf(new Permutation(p))
+  private val setCounted = Mux(starts, stored.counted, counted(lock))
+  private val setCount = Mux(starts, stored.count, count(lock))
+  private val marked = Mux(starts, stored.marked, (io.marked & lock).orR)
+  private val nearFails = lookup.asks && near.error
+  private val fails = lookup.outside || nearFails || (!starts && (broken & lock).orR)
+
+  private val hit = permutation.near === lookup.tag
+  private val policy = Module(new SwapPolicy(p))
+  policy.io.config := io.config
+  policy.io.tag := lookup.tag
+  policy.io.counted := setCounted
+  policy.io.count := setCount
+  private val swap = !hit && policy.io.swap && !marked
+  private val counts = !hit && policy.io.stores
+
+  // Answered here, or left to the lock.
+  private val answers = !lookup.write && (fails || (lookup.asks && hit))
+  private val keeps = lookup.asks && !near.error
+  private val there = io.lookup.valid && (!lookup.asks || io.near.valid)
+  private val canAnswer = !answers || io.answer.ready
+  private val canKeep = !keeps || io.keep.ready
+  private val decides = there && canAnswer && canKeep
+  io.lookup.ready := decides
+  assert(!io.near.valid || near.id === 0.U, "near's reads have one id")
+  io.near.ready := decides && lookup.asks
+  io.decided.valid := decides
+  io.decided.bits := lookup
+  policy.io.miss := decides && !fails && !hit
+
+  io.answer.valid := there && answers && canKeep
+  io.answer.bits.request := lookup.request
+  io.answer.bits.data := near.data
+  io.answer.bits.poison := near.poison && !fails
+  io.answer.bits.resp := Mux(lookup.outside, Axi4.Resp.DecErr.U, Mux(fails, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U))
+  io.keep.valid := there && keeps && canAnswer
+  io.keep.bits.row := Cat(lookup.lock, 0.U(1.W))
+  io.keep.bits.stored.data := near.data
+  io.keep.bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
+  io.keep.bits.stored.poison := near.poison
+
+  private val request = UIntToOH(lookup.request, p.requests)
+  io.writes.done := OneHot.onlyIf(decides && fails && lookup.write, request)
+  io.writes.failed := OneHot.onlyIf(!lookup.outside, io.writes.done)
+  io.writes.outside := OneHot.onlyIf(lookup.outside, io.writes.done)
+
+  io.opened.valid := decides && starts && !fails
+  io.opened.bits.lock := lookup.lock
+  io.opened.bits.permutation := permutation
+  io.opened.bits.marked := marked
+  io.opened.bits.hasLine := lookup.asks
+  io.op.valid := decides && !fails && !answers
+  io.op.bits.lock := lookup.lock
+  io.op.bits.request := lookup.request
+  io.op.bits.op.tag := lookup.tag
+  io.op.bits.op.write := lookup.write
+  io.op.bits.op.full := lookup.full
+  io.op.bits.op.swap := swap
+  io.op.bits.op.counts := counts
+
+  private val writesSet = OneHot.onlyIf(decides && !fails, lock)
+  plan.write(writesSet -> Mux(swap, permutation.exchanged(lookup.tag), permutation).asUInt)
+  counted.write(writesSet -> Mux(counts, lookup.tag, setCounted))
+  count.write(writesSet -> Mux(hit, setCount, policy.io.nextCount))
+  broken := (broken & ~OneHot.onlyIf(decides && starts, lock)) | OneHot.onlyIf(decides && nearFails, lock)
+  io.nearError := decides && nearFails
+  io.counted := counted(io.of)
+  io.count := count(io.of)
+
+  // The traffic table.
+  private val traffic = io.outcome.bits.traffic
+  io.outcome.valid := decides && !fails
+  io.outcome.bits.kind := Mux(
+    lookup.dedicated,
+    Outcome.dedicated.U,
+    Mux(hit, Outcome.hit.U, Mux(swap, Outcome.swap.U, Outcome.miss.U))
+  )
+  io.outcome.bits.forwarded := !starts && traffic.nearRead
+  traffic.nearRead := !lookup.dedicated || !lookup.write
+  traffic.nearWrite := (hit && lookup.write) || swap || counts
+  traffic.farRead := !hit && (!lookup.write || (swap && !lookup.full))
+  traffic.farWrite := swap || (!hit && lookup.write)
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.Axi4Params
+import chisel3._
+import chisel3.util.{DecoupledIO, Fill, log2Ceil}
+import circt.stage.ChiselStage
+
+/** The answers of a [[ControllerAdapter]] as a model checker takes them: a bit for each thing that is wrong.
+  *
+  * The controller asks nobody whether an answer is wanted now, and numbers its answers; upstream counts what it takes.
+  * Only a run that begins with one cycle of reset is judged, as that of [[anemone.nemo.LaneProof]].
+  */
+class AdapterOrder(reads: Int, writes: Int) extends Module {
+  private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)
+  private val adapter = Module(new ControllerAdapter(p, reads, writes))
+  private val (up, down) = (adapter.io.upstream, adapter.io.controller)
+  val io = IO(new Bundle {
+    val ar, aw, w = Input(Bool())
+
+    /** Of the controller: it takes what it is offered, and answers. */
+    val ready, r, b = Input(Bool())
+    val takesR, takesB = Input(Bool())
+    val wrongRead, wrongWrite = Output(Bool())
+  })
+  private val begun = Reg(Bool())
+  begun := begun || reset.asBool
+  private val other = Reg(Bool())
+  other := other || begun === reset.asBool
+  private val judged = begun && !reset.asBool && !other
+
+  for ((offers, from) <- Seq((io.ar, up.ar), (io.aw, up.aw), (io.w, up.w))) {
+    from.valid := offers
+    from.bits := 0.U.asTypeOf(from.bits)
+  }
+  Seq(down.ar.ready, down.aw.ready, down.w.ready).foreach(_ := io.ready)
+
+  /** Whether upstream sees another answer than the controller's next one, or none while there is one. */
+  private def answers(asked: Bool, answers: Bool, takes: Bool, depth: Int)(
+      from: DecoupledIO[Data],
+      to: DecoupledIO[Data]
+  ): Bool = {
+    // Two of the answers under way never have the same number.
+    val numberBits = log2Ceil(depth + 1)
+    def number(of: DecoupledIO[Data]): UInt = {
+      val count = RegInit(0.U(numberBits.W))
+      when(of.valid && of.ready) { count := count + 1.U }
+      Fill((of.bits.getWidth + numberBits - 1) / numberBits, count)(of.bits.getWidth - 1, 0)
+    }
+    val due = RegInit(0.U((numberBits + 1).W))
+    val waiting = RegInit(0.U((numberBits + 1).W))
+    due := due + asked - from.valid
+    waiting := waiting + from.valid - (to.valid && takes)
+    from.valid := answers && due =/= 0.U
+    from.bits := number(from).asTypeOf(from.bits)
+    to.ready := takes
+    to.valid =/= (from.valid || waiting =/= 0.U) || (to.valid && to.bits.asUInt =/= number(to))
+  }
+  io.wrongRead := judged && answers(down.ar.fire, io.r, io.takesR, reads)(down.r, up.r)
+  io.wrongWrite := judged && answers(down.aw.fire, io.b, io.takesB, writes)(down.b, up.b)
+}
+
+/** Writes the proof's SystemVerilog: `EmitAdapterOrder DIR` (tests/formal runs the checker on it). */
+object EmitAdapterOrder {
+  def main(args: Array[String]): Unit =
+    ChiselStage.emitSystemVerilogFile(
+      new AdapterOrder(4, 2),
+      Array("--target-dir", args(0)),
+      Array(
+        "--disable-all-randomization",
+        "--strip-debug-info",
+        "--lowering-options=disallowLocalVariables,disallowPackedArrays"
+      )
+    )
+}

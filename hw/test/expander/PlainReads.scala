@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.{Axi4, Axi4ReadData}
+import chiseltest._
+import scala.collection.mutable
+import scala.util.Random
+
+/** A read that is under way: memory's, answered in cycle `due` at the earliest, or a beat of telemetry. */
+class PlainRead(val id: Int, val memory: Boolean, val due: Int, val number: Int, val resp: Int = Axi4.Resp.Okay) {
+  val okay: Boolean = resp == Axi4.Resp.Okay
+  val last: Boolean = number % 3 > 0
+  val poison: Boolean = okay && number % 5 == 0
+
+  /** The line: its number in every word. */
+  val words: Seq[BigInt] = Seq.tabulate(8)(k => (BigInt(number) << 32) + k)
+  val data: BigInt = words.zipWithIndex.map { case (word, k) => word << (64 * k) }.sum
+
+  /** The cycle in which its line came; a refused beat has none. */
+  var came = Option.empty[Int]
+
+  /** Lines that left while this one could have. */
+  var passed = 0
+
+  def poke(to: TelemetryBeat): Unit = {
+    to.id.poke(id)
+    to.last.poke(last)
+    to.resp.poke(resp)
+  }
+  def expect(from: Axi4ReadData): Unit = {
+    from.resp.expect(resp)
+    from.last.expect(last)
+    from.user.expect(poison)
+    if (okay) from.data.expect(data)
+  }
+}
+
+/** How busy all sides are: the chances, a cycle, of a read, of memory's answer and of taking one; of memory's among the
+  * reads, of refused ones and of walks among telemetry's; the cycles that memory takes at most.
+  *
+  * @param stubborn memory keeps to the answer that it offers until it is taken, as AXI wants
+  */
+case class Load(
+    ids: Int,
+    memory: Double,
+    latency: Int = 1,
+    reads: Double = 1,
+    refused: Double = 0,
+    walks: Double = 0,
+    answers: Double = 1,
+    taken: Double = 1,
+    stubborn: Boolean = false
+)
+
+object Load {
+  def random(random: Random, ids: Int): Load = {
+    def one[T](of: T*) = of(random.nextInt(of.length))
+    Load(
+      one(1, 2, ids, ids),
+      one(0.0, 0.1, 0.5, 0.8),
+      one(1, 5, 40),
+      one(1.0, 1.0, 0.6, 0.2),
+      one(0.0, 0.1, 0.5),
+      one(0.0, 0.1),
+      one(1.0, 0.7, 0.2),
+      one(1.0, 1.0, 0.8, 0.4),
+      random.nextBoolean()
+    )
+  }
+}
+
+/** The reads of a channel that are under way: AXI wants those of one id answered in their order. */
+class PlainReads(load: Load, random: Random) {
+  private val queues = Seq.fill(load.ids)(mutable.Buffer[PlainRead]())
+  private var offered = Option.empty[Int]
+
+  def issue(read: PlainRead): Unit = queues(read.id) += read
+  def count: Int = queues.map(_.length).sum
+  def ahead(read: PlainRead): Int = queues(read.id).indexOf(read)
+  def first(id: Int): Option[PlainRead] = queues(id).headOption
+
+  /** The id that memory answers in a cycle, if it may. */
+  def memoryOffers(cycle: Int): Option[Int] = {
+    if (offered.isEmpty || !load.stubborn) {
+      val due = queues.indices.filter(queues(_).find(_.memory).exists(_.due <= cycle))
+      offered = Option.when(due.nonEmpty && random.nextDouble() < load.answers)(due(random.nextInt(due.length)))
+    }
+    offered
+  }
+
+  /** The first read of an id has its answer. */
+  def answer(id: Int): PlainRead = {
+    val read = queues(id).remove(0)
+    if (read.memory) offered = None
+    read
+  }
+}

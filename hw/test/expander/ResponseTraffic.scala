@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.Axi4
+import chiseltest._
+import org.scalatest.Assertions
+import scala.collection.mutable
+import scala.util.Random
+
+/** Random reads through a [[TelemetryResponses]] between a memory and an engine, with all that must come of them. */
+class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, random: Random) extends Assertions {
+  private val reads = new PlainReads(load, random)
+  private val lookedUp = mutable.Queue[Option[PlainRead]](None, None) // beats of the cycles before
+  private val lines = mutable.Queue[(Int, PlainRead)]() // of the engine, and the cycles in which they come
+  private var (cycle, number) = (0, 0)
+  private var answered = Option.empty[Int] // in the cycle before
+
+  /** Answers, and what they met. */
+  var (memory, refused, poisoned, memoryWaited, lineWaited, full) = (0, 0, 0, 0, 0, 0)
+  var okay = 0
+  def answers: Int = memory + okay + refused
+
+  private def maybe(chance: Double) = random.nextDouble() < chance
+
+  /** At most one read is issued. */
+  private def issue(): Option[PlainRead] = {
+    val room = dut.io.room.peekBoolean()
+    if (!maybe(load.reads) || reads.count >= p.readsInFlight) None
+    else {
+      val (memory, bad) = (maybe(load.memory), maybe(load.refused))
+      // A memory read is below a cycle later, and its answer back another one later.
+      val due = cycle + 1 + (if (memory) 1 + random.nextInt(load.latency) else 0)
+      val resp = if (bad) Axi4.Resp.DecErr else Axi4.Resp.Okay
+      if (!memory && !room) full += 1
+      Option.when(memory || room)(new PlainRead(random.nextInt(load.ids), memory, due, number, resp))
+    }
+  }
+
+  private def step(generate: Boolean): Unit = {
+    // A beat, and what is ahead of the one of two cycles ago.
+    val issued = if (generate) issue() else None
+    number += issued.size
+    val beat = issued.filter(!_.memory)
+    dut.io.beat.valid.poke(beat.nonEmpty)
+    beat.foreach(_.poke(dut.io.beat.bits))
+    lookedUp.enqueue(beat)
+    val known = lookedUp.dequeue()
+    dut.io.ahead.poke(known.fold(random.nextInt(p.readsInFlight))(reads.ahead))
+
+    // The engine's line.
+    val line = lines.headOption.filter(_._1 <= cycle).map(_ => lines.dequeue()._2)
+    dut.io.line.valid.poke(line.nonEmpty)
+    for (read <- line) {
+      dut.io.line.bits.words.zip(read.words).foreach { case (to, word) => to.poke(word) }
+      dut.io.line.bits.poison.poke(read.poison)
+      read.came = Some(cycle)
+    }
+
+    // Who is answered: memory, or else a line.
+    val offers = reads.memoryOffers(cycle)
+    dut.io.memoryId.poke(offers.getOrElse(random.nextInt(1 << p.memory.idBits)))
+    val waits = offers.exists(id => !reads.first(id).get.memory)
+    if (offers.nonEmpty) dut.io.memoryWaits.expect(waits, s"memory's answer of id ${offers.get}")
+    if (waits) memoryWaited += 1
+    val (taken, memoryPasses) = (maybe(load.taken), offers.nonEmpty && !waits)
+    dut.io.out.ready.poke(taken && !memoryPasses)
+    val leaving = Option.when(dut.io.out.valid.peekBoolean())(dut.io.out.bits.id.peekInt().toInt)
+    for (id <- leaving) {
+      val first = reads.first(id).filter(!_.memory)
+      assert(first.nonEmpty, s"a line of id $id that is not next")
+      assert(!first.get.okay || first.get.came.exists(_ + 5 <= cycle), "a line before it can be there")
+      first.get.expect(dut.io.out.bits)
+    }
+    val id = if (memoryPasses) offers else leaving
+    val answer = id.filter(_ => taken)
+    dut.io.answer.valid.poke(answer.nonEmpty)
+    dut.io.answer.bits.poke(answer.getOrElse(random.nextInt(1 << p.memory.idBits)))
+    dut.io.answered.valid.expect(answered.nonEmpty)
+    answered.foreach(dut.io.answered.bits.expect(_))
+
+    for (read <- answer.map(reads.answer)) {
+      if (read.memory) memory += 1 else if (read.okay) okay += 1 else refused += 1
+      if (read.poison && !read.memory) poisoned += 1
+      if (read.came.exists(_ + 20 < cycle)) lineWaited += 1
+    }
+    answered = answer
+    issued.foreach(reads.issue)
+    // Lines come in the order of their beats.
+    for (read <- beat if read.okay) {
+      val walk = if (maybe(load.walks)) p.nemo.lineWords - 1 else 0
+      lines += (((cycle + ChannelTraffic.engineLatency).max(lines.lastOption.fold(0)(_._1 + 1)) + walk, read))
+    }
+    dut.clock.step()
+    cycle += 1
+  }
+
+  /** Reads for as many cycles; how many were answered in each of them, on average, behind the first ones. */
+  def run(cycles: Int, warm: Int = 0): Double = {
+    for (_ <- 0 until warm) step(generate = true)
+    val before = answers
+    for (_ <- 0 until cycles) step(generate = true)
+    (answers - before) / cycles.toDouble
+  }
+
+  /** Until all that is under way was answered. */
+  def drain(): Unit = {
+    val end = cycle + 40 * (reads.count + load.latency + 100)
+    while (reads.count > 0) {
+      assert(cycle < end, s"${reads.count} reads were lost")
+      step(generate = false)
+    }
+    for (_ <- 0 until 20) step(generate = false)
+  }
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How flat memory mode is set (Memstrata §3.1), and the file that says it; see docs/flat.md."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anemone.errors import InputError
+from anemone.geometry import LINE_BYTES, Geometry
+from anemone.tables import Table, parse_toml, read_text
+from anemone.traces import Trace
+
+# Of these the position of a name is its code in the hardware.
+POLICIES = ("every", "nth", "one_in", "never")
+MOST_RATIO = 4
+# The largest n: the sideband has 8 bits for the count of a set, the channel 32 for its misses.
+_MOST_N = {"nth": 255, "one_in": (1 << 32) - 1}
+
+
+@dataclass(frozen=True)
+class FlatConfig:
+    """Sizes in lines of 64 B. Physical line p is in set p mod near_lines, with tag p div that.
+
+    near_lines: lines that near memory holds of the sets. ratio: far lines for each of them, 1 to 4.
+    dedicated: byte addresses [start, end) of near memory without sets, behind those lines; (0, 0)
+    if there is none. policy, n: which misses swap. Nothing is checked here.
+    """
+
+    near_lines: int
+    ratio: int = 1
+    dedicated: tuple[int, int] = (0, 0)
+    policy: str = "every"
+    n: int = 1
+
+    @property
+    def lines(self) -> int:
+        """Physical lines of all sets together."""
+        return (self.ratio + 1) * self.near_lines
+
+    @property
+    def dedicated_lines(self) -> range:
+        """Physical lines of dedicated near memory."""
+        return range(self.dedicated[0] // LINE_BYTES, self.dedicated[1] // LINE_BYTES)
+
+    def check(self, trace: Trace, name: object) -> None:
+        """Raise InputError for the first address where there is no memory.
+
+        name: the trace's, for the error.
+        """
+        start, end = self.dedicated
+        size = self.lines * LINE_BYTES
+        outside = trace.addr // np.uint64(LINE_BYTES) >= np.uint64(self.lines)
+        if start != end:
+            outside &= (trace.addr < np.uint64(start)) | (trace.addr >= np.uint64(end))
+        if outside.any():
+            row = int(np.argmax(outside))
+            there = f"below {size:#x} ({self.ratio + 1} x {self.near_lines} lines)"
+            if start != end:
+                there += f", or {start:#x} to {end - 1:#x} (dedicated)"
+            raise InputError(name, f"row {row + 1}", "addr", int(trace.addr[row]), there)
+
+
+def load_config(path: str | os.PathLike, geometry: Geometry) -> FlatConfig:
+    """Read a FLAT.toml. Raises InputError, whatever is at `path`."""
+    return parse_config(read_text(path), path, geometry)
+
+
+def parse_config(text: str, file: object, geometry: Geometry) -> FlatConfig:
+    """The configuration in a TOML text. `file` is what errors call it. Raises InputError."""
+    content = parse_toml(text, file)
+    table = Table(file, "", content, lambda field: _place(text, field))
+    table.only("near_lines", optional=("ratio", "dedicated", "policy", "n"))
+    policy = table.choice("policy", POLICIES) if "policy" in content else "every"
+    return FlatConfig(
+        near_lines=table.number("near_lines", geometry.device_bytes // LINE_BYTES, least=1),
+        ratio=table.number("ratio", MOST_RATIO, least=1) if "ratio" in content else 1,
+        dedicated=(
+            table.byte_range("dedicated", geometry, LINE_BYTES)
+            if "dedicated" in content
+            else (0, 0)
+        ),
+        policy=policy,
+        n=_n(table, content, policy),
+    )
+
+
+def _n(table: Table, content: dict[str, Any], policy: str) -> int:
+    """Which miss of a policy that counts swaps; the other policies must not have it."""
+    if policy in _MOST_N:
+        return table.number("n", _MOST_N[policy], least=1)
+    if "n" in content:
+        raise table.wrong("n", f'no n with policy "{policy}"; nth and one_in have one')
+    return 1
+
+
+def _place(text: str, field: str) -> str:
+    """The line of a field, which tomllib does not tell; "top level" unless only one can be it."""
+    here = re.compile(rf"\s*[\"']?{re.escape(field)}[\"']?\s*=")
+    lines = [n for n, line in enumerate(text.split("\n"), 1) if here.match(line)]
+    return f"line {lines[0]}" if len(lines) == 1 else "top level"

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plain model of flat memory mode: Memstrata §3.1, one access at a time, with the contents.
+
+Written to be read beside docs/flat.md and believed; `flat_fast` has the same meaning and the speed.
+What an access asks of near and far memory is counted where it asks, so the traffic table is not
+written here: it has to come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anemone.flat.config import FlatConfig
+from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
+from anemone.geometry import LINE_BYTES
+
+WHOLE = (1 << LINE_BYTES) - 1  # the strobe of a write of all bytes
+NEAR = 0  # the slot of a set that is near; slot s + 1 is far slot s
+
+
+def unwritten(p: int) -> bytes:
+    """What physical line p holds before anything is written to it: ~p in every 8 bytes."""
+    return (~p & (1 << 64) - 1).to_bytes(8, "little") * (LINE_BYTES // 8)
+
+
+def merge(old: bytes, new: bytes, strobe: int) -> bytes:
+    """A line after a write of the bytes whose bit of `strobe` is set."""
+    pairs = zip(old, new, strict=True)
+    return bytes(n if strobe >> i & 1 else o for i, (o, n) in enumerate(pairs))
+
+
+class FlatMemory:
+    """Near and far memory behind one controller, after reset.
+
+    Lines are numbered in 64 B: p of the physical memory, and near and far lines of each port.
+    counts: see Counts. outcome: that of the last access. mismatches: reads that did not return
+    what was last written to their line.
+    """
+
+    def __init__(self, config: FlatConfig) -> None:
+        self.config = config
+        self.counts = Counts()
+        self.outcome: int | None = None
+        self.mismatches = 0
+        self._near: dict[int, bytes] = {}  # lines that were written, by number
+        self._far: dict[int, bytes] = {}
+        self._slots: dict[int, list[int]] = {}  # set -> the tag in each of its slots
+        self._missed: dict[int, tuple[int, int]] = {}  # set -> tag, misses of it in a row
+        self._misses_to_swap = config.n  # policy one_in
+        self._written: dict[int, bytes] = {}  # the flat memory that all of this is to look like
+
+    # --- accesses ---
+
+    def read(self, p: int) -> bytes:
+        """A read of physical line p."""
+        data = self._read(p)
+        self.mismatches += data != self._written.get(p, unwritten(p))
+        return data
+
+    def _read(self, p: int) -> bytes:
+        if p in self.config.dedicated_lines:
+            self.outcome = DEDICATED
+            return self._read_near(self._dedicated_line(p))
+        home, tag = self._home(p)
+        near = self._read_near(home)  # the tags come along
+        if self._hits(home, tag):
+            return near
+        data = self._read_far(self._far_line(home, tag))
+        if self._swaps(home, tag, near):
+            self._swap(home, tag, near, data)
+        return data
+
+    def write(self, p: int, data: bytes, strobe: int = WHOLE) -> None:
+        """A write of physical line p: of 64 B, those whose bit of `strobe` is set."""
+        self._write(p, data, strobe)
+        self._written[p] = merge(self._written.get(p, unwritten(p)), data, strobe)
+
+    def _write(self, p: int, data: bytes, strobe: int) -> None:
+        if p in self.config.dedicated_lines:
+            self.outcome = DEDICATED
+            self._write_near(self._dedicated_line(p), data, strobe)
+            return
+        home, tag = self._home(p)
+        near = self._read_near(home)
+        if self._hits(home, tag):
+            self._write_near(home, data, strobe)
+        elif not self._swaps(home, tag, near):
+            self._write_far(self._far_line(home, tag), data, strobe)
+        else:
+            if strobe != WHOLE:
+                data = merge(self._read_far(self._far_line(home, tag)), data, strobe)
+            self._swap(home, tag, near, data)
+
+    # --- sets (Memstrata §3.1, "Mapping physical and local memory") ---
+
+    def _home(self, p: int) -> tuple[int, int]:
+        """Set and tag of a physical line."""
+        if not 0 <= p < self.config.lines:
+            raise IndexError(f"no physical line {p}: there are {self.config.lines}")
+        return p % self.config.near_lines, p // self.config.near_lines
+
+    def _tags(self, home: int) -> list[int]:
+        """The tags in the slots of a set: a permutation, after reset the identity."""
+        return self._slots.setdefault(home, list(range(self.config.ratio + 1)))
+
+    def _far_line(self, home: int, tag: int) -> int:
+        return (self._tags(home).index(tag) - 1) * self.config.near_lines + home
+
+    def _dedicated_line(self, p: int) -> int:
+        return self.config.near_lines + p - self.config.dedicated_lines.start
+
+    def _hits(self, home: int, tag: int) -> bool:
+        if self._tags(home)[NEAR] != tag:
+            return False
+        self.counts.hits += 1
+        self.outcome = HIT
+        return True
+
+    def _swap(self, home: int, tag: int, near: bytes, data: bytes) -> None:
+        """The missed line, now `data`, and the near line change places."""
+        self._write_far(self._far_line(home, tag), near)
+        self._write_near(home, data)
+        tags = self._tags(home)
+        slot = tags.index(tag)
+        tags[NEAR], tags[slot] = tag, tags[NEAR]
+
+    # --- policies ---
+
+    def _swaps(self, home: int, tag: int, near: bytes) -> bool:
+        """Whether this miss swaps; a count of misses in the sideband costs a near write."""
+        self.counts.misses += 1
+        policy = self.config.policy
+        swaps = policy == "every"
+        if policy == "one_in":
+            self._misses_to_swap -= 1
+            swaps = self._misses_to_swap == 0
+            if swaps:
+                self._misses_to_swap = self.config.n
+        elif policy == "nth":
+            before, count = self._missed.get(home, (tag, 0))
+            count = count + 1 if before == tag else 1
+            swaps = count == self.config.n
+            self._missed[home] = (tag, 0 if swaps else count)
+            if not swaps:
+                self._write_near(home, near)
+        self.counts.swaps += swaps
+        self.outcome = SWAP if swaps else MISS
+        return swaps
+
+    # --- ports ---
+
+    def _read_near(self, line: int) -> bytes:
+        self.counts.near_reads += 1
+        return self._near_line(line)
+
+    def _write_near(self, line: int, data: bytes, strobe: int = WHOLE) -> None:
+        self.counts.near_writes += 1
+        self._near[line] = merge(self._near_line(line), data, strobe)
+
+    def _read_far(self, line: int) -> bytes:
+        self.counts.far_reads += 1
+        return self._far_contents(line)
+
+    def _write_far(self, line: int, data: bytes, strobe: int = WHOLE) -> None:
+        self.counts.far_writes += 1
+        self._far[line] = merge(self._far_contents(line), data, strobe)
+
+    def _near_line(self, line: int) -> bytes:
+        """Contents of near memory; after reset a set's near line is the one with tag 0."""
+        if line < self.config.near_lines:
+            return self._near.get(line, unwritten(line))
+        p = line - self.config.near_lines + self.config.dedicated_lines.start
+        return self._near.get(line, unwritten(p))
+
+    def _far_contents(self, line: int) -> bytes:
+        """Contents of far memory; after reset the physical lines behind near's, in their order."""
+        return self._far.get(line, unwritten(line + self.config.near_lines))
+
+    # --- looking on ---
+
+    def where(self, p: int) -> int:
+        """The slot of its set that a physical line is in."""
+        home, tag = self._home(p)
+        return self._tags(home).index(tag)
+
+    def contents(self, p: int) -> bytes:
+        """What memory holds of a physical line, wherever it is; no access is counted."""
+        if p in self.config.dedicated_lines:
+            return self._near_line(self._dedicated_line(p))
+        home, tag = self._home(p)
+        if self._tags(home)[NEAR] == tag:
+            return self._near_line(home)
+        return self._far_contents(self._far_line(home, tag))
+
+    def sets(self) -> dict[int, int]:
+        """The tag in near by set, of the sets where it is not 0."""
+        return {home: tags[NEAR] for home, tags in sorted(self._slots.items()) if tags[NEAR]}
+
+
+def replay(memory: FlatMemory, accesses: Iterable[tuple[int, bool]]) -> list[int]:
+    """Run a trace of (addr, write), and return the outcomes.
+
+    Writes are of whole lines, with the number of the row, from 1, in every 8 bytes.
+    """
+    outcomes = []
+    for row, (addr, write) in enumerate(accesses, start=1):
+        if write:
+            memory.write(addr // LINE_BYTES, row.to_bytes(8, "little") * (LINE_BYTES // 8))
+        else:
+            memory.read(addr // LINE_BYTES)
+        assert memory.outcome is not None
+        outcomes.append(memory.outcome)
+    return outcomes

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fast model of flat memory mode: `flat` on arrays, compiled; that one is what it is tested by.
+
+The processor's caches bound it, so all of a set is in one row of a few 32-bit words. Each set that
+is touched has one, found by a hash of the set's number; rows are in the order of the first touch,
+which keeps a trace's neighbours together. Of a line's contents a row has the number of the trace's
+row that wrote it, or of a line not yet written its tag. A line of dedicated memory has a row, too,
+numbered by its near line, which is no set's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from anemone.flat.config import POLICIES, FlatConfig
+from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
+
+EVERY, NTH, ONE_IN, NEVER = range(len(POLICIES))
+
+# Positions in the parameters and in the counts.
+P_LINES, P_RATIO, P_FIRST, P_LAST, P_POLICY, P_N = range(6)
+(C_HITS, C_MISSES, C_SWAPS, C_NEAR_READS, C_NEAR_WRITES, C_FAR_READS, C_FAR_WRITES, C_MISMATCHES,
+ C_CHANNEL, C_ROWS) = range(10)  # fmt: skip
+# Positions in a row. From R_CONTENTS on it has what is in each slot (near, then far), then what was
+# last written to the line of each tag.
+R_LOW, R_HIGH, R_STATE, R_CONTENTS = range(4)  # the halves of the set's number
+# R_STATE: the slot of tag t in bits 3t and up, then the tag in near, the tag last missed and its
+# misses in a row.
+_NEAR_TAG, _MISSED, _MISSES = (np.uint32(shift) for shift in (15, 18, 21))
+_RESET = np.uint32(sum(t << 3 * t for t in range(5)))
+_TAG, _COUNT = np.uint32(7), np.uint32(0xFF)  # masks
+# What is in a line not yet written: with its tag below.
+UNWRITTEN = 0xFFFF_FFF8
+_UNWRITTEN = np.uint32(UNWRITTEN)
+
+_0, _1, _4, _6, _15, _32 = (np.uint64(n) for n in (0, 1, 4, 6, 15, 32))
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
+_ALONE = 8  # in what _find finds: dedicated memory; below it the tag, above it the row
+_CACHE_LINE = 16  # words
+_BLOCK = 1024  # accesses whose rows the processor's cache holds
+_CHUNK = 1 << 20  # accesses between two reports of progress, and two looks at the space for rows
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(index, home):  # type: ignore[no-untyped-def]
+    """Where the search for a set begins; sixteen neighbours lie in one cache line."""
+    size = np.uint64(len(index))
+    return (((home >> _4) * _SPREAD) >> np.uint64(20) << _4 | home & _15) & (size - _1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _number(rows, row):  # type: ignore[no-untyped-def]
+    """The set of a row."""
+    return np.uint64(rows[row, R_LOW]) | np.uint64(rows[row, R_HIGH]) << _32
+
+
+@njit(cache=True, nogil=True)
+def _enter(index, rows, used):  # type: ignore[no-untyped-def]
+    """The rows in use go into an empty index."""
+    mask = np.uint64(len(index)) - _1
+    for row in range(used):
+        at = _place(index, _number(rows, row))
+        while index[at]:
+            at = (at + _1) & mask
+        index[at] = row + 1
+
+
+@njit(cache=True, nogil=True)
+def _find(p, index, rows, counts, addr, first, last, found):  # type: ignore[no-untyped-def]
+    """The row of each access of a block, made if the set has none; there is space for them.
+
+    Apart from what is done with them, so that the processor has many misses of its caches in
+    flight: nothing here waits for an access before it.
+    """
+    lines, ratio = p[P_LINES], np.int64(p[P_RATIO])
+    dedicated, dedicated_end = p[P_FIRST], p[P_LAST]
+    mask = np.uint64(len(index)) - _1
+    used = np.int64(counts[C_ROWS])
+    for i in range(first, last):
+        line = addr[i] >> _6
+        if dedicated <= line and line < dedicated_end:
+            home, kind = line - dedicated + lines, _ALONE
+        else:
+            tag = line // lines
+            home, kind = line - tag * lines, np.int64(tag)
+        at = _place(index, home)
+        while index[at] and _number(rows, index[at] - 1) != home:
+            at = (at + _1) & mask
+        if index[at] == 0:
+            rows[used, R_LOW], rows[used, R_HIGH] = home, home >> _32
+            rows[used, R_STATE] = _RESET
+            for t in range(ratio + 1):
+                rows[used, R_CONTENTS + t] = _UNWRITTEN + t
+                rows[used, R_CONTENTS + ratio + 1 + t] = _UNWRITTEN + t
+            used += 1
+            index[at] = used
+        found[i - first] = (np.int64(index[at]) - 1) << 4 | kind
+    counts[C_ROWS] = used
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _with(state, shift, mask, value):  # type: ignore[no-untyped-def]
+    return np.uint32((state & ~(mask << shift)) | (np.uint32(value) << shift))
+
+
+@njit(cache=True, nogil=True)
+def _access(p, rows, counts, write, outcomes, first, last, found):  # type: ignore[no-untyped-def]
+    """A block of accesses to the rows found."""
+    policy, n = p[P_POLICY], p[P_N]
+    golden = R_CONTENTS + np.int64(p[P_RATIO]) + 1
+    hits = misses = swaps = near_writes = far_reads = far_writes = mismatches = near_reads = 0
+    channel = counts[C_CHANNEL]
+    for i in range(first, last):
+        row, alone, tag = found[i - first] >> 4, found[i - first] & _ALONE, found[i - first] & 7
+        state, writes = rows[row, R_STATE], write[i]
+        slot = np.int64((state >> np.uint32(3 * tag)) & _TAG)
+        held = R_CONTENTS + slot
+        # The line is written where it is found; a swap then moves it.
+        if writes:
+            rows[row, golden + tag] = rows[row, held] = i + 1
+        elif rows[row, held] != rows[row, golden + tag]:
+            mismatches += 1
+        if alone:
+            outcomes[i] = DEDICATED
+            near_reads += not writes
+            near_writes += writes
+            continue
+        near_reads += 1
+        if slot == 0:
+            outcomes[i] = HIT
+            hits += 1
+            near_writes += writes
+            continue
+
+        misses += 1
+        swap = policy == EVERY
+        if policy == ONE_IN:
+            channel += _1
+            swap = channel == n
+            if swap:
+                channel = _0
+        elif policy == NTH:
+            count = _1
+            if (state >> _MISSED) & _TAG == tag:
+                count += (state >> _MISSES) & _COUNT
+            swap = count == n
+            state = _with(state, _MISSED, _TAG, tag)
+            state = _with(state, _MISSES, _COUNT, _0 if swap else count)
+            near_writes += not swap
+        far_reads += not writes
+        if swap:
+            outcomes[i] = SWAP
+            swaps += 1
+            near_writes += 1
+            far_writes += 1
+            rows[row, held], rows[row, R_CONTENTS] = rows[row, R_CONTENTS], rows[row, held]
+            victim = (state >> _NEAR_TAG) & _TAG
+            state = _with(state, np.uint32(3) * victim, _TAG, slot)
+            state = _with(state, np.uint32(3 * tag), _TAG, 0)
+            state = _with(state, _NEAR_TAG, _TAG, tag)
+        else:
+            outcomes[i] = MISS
+            far_writes += writes
+        rows[row, R_STATE] = state
+    for at, value in (
+        (C_HITS, hits), (C_MISSES, misses), (C_SWAPS, swaps), (C_NEAR_READS, near_reads),
+        (C_NEAR_WRITES, near_writes), (C_FAR_READS, far_reads), (C_FAR_WRITES, far_writes),
+        (C_MISMATCHES, mismatches),
+    ):  # fmt: skip
+        counts[at] += np.uint64(value)
+    counts[C_CHANNEL] = channel
+
+
+@njit(cache=True, nogil=True)
+def _run(p, index, rows, counts, addr, write, outcomes, first, last):  # type: ignore[no-untyped-def]
+    """Accesses first to last, a block after another."""
+    found = np.empty(_BLOCK, np.int64)
+    for at in range(first, last, _BLOCK):
+        end = min(at + _BLOCK, last)
+        _find(p, index, rows, counts, addr, at, end, found)
+        _access(p, rows, counts, write, outcomes, at, end, found)
+
+
+def _rows(count: int, words: int) -> np.ndarray:
+    """Space for rows, none in more cache lines than it must be."""
+    words = 1 << (words - 1).bit_length()
+    space = np.empty(count * words + _CACHE_LINE, np.uint32)
+    first = -space.ctypes.data // space.itemsize % _CACHE_LINE
+    return space[first : first + count * words].reshape(count, words)
+
+
+class FlatMemory:
+    """Near and far memory behind one controller, as flat.FlatMemory, for arrays of accesses."""
+
+    def __init__(self, config: FlatConfig) -> None:
+        self.config = config
+        first, last = config.dedicated_lines.start, config.dedicated_lines.stop
+        policy = POLICIES.index(config.policy)
+        self._p = np.array(
+            [config.near_lines, config.ratio, first, last, policy, config.n], np.uint64
+        )
+        self._counts = np.zeros(10, np.uint64)
+        self._rows = _rows(0, R_CONTENTS + 2 * (config.ratio + 1))
+        self._index = np.zeros(0, np.uint32)
+
+    mismatches = property(lambda self: int(self._counts[C_MISMATCHES]))
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(*self._counts[: C_FAR_WRITES + 1].tolist())
+
+    def accesses(
+        self,
+        addr: np.ndarray,
+        write: np.ndarray,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> np.ndarray:
+        """A trace: addr uint64[n] (bytes), write bool[n]. Returns the outcomes, uint8[n].
+
+        A write is of the whole line, with the number of its row, from 1, in every 8 bytes.
+        progress is called with the accesses done and those there are.
+        """
+        if len(addr) >= UNWRITTEN:
+            raise ValueError(f"{len(addr)} accesses in a call: not below {UNWRITTEN}")
+        outcomes = np.empty(len(addr), np.uint8)
+        for first in range(0, len(addr), _CHUNK):
+            last = min(first + _CHUNK, len(addr))
+            self._make_room(last - first)
+            _run(self._p, self._index, self._rows, self._counts, addr, write, outcomes, first, last)
+            if progress:
+                progress(last, len(addr))
+        return outcomes
+
+    def _make_room(self, accesses: int) -> None:
+        """For a new row for each access, with half of the index free."""
+        used = int(self._counts[C_ROWS])
+        if len(self._rows) >= used + accesses:
+            return
+        # Memory that no row has been written to costs nothing.
+        size = max(2 * len(self._rows), used + accesses)
+        rows = _rows(size, self._rows.shape[1])
+        rows[:used] = self._rows[:used]
+        self._rows = rows
+        self._index = np.zeros(1 << (2 * size - 1).bit_length(), np.uint32)
+        _enter(self._index, rows, used)
+
+    def _sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows in use, and the number of each one's set."""
+        rows = self._rows[: int(self._counts[C_ROWS])]
+        return rows, rows[:, R_LOW] | rows[:, R_HIGH].astype(np.uint64) << _32
+
+    def sets(self) -> tuple[np.ndarray, np.ndarray]:
+        """(set uint64, tag in near uint8) columns of the sets where it is not 0, ascending."""
+        rows, number = self._sets()
+        tags = (rows[:, R_STATE] >> _NEAR_TAG & _TAG).astype(np.uint8)
+        moved = np.flatnonzero(tags)
+        moved = moved[np.argsort(number[moved])]
+        return number[moved], tags[moved]
+
+    def contents(self) -> dict[int, int]:
+        """What the lines of the sets touched hold in every 8 bytes, by physical line."""
+        config, held = self.config, {}
+        for row, home in zip(*(column.tolist() for column in self._sets()), strict=True):
+            tags = range(config.ratio + 1)
+            lines = [tag * config.near_lines + home for tag in tags]
+            if alone := home >= config.near_lines:
+                lines = [home - config.near_lines + config.dedicated_lines.start]
+            for tag, line in enumerate(lines):
+                code = row[R_CONTENTS + (row[R_STATE] >> 3 * tag & 7)]
+                owner = lines[code - UNWRITTEN] if code >= UNWRITTEN else 0
+                # Dedicated memory hides what else would be at its addresses.
+                if alone or line not in config.dedicated_lines:
+                    held[line] = ~owner & (1 << 64) - 1 if code >= UNWRITTEN else code
+        return held
+
+    @staticmethod
+    def warm_up() -> None:
+        """Compile, or load what is compiled, so that a measured run does not pay for it."""
+        memory = FlatMemory(FlatConfig(near_lines=1))
+        memory.accesses(np.zeros(1, np.uint64), np.zeros(1, np.bool_))

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hardware there is to simulate, and the C++ that drives each."""
+
+from __future__ import annotations
+
+from anemone.geometry import Geometry
+from anemone.rtl.builder import ROOT, Engine
+
+COMMON, HARNESS, FLAT = (ROOT / "sim" / name for name in ("common", "harness", "flat"))
+REGISTERS = ROOT / "driver" / "include"  # the harness is software, too
+
+
+def expander(geometry: Geometry) -> Engine:
+    """The memory expander of a geometry, and the replay of traces."""
+    options = {
+        "top": "expander", "pipelines": geometry.pipelines, "channels": geometry.channels,
+        "states": geometry.states, "table": geometry.table, "address-bits": geometry.address_bits,
+    }  # fmt: skip
+    harness = (REGISTERS, COMMON, HARNESS)
+    return Engine(geometry.key, "MemoryExpander", _options(options), harness, _expander_sizes)
+
+
+def _options(options: dict[str, object]) -> tuple[str, ...]:
+    return tuple(word for name, value in options.items() for word in (f"--{name}", str(value)))
+
+
+def _expander_sizes(params: dict) -> dict[str, object]:
+    channels = range(params["channels"])
+    return {
+        "PIPELINES": params["pipelines"],
+        "CHANNELS": params["channels"],
+        "STATES": params["states"],
+        "TABLE": params["table"],
+        "ADDRESS_BITS": params["address_bits"],
+        "ID_BITS": params["memory_id_bits"],
+        "WINDOW_BYTES": params["window_bytes"],
+        "EACH_CHANNEL(X)": " ".join(f"X({i})" for i in channels),
+    }
+
+
+def flat_memory(ratio: int, address_bits: int) -> Engine:
+    """Flat memory mode's controller between memories of a ratio, and the run of traces."""
+    options = {"top": "flat", "ratio": ratio, "address-bits": address_bits}
+    key = f"flat-r{ratio}a{address_bits}"
+    return Engine(key, "FlatMemory", _options(options), (COMMON, FLAT), _flat_sizes)
+
+
+def _flat_sizes(params: dict) -> dict[str, object]:
+    return {
+        "RATIO": params["ratio"],
+        "ADDRESS_BITS": params["address_bits"],
+        "ID_BITS": params["memory_id_bits"],
+        "TAG_BITS": params["tag_bits"],
+        "SIDEBAND_BITS": params["sideband_bits"],
+    }

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controllers that the bench builds, and their simulators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cocotb.bench.build import ROOT, emit, simulator
+
+WORK = ROOT / "build" / "flat"
+TOP = "FlatMemory"
+
+PINS = (
+    "clock", "reset", "powerOn", "initialised",
+    "host_*", "near_*", "far_*", "config_*", "counters_*", "outcome_*",
+)  # fmt: skip
+PUBLIC = "`verilator_config\n" + "".join(
+    f'public_flat_rw -module "{TOP}" -var "{pin}"\n' for pin in PINS
+)
+
+
+@dataclass(frozen=True)
+class Build:
+    """Parameters of a build, as `anemone.flat.FlatParams` has them."""
+
+    name: str
+    ratio: int
+    requests: int
+    address_bits: int
+    id_bits: int
+
+    @property
+    def options(self) -> list[str]:
+        """The emitter's."""
+        sizes = {
+            "ratio": self.ratio,
+            "requests": self.requests,
+            "address-bits": self.address_bits,
+            "id-bits": self.id_bits,
+        }
+        words = [word for name, value in sizes.items() for word in (f"--{name}", str(value))]
+        return ["--top", "flat", *words]
+
+
+BUILDS = {
+    build.name: build
+    for build in (
+        Build("flat1", ratio=1, requests=64, address_bits=20, id_bits=12),
+        Build("flat2", ratio=2, requests=8, address_bits=18, id_bits=4),
+        Build("flat3", ratio=3, requests=32, address_bits=16, id_bits=6),
+        Build("flat4", ratio=4, requests=4, address_bits=15, id_bits=2),
+    )
+}
+
+
+def built(build: Build, waves: bool = False) -> Path:
+    """The simulator of a build, up to date with hw/src."""
+    folder = WORK / build.name / ("sim-waves" if waves else "sim")
+    return simulator(emit(build), folder, waves, TOP, PUBLIC)

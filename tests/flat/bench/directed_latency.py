@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests: what the controller adds to near, and that hits pass a miss of another set."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import cocotb
+
+from anemone.flat.config import FlatConfig
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.requests import OKAY
+from tests.flat.bench.build import BUILDS
+from tests.flat.bench.hand import Hand
+
+LINES = 64  # near lines
+
+
+@cocotb.test()
+async def a_read_hit_adds_what_is_written(dut: Any) -> None:
+    """From the host's AR to near's, and from near's R to the host's; nothing else is under way."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    world = Hand(dut, build)
+    await world.start()
+    await world.begin(FlatConfig(LINES, build.ratio))
+    for line in (3, 5, 3):
+        near = {"ar": 0, "r": 0}
+        before = len(world.answers.reads)
+        world.ask(line)
+        for _ in range(60):
+            await world.cycles(1)
+            for name in near:
+                seen = int(getattr(dut, f"near_{name}valid").value)
+                ready = int(getattr(dut, f"near_{name}ready").value)
+                if seen and ready:
+                    near[name] = world.t
+            if len(world.answers.reads) > before:
+                break
+        answered = world.answers.reads[before][0]
+        # The pins are looked at behind the edge at which a cycle's number is taken.
+        added = answered - world.answers.accepted[-1] - (near["r"] - near["ar"])
+        params = json.loads(Path(os.environ["BENCH_PARAMS"]).read_text())
+        assert added == params["hit_latency"], f"{added} cycles"
+
+
+@cocotb.test()
+async def hits_pass_a_miss_of_another_set(dut: Any) -> None:
+    """While far is slow, other sets are served, and the line of the swap as soon as it is there."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    world = Hand(dut, build)
+    await world.start()
+    await world.begin(FlatConfig(LINES, build.ratio))
+    world.far.mode = Mode(answer=0.0)
+    world.ask(LINES + 1, id=0)
+    hits = min(build.requests - 1, 1 << build.id_bits) - 1
+    for n in range(hits):
+        world.ask(2 + n % (LINES - 2), id=1 + n)
+    await world.answered(hits, 0)
+    assert all(id != 0 and resp == OKAY for _, id, resp, _ in world.answers.reads)
+    world.far.mode = Mode()
+    await world.answered(hits + 1, 0)
+
+
+@cocotb.test()
+async def both_lines_of_a_swap_are_served_while_it_is_written(dut: Any) -> None:
+    """Neither near nor far has answered a write, and both lines are read."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    world = Hand(dut, build)
+    await world.start()
+    await world.begin(FlatConfig(LINES, build.ratio))
+    for memory in (world.near, world.far):
+        memory.mode.w_ready = 0.0
+    for id, line in enumerate((LINES + 1, LINES + 1, 1)):
+        world.ask(line, id=id)
+    await world.answered(3, 0)
+    for memory in (world.near, world.far):
+        memory.mode.w_ready = 1.0
+    await world.settle()
+    assert world.far.accesses.counts["reads"] == 1

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests: near or far refuses one access of a swap, at every step of it. No line is lost."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from typing import Any
+
+import cocotb
+
+from anemone.flat.config import FlatConfig
+from tests.expander.bench.requests import FULL, OKAY
+from tests.flat.bench.build import BUILDS
+from tests.flat.bench.hand import Hand
+
+LINES = 4  # near lines
+A, B = 1, 1 + LINES  # two lines of a set; A is near
+OLD_A, OLD_B, NEW = 0xA, 0xB, 0xC
+
+
+@cocotb.test()
+async def a_refused_step_loses_no_line(dut: Any) -> None:
+    """Every kind of access, every step, whether or not memory stored what it refused."""
+    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await world.start()
+    steps = (("near", False), ("far", False), ("far", True), ("near", True))
+    for kind, (port, write), stored in product(("read", "line", "part"), steps, (False, True)):
+        case = f"{kind}, {port} {'write' if write else 'read'}, stored: {stored}"
+        await world.begin(FlatConfig(LINES, world.build.ratio))
+        for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
+            world.ask(line, value)
+            await world.answered(0, len(world.answers.writes) + 1)
+        await world.settle()
+        world.play()
+        memory = getattr(world, port)
+        memory.stores_refused = stored
+        memory.refusals.append(write)
+        world.ask(B, *{"read": (), "line": (NEW,), "part": (NEW, FULL >> 32)}[kind])
+        await world.answered(int(kind == "read"), int(kind != "read"))
+        await world.settle()
+        done = world.answers
+        unmet = bool(memory.refusals)
+        assert unmet == ((kind, port, write) == ("line", "far", False)), f"{case}: not met"
+        resp = done.reads[0][2] if kind == "read" else done.writes[0][2]
+        fails = not unmet and (kind != "read" or not write)
+        assert (resp != OKAY) == fails, f"{case}: answered {resp}"
+        if kind == "read" and not fails:
+            assert done.reads[0][3] & (1 << 64) - 1 == OLD_B, f"{case}: {done.reads[0][3]:x}"
+        memory.refusals.clear()
+        world.play()
+        (resp_a, a), (resp_b, b) = await world.read((A, B))
+        assert (resp_a, a) == (OKAY, OLD_A), f"{case}: the other line is {resp_a}, {a:#x}"
+        may = {OLD_B} if kind == "read" else {OLD_B, NEW}
+        assert resp_b == OKAY and b in may, f"{case}: the line is {resp_b}, {b:#x}"
+        if not fails:
+            assert b == (OLD_B if kind == "read" else NEW), f"{case}: {b:#x}"
+        await world.settle()
+        world.one_place()
+        counted = {
+            name: int(getattr(dut, f"counters_{name}Errors").value) for name in ("near", "far")
+        }
+        wanted = {name: int(name == port and not unmet) for name in counted}
+        assert counted == wanted, f"{case}: {counted}"

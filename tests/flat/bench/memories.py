@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Near and far: what is below the controller, counted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from random import Random
+from typing import Any
+
+from anemone.flat.config import FlatConfig
+from anemone.golden.flat import unwritten
+from tests.expander.bench.memory import Memory
+from tests.expander.bench.store import Store
+
+
+class Lines(Store):
+    """Contents of one memory; what was never written is as the golden model's."""
+
+    def __init__(self, home: Any) -> None:
+        super().__init__()
+        self.home = home  # a line's number to that of the physical line that is there first
+
+    def read(self, line: int) -> tuple[int, int]:
+        """A line and whether it is poisoned."""
+        return self.lines.get(line) or (int.from_bytes(unwritten(self.home(line)), "little"), 0)
+
+
+class Accesses:
+    """What a port was asked for; every access is of one whole line."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.from_memory: defaultdict[int, deque[Any]] = defaultdict(deque)
+        self.acknowledged: defaultdict[int, deque[int]] = defaultdict(deque)
+
+    def request_below(self, t: int, write: bool, pins: tuple[int, ...]) -> None:
+        """AR or AW."""
+        self.counts["writes" if write else "reads"] += 1
+        addr, *shape = pins[1:]
+        assert addr % 64 == 0 and shape == [0, 6, 1], f"cycle {t}: {pins}"
+
+    def data_below(self, t: int, beat: tuple[Any, ...]) -> None:
+        """W."""
+
+
+class Refusing(Memory):
+    """Refuses what it is told to, beside what its mode says."""
+
+    def __init__(self, *args: Any) -> None:
+        self.refusals: list[bool] = []  # the next accesses to refuse: whether a write
+        super().__init__(*args)
+
+    def refuses(self, write: bool) -> bool:
+        """The next access of this kind that is to be refused, or by chance."""
+        if write in self.refusals:
+            self.refusals.remove(write)
+            return True
+        return super().refuses(write)
+
+
+class Near(Refusing):
+    """Near, with a sideband beside each line."""
+
+    BESIDE = ("sideband",)
+
+    def __init__(self, dut: Any, rng: Random, config: FlatConfig) -> None:
+        self.sidebands: dict[int, int] = {}
+        self.accesses = Accesses()
+        super().__init__(dut, "near_", rng, self.accesses)
+        dedicated = config.dedicated_lines.start - config.near_lines
+        self.store = Lines(lambda n: n if n < config.near_lines else n + dedicated)
+
+    def beside(self, line: int) -> tuple[int, ...]:
+        """The sideband."""
+        return (self.sidebands.get(line, 0),)
+
+    def put_beside(self, line: int, *values: int) -> None:
+        """The sideband."""
+        self.sidebands[line] = values[0]
+
+
+class Far(Refusing):
+    """Far: far slot s of a set is line s L + set."""
+
+    def __init__(self, dut: Any, rng: Random, config: FlatConfig) -> None:
+        self.accesses = Accesses()
+        super().__init__(dut, "far_", rng, self.accesses)
+        self.store = Lines(lambda n: n + config.near_lines)

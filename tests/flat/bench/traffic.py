@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random requests of a host: few sets, so that they meet while a swap is under way."""
+
+from __future__ import annotations
+
+from random import Random
+
+from anemone.flat.config import FlatConfig
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.requests import Request
+from tests.expander.bench.traffic import Transfers
+from tests.flat.bench.build import Build
+
+
+class Traffic(Transfers):
+    """A source of requests for a master."""
+
+    def __init__(self, rng: Random, build: Build, config: FlatConfig) -> None:
+        super().__init__(rng)
+        self.build, self.config = build, config
+        self.focus()
+
+    def focus(self) -> None:
+        """Another phase: other sets."""
+        rng, config = self.rng, self.config
+        self._sets = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 4, 16)))]
+        self._kind = rng.choice(("hot", "hot", "uniform", "scan", "mixed", "mixed"))
+        self._whole = rng.choice((0.0, 0.5, 0.9, 1.0))  # writes of all bytes
+        self._next = rng.randrange(config.lines)
+
+    def __call__(self, write: bool, mode: Mode) -> Request:
+        """The next one."""
+        rng = self.rng
+        id = rng.randrange(min(mode.ids, 1 << self.build.id_bits))
+        addr = self._line() * 64 + (rng.randrange(64) if rng.random() < 0.05 else 0)
+        if rng.random() < mode.bursts:
+            request = self._burst(write, id, addr)
+            request.len = min(request.len, 15)
+        else:
+            request = Request(write, id, addr, size=6 if rng.random() < 0.9 else rng.randrange(6))
+        if write:
+            request.data = [self._beat(request, beat, mode) for beat in request.beats()]
+        return request
+
+    def _line(self) -> int:
+        rng, config = self.rng, self.config
+        kind = self._kind
+        if kind == "mixed":
+            kind = rng.choice(("hot", "hot", "uniform", "scan", "dedicated", "outside"))
+        if kind == "hot":
+            return rng.choice(self._sets) + rng.randrange(config.ratio + 1) * config.near_lines
+        if kind == "scan":
+            self._next = (self._next + 1) % config.lines
+            return self._next
+        if kind == "dedicated" and (lines := config.dedicated_lines):
+            return lines.start + rng.randrange(min(4, len(lines)))
+        if kind == "outside":
+            return config.lines + rng.randrange(8)
+        return rng.randrange(config.lines)
+
+    def _beat(self, request: Request, addr: int, mode: Mode) -> tuple[str, int, int]:
+        data, strobe, poison = super()._beat(request, addr, mode)
+        rng = self.rng
+        if request.size == 6 and rng.random() >= self._whole:
+            strobe &= rng.getrandbits(64)
+        return data, strobe, poison

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random configurations of flat memory mode and traces for them, small, so that sets are hot."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from anemone.flat import FlatConfig
+from anemone.geometry import LINE_BYTES
+
+
+@st.composite
+def configs(draw: st.DrawFn, most_lines: int = 12) -> FlatConfig:
+    """Every ratio and policy; dedicated memory within the sets' addresses, across their end, behind
+    it, or none.
+    """
+    near_lines, ratio = draw(st.integers(1, most_lines)), draw(st.integers(1, 4))
+    total = (ratio + 1) * near_lines
+    start = draw(st.integers(0, total + 3))
+    dedicated = (start * LINE_BYTES, (start + draw(st.integers(1, 5))) * LINE_BYTES)
+    policy, n = draw(
+        st.sampled_from([("every", 1), ("never", 1)])
+        | st.tuples(st.just("nth"), st.sampled_from([1, 2, 3, 255]))
+        | st.tuples(st.just("one_in"), st.sampled_from([1, 2, 3, 7, (1 << 32) - 1]))
+    )
+    return FlatConfig(near_lines, ratio, dedicated if draw(st.booleans()) else (0, 0), policy, n)
+
+
+@st.composite
+def traces(draw: st.DrawFn, config: FlatConfig, most: int = 80) -> tuple[np.ndarray, np.ndarray]:
+    """addr and write columns: any line there is, few lines again and again, or a scan."""
+    n = draw(st.integers(0, most))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    lines = np.array(sorted({*range(config.lines), *config.dedicated_lines}), np.uint64)
+    kind = draw(st.sampled_from(["any", "few", "scan"]))
+    if kind == "scan":
+        line = lines[np.arange(n) % len(lines)]
+    else:
+        line = rng.choice(rng.permutation(lines)[: 3 if kind == "few" else None], n)
+    # Any byte of the line will do.
+    addr = line * np.uint64(LINE_BYTES) + rng.integers(0, LINE_BYTES, n, np.uint64)
+    return addr, rng.random(n) < draw(st.sampled_from([0.0, 0.3, 1.0]))

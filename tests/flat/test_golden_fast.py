@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fast model of flat memory mode equals the plain one, and is fast."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anemone.bench import flat_accesses
+from anemone.flat import FlatConfig
+from anemone.golden import flat, flat_fast
+from tests.flat.strategies import configs, traces
+
+SEED = 20261121
+
+
+def assert_same(config: FlatConfig, parts: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """All of a trace: outcomes, counts, tags and the contents of every line touched.
+
+    The data are row numbers, which start again with each part: so each part goes into fast models
+    and plain ones that have seen the others.
+    """
+    fast, plain = flat_fast.FlatMemory(config), flat.FlatMemory(config)
+    for addr, write in parts:
+        accesses = zip(addr.tolist(), write.tolist(), strict=True)
+        assert fast.accesses(addr, write).tolist() == flat.replay(plain, accesses)
+    assert fast.counts == plain.counts
+    assert fast.mismatches == plain.mismatches == 0
+    sets, tags = fast.sets()
+    assert (sets.dtype, tags.dtype) == (np.uint64, np.uint8)
+    assert list(zip(sets.tolist(), tags.tolist(), strict=True)) == list(plain.sets().items())
+    held = fast.contents()
+    for addr, _ in parts:
+        assert {int(a) // 64 for a in addr} <= set(held)
+    for p, word in held.items():
+        assert plain.contents(p) == word.to_bytes(8, "little") * 8
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.data())
+def test_the_fast_model_equals_the_plain_one(data: st.DataObject) -> None:
+    config = data.draw(configs())
+    assert_same(config, [data.draw(traces(config)) for _ in range(data.draw(st.integers(1, 3)))])
+
+
+@pytest.mark.parametrize("policy", [("every", 1), ("nth", 2), ("one_in", 5), ("never", 1)])
+@pytest.mark.parametrize("ratio", [1, 2, 3, 4])
+def test_many_sets(ratio: int, policy: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows and their index grow again and again; sets lie far apart and side by side."""
+    monkeypatch.setattr(flat_fast, "_CHUNK", 300)
+    rng = np.random.default_rng([SEED, ratio])
+    near_lines = (1 << 40) + 12345
+    config = FlatConfig(near_lines, ratio, (1 << 30, (1 << 30) + 6400), *policy)
+    some = rng.integers(0, near_lines, 60, np.uint64)
+    some = np.concatenate([some, some[:20] + np.uint64(1), np.arange(60, dtype=np.uint64)])
+    n = 2000
+    tags = rng.integers(0, ratio + 1, n, np.uint64)
+    line = rng.choice(some, n) + tags * np.uint64(near_lines)
+    alone = np.uint64(1 << 24) + rng.integers(0, 100, n, np.uint64)
+    line = np.where(rng.random(n) < 0.1, alone, line)
+    assert_same(config, [(line * np.uint64(64), rng.random(n) < 0.4)])
+
+
+def test_a_read_of_wrong_data_is_a_mismatch() -> None:
+    memory = flat_fast.FlatMemory(FlatConfig(4, 1))
+    twice = np.array([64, 64], np.uint64), np.array([True, False])
+    memory.accesses(*twice)
+    memory._rows[0, flat_fast.R_CONTENTS] ^= np.uint64(1)
+    memory.accesses(twice[0], np.zeros(2, bool))
+    assert memory.mismatches == 2
+
+
+def test_progress() -> None:
+    n = 2 * flat_fast._CHUNK + 5
+    told: list[tuple[int, int]] = []
+    memory = flat_fast.FlatMemory(FlatConfig(16))
+    memory.accesses(
+        np.zeros(n, np.uint64), np.zeros(n, bool), lambda done, total: told.append((done, total))
+    )
+    assert told == [(flat_fast._CHUNK, n), (2 * flat_fast._CHUNK, n), (n, n)]
+    assert memory.counts.hits == n
+
+
+def test_twenty_million_accesses_a_second() -> None:
+    """On the benchmark's trace, of which half fits near."""
+    addr, write = flat_accesses(1 << 19, 1 << 21)
+    flat_fast.FlatMemory.warm_up()
+    best = 0.0
+    for _ in range(4):
+        memory = flat_fast.FlatMemory(FlatConfig(1 << 19))
+        started = time.thread_time()  # not the wall's: others may be using the machine
+        memory.accesses(addr, write)
+        best = max(best, len(addr) / (time.thread_time() - started))
+    print(f"{best / 1e6:.0f} M accesses/s")
+    assert best >= 10e6  # of the bar's 20: others may be using its memory, too

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controller equals the model on every trace, and the harness notices when it does not."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anemone import cli, flat, rtl
+from anemone.flat import FlatConfig, differences
+from anemone.geometry import LINE_BYTES, Geometry
+from anemone.rtl import flat as flat_rtl
+from anemone.rtl.builder import ENGINES, compile_engine
+from anemone.rtl.drive import run_program
+from anemone.rtl.flat import FlatRun, Memories, run_memories
+from anemone.rtl.job import write_trace
+from anemone.traces import Trace
+from tests.flat.strategies import configs, traces
+
+SEED = 20261121
+GEOMETRY = Geometry(device_gib=1)
+RATIOS = (1, 2, 3, 4)
+POLICIES = [("every", 1), ("nth", 1), ("nth", 2), ("one_in", 3), ("never", 1)]
+# Answers in any order and late, from memories so quick that a set's swaps follow each other.
+RESTLESS = Memories(
+    near_latency=3, far_latency=10, far_interval=1, jitter=25, seed=SEED, ids=3
+)  # fmt: skip
+
+
+def assert_equal(config: FlatConfig, trace: Trace, memories: Memories | None = None) -> FlatRun:
+    """Both engines on a trace: everything, and what was seen at the ports."""
+    run = run_memories(config, trace, GEOMETRY, memories or Memories())
+    result = run.result
+    assert differences(result, flat.run(config, trace, "model", GEOMETRY)) == []
+    assert result.mismatches == 0
+    counts = result.counts
+    asked = counts.near_reads + counts.near_writes + counts.far_reads + counts.far_writes
+    assert sum(run.ports.values()) + result.forwarded == asked
+    return run
+
+
+# Each example starts an engine anew, some 20 ms.
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(data=st.data())
+def test_random_traces(data: st.DataObject) -> None:
+    config = data.draw(configs())
+    addr, write = data.draw(traces(config, most=300))
+    memories = data.draw(st.sampled_from([None, RESTLESS]))
+    assert_equal(config, Trace(addr, write), memories)
+
+
+def shaped(rng: np.random.Generator, shape: str, config: FlatConfig, n: int) -> Trace:
+    """hot: a few sets, all their lines. scan: all lines in order. mixed: both, and any line."""
+    lines = config.near_lines
+    tags = rng.integers(0, config.ratio + 1, n)
+    hot = tags * lines + rng.choice(rng.integers(0, lines, 3), n)
+    scan = np.arange(n) % config.lines
+    anywhere = rng.integers(0, config.lines, n)
+    if dedicated := config.dedicated_lines:
+        there = rng.integers(dedicated.start, dedicated.stop, n)
+        anywhere = np.where(rng.random(n) < 0.1, there, anywhere)
+    line = {
+        "hot": hot,
+        "scan": scan,
+        "mixed": np.choose(rng.integers(0, 3, n), [hot, scan, anywhere]),
+    }[shape]
+    return Trace(line.astype(np.uint64) * np.uint64(LINE_BYTES), rng.random(n) < 0.4)
+
+
+@pytest.mark.parametrize("shape", ["hot", "scan", "mixed"])
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: f"{p[0]}-{p[1]}")
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_every_policy(ratio: int, policy: tuple[str, int], shape: str) -> None:
+    rng = np.random.default_rng([SEED, ratio, len(shape)])
+    config = FlatConfig(301, ratio, (1 << 20, (1 << 20) + 40 * LINE_BYTES), *policy)
+    trace = shaped(rng, shape, config, 3000)
+    assert_equal(config, trace)
+    assert_equal(config, trace, RESTLESS)
+
+
+def test_a_near_memory_larger_than_what_is_swept() -> None:
+    rng = np.random.default_rng(SEED)
+    config = FlatConfig((1 << 20) + 7, 1, (1 << 28, (1 << 28) + (1 << 20)), "every", 1)
+    run = assert_equal(config, shaped(rng, "mixed", config, 5000))
+    assert len(run.result.sets) > 100
+
+
+def test_an_empty_trace_and_one_access() -> None:
+    none = Trace(np.empty(0, np.uint64), np.empty(0, bool))
+    assert assert_equal(FlatConfig(1), none).result.report["accesses"] == 0
+    one = Trace(np.array([LINE_BYTES], np.uint64), np.array([True]))
+    result = assert_equal(FlatConfig(1), one).result
+    assert (result.sets.tolist(), result.tags.tolist()) == ([0], [1])
+
+
+def test_progress_reaches_its_end_in_order() -> None:
+    told: list[tuple[int, int]] = []
+    config = FlatConfig(1000)
+    trace = shaped(np.random.default_rng(SEED), "scan", config, 60_000)
+    flat.run(config, trace, "rtl", GEOMETRY, lambda done, total: told.append((done, total)))
+    assert told and told == sorted(told)
+    assert all(done <= total == len(trace) for done, total in told)
+
+
+def test_both_engines_write_the_same_bytes(tmp_path: Path) -> None:
+    rows = [f"{i * 0x9E40 % 0x20000:#x},{i % 3 == 0:d}" for i in range(400)]
+    (tmp_path / "t.csv").write_text("\n".join(["addr,write", *rows, ""]))
+    (tmp_path / "f.toml").write_text("near_lines = 0x400\npolicy = 'nth'\nn = 2\n")
+    for engine in ("rtl", "model"):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(
+                [
+                    "flat", "--config", str(tmp_path / "f.toml"), "--trace",
+                    str(tmp_path / "t.csv"), "--engine", engine, "--out",
+                    str(tmp_path / engine), "--device-gib", "1",
+                ]
+            )  # fmt: skip
+        assert not ended.value.code
+    hardware, model = (
+        {path.name: path.read_bytes() for path in (tmp_path / engine).iterdir()}
+        for engine in ("rtl", "model")
+    )
+    assert hardware["sets.parquet"] == model["sets.parquet"]
+    report, other = (json.loads(files["report.json"]) for files in (hardware, model))
+    assert report["cycles"] > 400 and other["cycles"] == other["forwarded"] == 0
+    for only in ("cycles", "forwarded", "accesses_per_second"):
+        del report[only], other[only]
+    assert report == other
+
+
+# --- what the harness is there to notice ---
+
+ENGINE = rtl.flat_memory(1, GEOMETRY.address_bits)
+CONFIG = FlatConfig(64)
+# All near lines, then all that change places with them.
+TRACE = Trace(np.arange(CONFIG.lines, dtype=np.uint64) * np.uint64(LINE_BYTES), np.zeros(128, bool))
+
+
+def run_engine(program: Path, folder: Path) -> dict:
+    flat_rtl.write_job(folder / "job", CONFIG, GEOMETRY, Memories())
+    write_trace(folder / "trace", TRACE)
+    return run_program([program, "run", folder / "job", folder / "trace", folder], None)
+
+
+# A fault in the emitted hardware, what it is, and what the harness must say of it; reads of wrong
+# data it counts.
+FAULTS = {
+    "a tag": (
+        "FlatMemory.sv",
+        r"(?<=assign near_wsideband =)",
+        " 11'h1 ^",
+        "the sweep of near memory leaves something else than zero",
+    ),
+    "a victim": (
+        "TagCheck.sv",
+        r"(?<=assign io_keep_bits_stored_data =)",
+        " 512'h1 ^",
+        "does not hold line",
+    ),
+    "a read": ("TagCheck.sv", r"(?<=assign io_answer_bits_data =)", " 512'h1 ^", None),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
+    files, pattern, text, complaint = FAULTS[fault]
+    verilog = tmp_path / "verilog"
+    shutil.copytree(rtl.elaborate(ENGINE), verilog)
+    changed = 0
+    for path in verilog.glob(files):
+        source, count = re.subn(pattern, text, path.read_text())
+        path.write_text(source)
+        changed += count
+    assert changed, f"nothing to change in {files}: the fault has to be put elsewhere"
+    folder = ENGINES / "faults" / f"flat {fault}".replace(" ", "-")
+    program = compile_engine(ENGINE, verilog, folder)
+    if complaint is None:
+        assert run_engine(program, tmp_path)["mismatches"] > 0
+    else:
+        with pytest.raises(rtl.EngineError, match=complaint):
+            run_engine(program, tmp_path)
+
+
+def test_the_same_without_a_fault(tmp_path: Path) -> None:
+    """Or else the tests of faults would show nothing."""
+    assert run_engine(rtl.build(ENGINE), tmp_path)["mismatches"] == 0
+
+
+def test_a_job_that_is_not_the_engines(tmp_path: Path) -> None:
+    program, job = rtl.build(ENGINE), tmp_path / "job"
+    run_engine(program, tmp_path)
+    arguments = [program, "run", job, tmp_path / "trace", tmp_path]
+    good = job.read_bytes()
+    for content, complaint in [
+        (good[:-8], "ends too early"),
+        (b"\0" * 120, "magic"),
+        (good[:8] + b"\2" + good[9:], "ratio is 2, this hardware's is 1"),
+        (good[:24] + b"\0" * 8 + good[32:], "no near lines"),
+        (good[:-8] + b"\0" * 8, "as many ids"),
+    ]:
+        job.write_bytes(content)
+        with pytest.raises(rtl.EngineError, match=complaint):
+            run_program(arguments, None)
+    with pytest.raises(rtl.EngineError, match="usage"):
+        run_program(arguments[:3], None)

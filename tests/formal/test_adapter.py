@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The answers of the board's controller behind its adapter, for ever (Yosys, ABC's pdr).
+
+hw/test/expander/AdapterOrder.scala is the property: whatever is asked, answered and taken when,
+upstream sees the controller's answers, each once and in their order.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.formal.checker import broken, check, emitted
+
+ENGINE = ("pdr", "Property proved.")
+
+
+@pytest.fixture(scope="session")
+def proof(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The property's SystemVerilog."""
+    folder = tmp_path_factory.mktemp("adapter")
+    return emitted("anemone.expander.EmitAdapterOrder", folder) / "AdapterOrder.sv"
+
+
+def test_answers_keep_their_order(proof: Path, tmp_path: Path) -> None:
+    assert check(proof, tmp_path, *ENGINE) is None
+
+
+MUTANTS = {
+    "a read is asked without room": (r"(io_upstream_ar_valid & )\(\|readRoom_room\)", r"\g<1>1'h1"),
+    "room is there before an answer left": (r"io_upstream_b_ready & (_writeRoom_queue)", r"\g<1>"),
+    "an answer passes those that wait": (r"(io_deq_bits_data = )empty", r"\g<1>io_enq_valid"),
+    "an answer is not kept while others wait": (r"(do_enq = ~\()empty & (io_deq_ready)", r"\1\2"),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_broken_adapter_is_refuted(mutant: str, proof: Path, tmp_path: Path) -> None:
+    assert check(broken(proof, *MUTANTS[mutant], tmp_path), tmp_path, *ENGINE) is not None
