@@ -48,12 +48,12 @@ MUTANTS = {
     ),
     "a line misses the slot three before": (
         "add-set-4",
-        r"(\bio_parts_0_hits_2\[[01]\] \? )third\b",
-        r"\g<1>5'h0",
+        r"(\bthirdHit\[[01]\] \? )io_parts_0_third_data\b",
+        r"\g<1>4'h0",
     ),
     "a walk's words are not gathered": (
         "add-shr-4",
-        r"(reading & \()~walk \| ~word\)",
+        r"(read_r_1 & \()~slots_later_r_1_walk \| ~slots_later_r_1_word\)",
         r"\g<1>1'h1)",
     ),
 }

@@ -21,10 +21,12 @@ class RamWrite(depth: Int, width: Int) extends Bundle {
   * Reading an address in the very cycle that writes it is not allowed: macros disagree about the outcome. Users
   * forward instead; an assertion watches. Contents are undefined after power-up; users clear them.
   *
-  * @param depth words
-  * @param width bits a word
+  * @param depth   words
+  * @param width   bits a word
+  * @param grouped one of several that share their addresses: whose user says by `answers`, a cycle behind a read, that it was
+  *                one, and watches for reads of what is being written; once for all, as a simulator pays for each
   */
-class Ram1R1W(val depth: Int, val width: Int) extends Module {
+class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false) extends Module {
   require(depth >= 2, s"a memory has 2 words or more, not $depth")
   require(width >= 1, s"a memory word has 1 bit or more, not $width")
 
@@ -32,6 +34,7 @@ class Ram1R1W(val depth: Int, val width: Int) extends Module {
     val read = Flipped(Valid(UInt(log2Ceil(depth).W)))
     val data = Output(UInt(width.W))
     val write = Flipped(Valid(new RamWrite(depth, width)))
+    val answers = Option.when(grouped)(Input(Bool()))
   })
 
   // ReadFirst keeps the emitted template a plain block RAM: the collision it defines is the one that never happens.
@@ -39,7 +42,7 @@ class Ram1R1W(val depth: Int, val width: Int) extends Module {
   private val word = memory.read(io.read.bits, io.read.valid)
   when(io.write.valid) { memory.write(io.write.bits.address, io.write.bits.data) }
 
-  io.data := RegNext(Mux(RegNext(io.read.valid, false.B), word, 0.U))
-
-  assert(!(io.read.valid && io.write.valid && io.read.bits === io.write.bits.address), "read of a word being written")
+  io.data := RegNext(Mux(io.answers.getOrElse(RegNext(io.read.valid, false.B)), word, 0.U))
+  if (!grouped)
+    assert(!(io.read.valid && io.write.valid && io.read.bits === io.write.bits.address), "read of a word being written")
 }

@@ -7,10 +7,16 @@ import chisel3.util._
 /** Counters of 8 << width bits, or less in a formal proof, packed in a state word; counter i of a rule is in word i / (counters a word). */
 object CounterWidth {
 
-  /** A value of the lowest counter, repeated in every counter of the word. */
+  /** A value of the lowest counter, repeated in every counter of the word. Of the word's halves all but the widest counter
+    * make one of the other.
+    */
   def repeat(value: UInt, width: UInt, p: NemoParams): UInt = {
+    val half = p.wordBits / 2
     val padded = value.pad(p.wordBits)
-    select(width, p)(w => Fill(p.wordBytes >> w, padded(p.counterBits(w) - 1, 0)))
+    val low = MuxLookup(width, padded(half - 1, 0))((0 until p.subBits - 1).map { w =>
+      w.U -> Fill(half / p.counterBits(w), padded(p.counterBits(w) - 1, 0))
+    })
+    Cat(Mux(width >= p.subBits.U, padded(p.wordBits - 1, half), low), low)
   }
 
   /** The bytes of counter `sub`, a bit a byte (a byte is a counter of width 0). */
@@ -20,10 +26,6 @@ object CounterWidth {
     val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
     highest >> below(p.subBits - 1, 0)
   }
-
-  /** Bytes of the lowest counter, repeated in every counter. */
-  def repeatBytes(bytes: UInt, width: UInt, p: NemoParams): UInt =
-    select(width, p)(w => Fill(p.wordBytes >> w, bytes((1 << w) - 1, 0)))
 
   /** The highest byte of every counter, a bit a byte. */
   def tops(width: UInt, p: NemoParams): UInt =

@@ -2,32 +2,57 @@
 package anemone.nemo
 
 import chisel3._
-import chisel3.util.Cat
+import chisel3.util._
 
 /** A field of an address as a rule's mask and shift select it, where only `bits` bits of it can be of use: the value is
-  * (address >> `shift`) & `mask`, and it is whole where no bit of the address is in `beyond`.
+  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `beyond`.
   */
-class AddressField(p: NemoParams, bits: Int) extends Bundle {
-  val shift = UInt(6.W)
+class AddressField(val p: NemoParams, bits: Int) extends Bundle {
+
+  /** The shift in digits, the highest first: how often [[AddressField.steps]] of each size are made. */
+  val shift = MixedVec(AddressField.steps(p).map(step => UInt(log2Ceil(step.times + 1).W)))
   val mask = UInt(bits.W)
   val beyond = UInt(p.addressBits.W)
 
-  /** The value. Shifted four ways at a time, and no wider than what is left of it in the end. */
-  def value(address: UInt): UInt = {
-    val shifted = Seq(4, 2, 0).foldLeft(address) { (word, stage) =>
-      (word >> Cat(shift(stage + 1, stage), 0.U(stage.W))).pad(bits + (1 << stage) - 1)(bits + (1 << stage) - 2, 0)
+  /** The low bits of a shifted address, a digit at a time, and no wider than what is left of it in the end. */
+  def shifted(address: UInt): UInt =
+    AddressField.steps(p).zip(shift).foldLeft(address) { case (word, (step, digit)) =>
+      val width = bits + step.size - 1
+      def by(n: Int): UInt = (word >> (n * step.size)).pad(width)(width - 1, 0)
+      (1 to step.times).foldLeft(by(0))((kept, n) => Mux(digit === n.U, by(n), kept))
     }
-    shifted & mask
-  }
+  def value(address: UInt): UInt = shifted(address) & mask
   def whole(address: UInt): Bool = !(address & beyond).orR
 }
 
 object AddressField {
+
+  /** A shift by `size`, made up to `times` times. */
+  case class Step(size: Int, times: Int)
+
+  /** A bit of a choice of three, or of two and a mask, is one look-up of five inputs. Shifts of `addressBits` and more leave
+    * nothing, so the mask is zero for them.
+    */
+  def steps(p: NemoParams): Seq[Step] = {
+    val high = if (p.addressBits > 36) Step(18, 2) else Step(18, 1)
+    Seq(high, Step(6, 2), Step(2, 2), Step(1, 1)).filter(_.size < p.addressBits)
+  }
+
+  /** The digits of a shift, the highest first. */
+  def digits(shift: Int, p: NemoParams): Seq[Int] =
+    steps(p).map(step => (shift / step.size) % (step.times + 1))
+
   def apply(mask: UInt, shift: UInt, bits: Int, p: NemoParams): AddressField = {
     val field = Wire(new AddressField(p, bits))
-    field.shift := shift
-    field.mask := mask >> shift
-    field.beyond := VecInit.tabulate(p.addressBits)(i => mask(i) && i.U >= shift +& bits.U).asUInt
+    val shifts = Seq.tabulate(1 << shift.getWidth)(digits(_, p))
+    for ((digit, i) <- field.shift.zipWithIndex) digit := VecInit(shifts.map(_(i).U(digit.getWidth.W)))(shift)
+    val (high, low) = (shift >> 3, shift(2, 0))
+    val reaches = Seq.tabulate(p.addressBits) { i =>
+      val most = (i - bits).max(0)
+      high < (most >> 3).U || (high === (most >> 3).U && low <= (most & 7).U)
+    }
+    field.mask := Mux(shift < p.addressBits.U, field.shifted(mask), 0.U)
+    field.beyond := VecInit.tabulate(p.addressBits)(i => mask(i) && (i >= bits).B && reaches(i)).asUInt
     field
   }
 }
@@ -44,9 +69,11 @@ class LaidRule(val p: NemoParams) extends Bundle {
   val counterWidth = UInt(2.W)
   val op = UInt(UpdateOp.codeBits.W)
 
-  /** Repeated in every counter of a word, as all operands here; zero where a field of the request is the operand. */
+  /** Repeated in every counter of a word, as all operands here; zero where the request's line is the operand. */
   val operand = UInt(p.wordBits.W)
   val ofLine = Bool()
+
+  /** The operand, a one, is that of writes; others have zero. */
   val ofWrite = Bool()
   val notifyOp = UInt(Predicate.bits.W)
   val notifyOperand = UInt(p.wordBits.W)
@@ -73,7 +100,7 @@ object LaidRule {
     laid.offset := AddressField(rule.subMask, rule.subShift, p.indexBits, p)
     laid.counterWidth := rule.counterWidth
     laid.op := rule.op
-    laid.operand := Mux(rule.operandSource === OperandSource.Immediate.U, repeated(rule.operand), 0.U)
+    laid.operand := repeated(Mux(rule.operandSource === OperandSource.Immediate.U, rule.operand, laid.ofWrite))
     laid.ofLine := rule.operandSource === OperandSource.Line.U
     laid.ofWrite := rule.operandSource === OperandSource.IsWrite.U
     laid.notifyOp := rule.notifyOp

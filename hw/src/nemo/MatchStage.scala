@@ -3,7 +3,6 @@ package anemone.nemo
 
 import chisel3._
 import chisel3.util._
-import anemone.bus.Ram1R1W
 
 /** What the match stage found for one slot: at most one flag. */
 class MatchResult(p: NemoParams) extends Bundle {
@@ -51,7 +50,7 @@ class MatchStage(p: NemoParams) extends Module {
   private val tableKey = RegNext(key.value(request.address))
 
   // Table: two cycles.
-  private val entries = Module(new Ram1R1W(p.table, p.indexBits + 1))
+  private val entries = Module(new TranslationTable(p))
   private val write = ShiftRegister(io.table, 1, 0.U.asTypeOf(io.table), true.B)
   private val sameKey = write.valid && write.bits.key === tableKey
   entries.io.read.valid := considered && !sameKey

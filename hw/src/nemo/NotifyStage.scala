@@ -6,7 +6,7 @@ import chisel3.util._
 
 /** Notify stage of one rule on one channel (NEMO §3.1): tests the predicate on the value an event just wrote.
   *
-  * The comparison is made in place: bytes outside the counter are taken from the operand, so they are equal.
+  * The comparison is made in place, by bytes: those outside the counter count as equal.
   *
   * Latency: [[NotifyStage.latency]] cycles from `updated` to `holds`.
   */
@@ -22,24 +22,34 @@ class NotifyStage(p: NemoParams) extends Module {
     val holds = Valid(UInt(p.indexBits.W))
   })
 
+  // Every bit says whether the value is greater there, and whether it is equal; a group of bits is greater where its
+  // higher half is, or where that is equal and the lower half is greater. For `Equal` nothing is greater. Groups are
+  // doubled, and the word's own is the answer, to which an equal word adds `orEqual`.
   private val threshold = RegEnable(io.rule.notifyOperand, io.load)
-  private val inside = CounterWidth.spread(io.updated.bits.bytes, p)
-  private val value = RegNext((io.updated.bits.data & inside) | (threshold & ~inside))
-  private val operand = RegNext(threshold)
-
-  private val less = RegNext(value < operand)
-  private val equal = RegNext(value === operand)
-
-  private val predicate = RegEnable(io.rule.notifyOp, Predicate.None.U, ShiftRegister(io.load, 2, false.B, true.B))
-  private val holds = MuxLookup(predicate, false.B)(
-    Seq(
-      Predicate.Equal.U -> equal,
-      Predicate.GreaterEqual.U -> !less,
-      Predicate.Greater.U -> !(less || equal),
-      Predicate.Less.U -> less,
-      Predicate.LessEqual.U -> (less || equal)
-    )
+  private val predicate = RegEnable(io.rule.notifyOp, Predicate.None.U, io.load)
+  private def joined(from: Int, until: Int, greater: UInt, equal: UInt): (UInt, UInt) =
+    Iterator.iterate(from)(_ * 2).takeWhile(_ < until).foldLeft((greater, equal)) { case ((g, e), n) =>
+      (g | (e & (g << n)(p.wordBits - 1, 0)), e & (e << n)(p.wordBits - 1, 0))
+    }
+  private val value = io.updated.bits.data
+  private val (greater, equal) = joined(
+    1,
+    p.byteBits,
+    Mux(predicate === Predicate.Equal.U, 0.U, value & (~threshold).asUInt),
+    ~(value ^ threshold)
   )
+
+  // The highest bits of bytes speak for them; bytes outside the counter are equal.
+  private val inside = CounterWidth.topBits(io.updated.bits.bytes, p)
+  private val (wordGreater, wordEqual) =
+    joined(p.byteBits, p.wordBits, RegNext(greater & inside), RegNext(equal | (~inside).asUInt))
+  private val later = RegNext(predicate, Predicate.None.U)
+  private def isOne(predicates: Int*): Bool = predicates.map(later === _.U).reduce(_ || _)
+  private val orEqual = isOne(Predicate.Equal, Predicate.GreaterEqual, Predicate.Less)
+  private val above = wordGreater(p.wordBits - 1) || (wordEqual(p.wordBits - 1) && orEqual)
+  private val below = isOne(Predicate.Less, Predicate.LessEqual)
+  private val tests = below || isOne(Predicate.Equal, Predicate.GreaterEqual, Predicate.Greater)
+  private val holds = RegNext(tests && (above ^ below))
   io.holds.valid := RegNext(holds && ShiftRegister(io.updated.valid, 2, false.B, true.B), false.B)
   io.holds.bits := ShiftRegister(io.updated.bits.index, NotifyStage.latency)
 }

@@ -6,20 +6,27 @@ import chisel3.util._
 
 /** An operand laid out for [[UpdateAlu]]: aligned with the counters it meets, neutral in the others. */
 class AluOperand(p: NemoParams) extends Bundle {
+
+  /** B, zero in bytes that are not updated; of a byte that a shift keeps in part, its bits that are kept. */
   val b = UInt(p.wordBits.W)
 
-  /** Bytes of A that do not join `alt`. */
-  val drop = UInt(p.wordBytes.W)
+  /** Bytes of the word that are updated. */
+  val inside = UInt(p.wordBytes.W)
   val subtract = Bool()
   val counterWidth = UInt(2.W)
 
   /** The highest bytes of counters. */
   val tops = UInt(p.wordBytes.W)
-  val settle = UInt(2.W)
+  val settle = UInt(UpdateOp.settleBits.W)
 
-  /** Right rotation of the word, and which bits of it join `alt`. */
+  /** Right rotation of the word. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
-  val keep = UInt(p.wordBits.W)
+
+  /** What `alt` has of each byte, two bits a byte, here the lower and the higher bits of all bytes: A ^ B (0), the rotated
+    * word (1), that where B has ones (2), or B (3).
+    */
+  val mixLow = UInt(p.wordBytes.W)
+  val mixHigh = UInt(p.wordBytes.W)
 }
 
 /** Lays an operand out for the counters of a state word that an access selects.
@@ -31,62 +38,74 @@ class OperandStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val op = Input(UInt(UpdateOp.codeBits.W))
 
-    /** The operand, repeated in every counter of the word, is the OR of the two: one comes with the op, the other in the
-      * cycle behind it.
-      */
-    val operand = Input(UInt(p.wordBits.W))
-    val later = Input(UInt(p.wordBits.W))
-
-    /** The shift amount, the operand modulo 64. */
-    val amount = Input(UInt(6.W))
+    /** Which of `operands` is the operand; none: it is zero. */
+    val from = Input(Vec(OperandStage.sources, Bool()))
     val counterWidth = Input(UInt(2.W))
 
     /** Bytes of the word that are updated: one counter's, or all. */
     val inside = Input(UInt(p.wordBytes.W))
+
+    /** Each repeated in every counter of the word, a cycle behind all others. A shift is by the lowest six bits. */
+    val operands = Input(Vec(OperandStage.sources, UInt(p.wordBits.W)))
     val result = Output(new AluOperand(p))
   })
 
   // First cycle: decode.
   private val control = RegNext(OpControl(io.op))
-  private val operand = RegNext(io.operand)
-  private val amount = RegNext(io.amount)
+  private val from = io.from.map(RegNext(_))
   private val width = RegNext(io.counterWidth)
   private val inside = RegNext(io.inside)
 
-  // Second: B, and the threshold of a shift. Of a counter of W bits a shift by n to the left fills bits n and up, one
-  // to the right the bits below W - n, so both compare a bit's place in its counter with one number: first the byte, then
-  // the bit of the byte in which the threshold is.
-  private val left = control.moved === UpdateOp.Left.code.U
+  // Second: which bits of a counter a shift by n keeps: to the left those in places n and up, to the right those whose
+  // places counted from the top are. Of a bit's place, that of its byte is compared first. Each digit of a byte's place has
+  // one of two values, so that both are compared once for all bytes.
   private val right = control.moved === UpdateOp.Right.code.U
-  private val counterBits = CounterWidth.select(width, p)(w => p.counterBits(w).U(7.W))
-  private val threshold = Mux(left, amount.pad(7), Mux(amount < counterBits, counterBits - amount, 0.U))
+  private val shifts = right || control.moved === UpdateOp.Left.code.U
+  private val amount =
+    from.zip(io.operands).map { case (f, operand) => Mux(f, operand.pad(6)(5, 0), 0.U) }.reduce(_ | _)
   private val byteBits = log2Ceil(p.byteBits)
-  private val (thresholdByte, thresholdBit) = (threshold >> byteBits, threshold(byteBits - 1, 0))
-  private val shifts = Mux(left || right, inside, 0.U)
-  private def under(n: UInt, bits: Int): UInt = VecInit.tabulate(bits)(_.U < n).asUInt
-  private val (bytesUnder, bytesUpTo) = (under(thresholdByte, p.wordBytes), under(thresholdByte +& 1.U, p.wordBytes))
-  private def inCounters(bytes: UInt): UInt = CounterWidth.repeatBytes(bytes, width, p) & shifts
-  private val meets = RegNext(inCounters(bytesUpTo & ~bytesUnder))
-  private val whole = RegNext(inCounters(Mux(left, ~bytesUpTo, bytesUnder)))
-  private val part = RegNext(under(thresholdBit, p.byteBits) ^ Fill(p.byteBits, left))
-  private val whereB = RegNext(control.moved === UpdateOp.WhereB.code.U)
+  private val (amountByte, amountBit) = (amount >> byteBits, amount(byteBits - 1, 0))
+  private val digits = Seq.tabulate(6 - byteBits) { i =>
+    Seq.tabulate(2) { bit =>
+      val digit = if (i < p.subBits) (right ^ (bit == 1).B) && width > i.U else false.B
+      (digit && !amountByte(i), digit === amountByte(i))
+    }
+  }
+  private val (over, at) = Seq.tabulate(p.wordBytes) { byte =>
+    digits.zipWithIndex.foldLeft((false.B, true.B)) { case ((over, at), (digit, i)) =>
+      val (greater, equal) = digit((byte >> i) & 1)
+      (greater || (equal && over), equal && at)
+    }
+  }.unzip
+  private val whole = RegNext(Mux(shifts, VecInit(over).asUInt, 0.U))
+  private val meets = Mux(shifts, VecInit(at).asUInt, 0.U)
+  private val bitsFrom = VecInit.tabulate(p.byteBits)(_.U >= amountBit).asUInt
+  private val part = Mux(right, Reverse(bitsFrom), bitsFrom)
+  private def byBytes(byte: Int => UInt): UInt = VecInit.tabulate(p.wordBytes)(byte).asUInt
+  private val parts = byBytes(k => RegNext(Mux(meets(k), part, 0.U(p.byteBits.W))))
+  private val operands = from.zip(io.operands).map { case (f, operand) => RegNext(Mux(f && !shifts, operand, 0.U)) }
 
-  private val result = Reg(new AluOperand(p))
-  private val useful = CounterWidth.spread(Mux(control.operand, inside, 0.U), p)
-  result.b := ((operand | io.later) & useful) ^ Fill(p.wordBits, control.subtract)
-  result.drop := Mux(control.pass, 0.U, inside)
-  result.subtract := control.subtract
-  result.counterWidth := width
-  result.tops := CounterWidth.tops(width, p)
-  result.settle := control.settle
-  result.rotate := Mux(left, 0.U - amount, Mux(right, amount, 0.U))
-
-  // Third: the bits that join.
-  io.result := RegNext(result)
-  private val kept = CounterWidth.spread(whole, p) | (CounterWidth.spread(meets, p) & Fill(p.wordBytes, part))
-  io.result.keep := RegNext(kept | (result.b & Fill(p.wordBits, whereB)))
+  // Third: B, and what else `alt` is made of.
+  private def later[T <: Data](x: T): T = RegNext(RegNext(x))
+  private val covered = RegNext(inside)
+  private val mixed = Mux(RegNext(control.pass), 0.U, covered)
+  private val b = (operands.reduce(_ | _) ^ Fill(p.wordBits, RegNext(control.subtract))) | parts
+  io.result.b := byBytes { k =>
+    RegNext(Mux(covered(k), b((k + 1) * p.byteBits - 1, k * p.byteBits), 0.U))
+  }
+  io.result.inside := RegNext(covered)
+  io.result.subtract := later(control.subtract)
+  io.result.counterWidth := later(width)
+  io.result.tops := RegNext(CounterWidth.tops(RegNext(width), p))
+  io.result.settle := later(control.settle)
+  io.result.rotate := later(Mux(shifts, Mux(right, amount, 0.U - amount), 0.U))
+  io.result.mixLow := RegNext(mixed & (~RegNext(meets)).asUInt)
+  io.result.mixHigh := RegNext(mixed & (~whole).asUInt)
 }
 
 object OperandStage {
+
+  /** Who may have an operand: a read's effect, the rule, and a field of the request. */
+  val sources: Int = 3
   val latency: Int = 3
 }

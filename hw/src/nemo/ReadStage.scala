@@ -9,12 +9,12 @@ import chisel3.util._
   * Words whose newest value was on its way to the state array when the read came are taken from there, as they pass the
   * write of the pipeline that is read. A walk's words arrive a slot apart and are gathered.
   *
-  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`; a line a cycle.
+  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`, which is not registered again; a line a cycle.
   */
 class ReadStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
 
-    /** The slot as the update stages have it; its parts come [[UpdateStage.partLatency]] cycles later. */
+    /** The slot as the update stages have it; its parts come behind it as [[LinePart]] says. */
     val slot = Input(new Slot(p))
     val parts = Input(Vec(p.pipelines, new LinePart(p)))
     val line = Valid(new Line(p))
@@ -22,53 +22,56 @@ class ReadStage(p: NemoParams) extends Module {
     /** The pipeline that `line` came from. */
     val pipeline = Output(UInt(p.pipelineBits.W))
   })
-  private val slots = Seq.iterate(io.slot, UpdateStage.window)(Slot.delayed(_, 1))
-  private val slot = slots(UpdateStage.partLatency)
-
+  private val slots = Seq.iterate(io.slot, ReadStage.latency + 1)(Slot.delayed(_, 1))
   private def joined(of: LinePart => UInt): UInt = io.parts.map(of).reduce(_ | _)
 
-  // The slot d before the read is written 4 - d cycles behind the read's own.
-  private def passing[T <: Data](d: Int, of: LinePart => T): T =
-    NemoParams.pick(VecInit(io.parts.map(of)), slots(UpdateStage.window - d).target.pipeline)
-  private def value(d: Int): InFlight = ShiftRegister(passing(d, _.result), d - 1)
-  private val joinedHits = Seq.tabulate(UpdateStage.window)(d => joined(_.hits(d)))
-  private def hit(d: Int): UInt = joinedHits(d - 1)
+  /** A register that is of use behind `slots(n)` alone. */
+  private def kept[T <: Data](value: T, n: Int): T = RegEnable(value, slots(n).read)
+  private def joinedValue(of: LinePart => InFlight): InFlight = joined(of(_).asUInt).asTypeOf(new InFlight(p))
 
-  // That of three before is there with what is stored, and has its parity; the others join them in the next cycle.
-  private val third = RegNext(passing(3, part => Cat(part.parity, part.result.data)))
-  private val words = Seq.tabulate(p.lineWords) { k =>
-    RegEnable(joined(_.stored(k).asUInt) | Mux(hit(3)(k), third, 0.U), slot.read).asTypeOf(new StateWord(p))
+  /** The same of one word: it holds what it has while a walk goes on to the others. */
+  private def keptWord[T <: Data](value: T, k: Int, n: Int): T =
+    RegEnable(value, slots(n).read && (!slots(n).walk || slots(n).word === k.U))
+  private def goesOn(n: Int): Bool = slots(n).walk && slots(n).word =/= 0.U
+
+  // Which slot before has a word's newest value.
+  private val hits = Seq.tabulate(UpdateStage.window)(d => joined(_.hits(d)))
+  private val newest = hits.zip(hits.scanLeft(0.U(p.lineWords.W))(_ | _)).map { case (hit, younger) => hit & ~younger }
+  private def inCycle(n: Int, hit: UInt): UInt = (UpdateStage.partLatency until n).foldLeft(hit)(kept(_, _))
+
+  // A value is copied to its words, zero in the others, and joins them by OR. That of four before is early enough to join
+  // with what is stored, and has its parity.
+  private def copies[T <: Data](value: T, hit: UInt, n: Int): Seq[T] =
+    Seq.tabulate(p.lineWords)(k => keptWord(Mux(hit(k), value, 0.U.asTypeOf(value)), k, n))
+  private val fourths = copies(joined(_.fourth.asUInt), newest(3), 1)
+  private val words = fourths.zipWithIndex.map { case (fourth, k) =>
+    keptWord(joined(_.stored(k).asUInt) | fourth, k, 2).asTypeOf(new StateWord(p))
   }
-  private val badStored = words.map(word => word.data.xorR ^ word.parity).reduce(_ || _)
-  private val others = Seq(1, 2, 4)
-  private val values = others.map(value)
-  private val hits = others.map(d => RegEnable(hit(d), slot.read))
-  private val badNewest = hits.zip(values).map { case (hit, value) => hit.orR && value.bad }.reduce(_ || _)
-
-  // Which of them has a word's newest value: a number, as one look-up of words and values is then a bit of the line.
-  private def whole(k: Int): UInt = {
-    val newest = RegEnable(VecInit(hit(1)(k) || hit(4)(k), hit(2)(k) || hit(4)(k)).asUInt, slot.read)
-    words(k).data | MuxLookup(newest, 0.U)((1 to 3).map(i => i.U -> values(i - 1).data))
-  }
-
-  private val reading = RegNext(slot.read, false.B)
-  private val walk = RegNext(slot.walk)
-  private val word = RegNext(slot.word)
-  private val gather = walk && word =/= 0.U
-  private val last = !walk || word === (p.lineWords - 1).U
-  private val line = Reg(new Line(p))
-  when(reading) {
-    for (k <- 0 until p.lineWords) {
-      when(!walk || word === k.U) { line.words(k) := whole(k) }
-    }
-    line.poison := badStored || badNewest || (gather && line.poison)
+  private val (third, second) = (joinedValue(_.third), joinedValue(_.second))
+  private val (thirdHit, secondHit) = (inCycle(3, newest(2)), inCycle(3, newest(1)))
+  private val (thirds, seconds) = (copies(third.data, thirdHit, 3), copies(second.data, secondHit, 3))
+  private val badStored = kept(words.map(word => word.data.xorR ^ word.parity).reduce(_ || _), 3)
+  private val badLater = Reg(Bool())
+  when(slots(3).read) {
+    badLater := (thirdHit.orR && third.bad) || (secondHit.orR && second.bad) || (goesOn(3) && badLater)
   }
 
-  io.line.valid := RegNext(reading && last, false.B)
-  io.line.bits := line
-  io.pipeline := ShiftRegister(slot.target.pipeline, 2)
+  // The slot right before a walk's is an event for its first word alone, so only that holds the value.
+  private val slot = slots(4)
+  private val (first, firstHit) = (joinedValue(_.first), inCycle(4, newest(0)))
+  private val held = RegEnable(Mux(firstHit(0), first, 0.U.asTypeOf(first)), slot.read && !goesOn(4))
+  assert(!(slot.read && goesOn(4) && firstHit.orR), "a walk met its own last word")
+  private def newestFirst(k: Int): UInt = {
+    val own = Mux(firstHit(k), first.data, 0.U)
+    if (k == 0) Mux(goesOn(4), held.data, own) else own
+  }
+  for (k <- 0 until p.lineWords)
+    io.line.bits.words(k) := kept(words(k).data, 3) | thirds(k) | seconds(k) | newestFirst(k)
+  io.line.bits.poison := badStored || badLater || Mux(goesOn(4), held.bad, firstHit.orR && first.bad)
+  io.line.valid := slot.read && (!slot.walk || slot.word === (p.lineWords - 1).U)
+  io.pipeline := slot.target.pipeline
 }
 
 object ReadStage {
-  val latency: Int = UpdateStage.partLatency + 2
+  val latency: Int = UpdateStage.partLatency + 3
 }

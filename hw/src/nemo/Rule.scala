@@ -86,13 +86,17 @@ class TableWrite(p: NemoParams) extends Bundle {
   * channels in one cycle, the lower.
   */
 class PipelineStatus(p: NemoParams) extends Bundle {
-  val matched = UInt(64.W)
-  val unmapped = UInt(64.W)
-  val outOfRange = UInt(64.W)
-  val notifications = UInt(64.W)
-  val parityErrors = UInt(64.W)
+  val matched = UInt(PipelineStatus.counterBits.W)
+  val unmapped = UInt(PipelineStatus.counterBits.W)
+  val outOfRange = UInt(PipelineStatus.counterBits.W)
+  val notifications = UInt(PipelineStatus.counterBits.W)
+  val parityErrors = UInt(PipelineStatus.counterBits.W)
   val notified = Bool()
   val notifiedIndex = UInt(p.indexBits.W)
   val notifiedChannel = UInt(p.channelBits.W)
   val clearing = Bool()
+}
+
+object PipelineStatus {
+  val counterBits: Int = 64
 }

@@ -29,8 +29,11 @@ class StateArray(p: NemoParams) extends Module {
     val value = Input(new StateWord(p))
   })
 
+  private val answers = RegNext(io.read.words, 0.U)
+  assert(!(io.read.words & io.write.words).orR || io.read.line =/= io.write.line, "read of a word being written")
   for (k <- 0 until p.lineWords) {
-    val bank = Module(new Ram1R1W(p.lines, 1 + p.wordBits)).suggestName(s"bank_$k")
+    val bank = Module(new Ram1R1W(p.lines, 1 + p.wordBits, grouped = true)).suggestName(s"bank_$k")
+    bank.io.answers.foreach(_ := answers(k))
     bank.io.read.valid := io.read.words(k)
     bank.io.read.bits := io.read.line
     bank.io.write.valid := io.write.words(k)

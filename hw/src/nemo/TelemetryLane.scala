@@ -6,7 +6,7 @@ import chisel3.util._
 
 /** One rule on one channel: match, update and notify in a row (NEMO §3.1, Figure 2). A slot a cycle, never a stall.
   *
-  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `part` [[UpdateStage.partLatency]] more, the write of the
+  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `part` as [[LinePart]] says, the write of the
   * state [[TelemetryLane.writeLatency]], `holds` [[TelemetryLane.latency]].
   */
 class TelemetryLane(p: NemoParams) extends Module {

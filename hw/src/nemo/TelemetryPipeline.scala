@@ -72,10 +72,13 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   private val results = lanes.map(_.matched)
   private val holds = lanes.map(_.holds)
 
+  private val turn = ExactCounter.turn()
   private def count(flags: Seq[Bool]): UInt = {
-    val total = RegInit(0.U(64.W))
-    total := Mux(clearing, 0.U, total + RegNext(PopCount(flags), 0.U))
-    total
+    val counter = Module(new ExactCounter(p.channels, PipelineStatus.counterBits))
+    counter.io.flags := VecInit(flags)
+    counter.io.turn := turn
+    counter.io.clear := clearing
+    counter.io.total
   }
   io.status.matched := count(results.map(_.matched))
   io.status.unmapped := count(results.map(_.unmapped))

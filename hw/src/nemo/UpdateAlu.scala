@@ -38,19 +38,41 @@ class UpdateAlu(p: NemoParams) extends Module {
     val n = 1 << stage
     Mux(in.rotate(stage), Cat(word(n - 1, 0), word(p.wordBits - 1, n)), word)
   }
-  private val passed = a & ~CounterWidth.spread(in.drop, p)
-  private val alt = RegNext(Mux(io.zero, 0.U, (passed ^ in.b) | (rotated & in.keep)))
+  private val (mixLow, mixHigh) = (CounterWidth.spread(in.mixLow, p), CounterWidth.spread(in.mixHigh, p))
+  private def not(word: UInt): UInt = (~word).asUInt
+  private val met = (a & not(mixLow | mixHigh)) ^ in.b
+  private val mixed = (met & (rotated | mixLow | not(mixHigh))) | (rotated & mixLow & not(mixHigh))
+  private val alt = RegNext(Mux(io.zero, 0.U, mixed))
 
   // At a top bit `partial` is the carry that came in, and for a sum `alt` is A ^ B.
-  private val b = RegNext(in.b)
+  private val partialTops = CounterWidth.topBits(RegNext(in.tops), p)
+  private val sum = partial ^ (alt & partialTops)
+  private val topB = RegNext(in.b & tops)
+  private val carry = CounterWidth.fromTop((alt & partial) | (not(alt) & topB), RegNext(in.counterWidth), p)
+
+  // B where the result may be A or B, and zero else: so its inverse is the operand of a maximum, or all ones for a
+  // saturated sum, and `alt` with it is A again for a maximum.
+  private val (larger, either) = (UpdateOp.SettleLarger.code.U, UpdateOp.SettleEither.code.U)
+  private val other = RegNext(Mux(io.zero || (in.settle =/= larger && in.settle =/= either), 0.U, in.b))
+
+  // Two flags a byte choose, so that a bit of the result is one look-up of five inputs.
   private val settle = RegNext(Mux(io.zero, UpdateOp.SettleAlt.code.U, in.settle))
-  private val sum = partial ^ (alt & CounterWidth.topBits(RegNext(in.tops), p))
-  private val carry = CounterWidth.fromTop((alt & partial) | (~alt & b), RegNext(in.counterWidth), p)
-  io.result := MuxLookup(settle, alt)(
+  private val inside = CounterWidth.spread(RegNext(in.inside), p)
+  private val always = Fill(p.wordBits, 1.U)
+  private val takesSum = inside & MuxLookup(settle, 0.U)(
     Seq(
-      UpdateOp.SettleSum.code.U -> sum,
-      UpdateOp.SettleSaturated.code.U -> (sum | carry),
-      UpdateOp.SettleLarger.code.U -> ((carry & (alt ^ b)) | ~(carry | b))
+      UpdateOp.SettleSum.code.U -> always,
+      UpdateOp.SettleSaturated.code.U -> not(carry),
+      either -> always
     )
   )
+  private val inverts = inside & MuxLookup(settle, 0.U)(
+    Seq(
+      UpdateOp.SettleSaturated.code.U -> carry,
+      larger -> not(carry),
+      either -> always
+    )
+  )
+  private val settled = (sum & takesSum) | ((alt ^ other) & not(takesSum))
+  io.result := (settled & not(inverts)) | (((alt & takesSum) | (other ^ not(takesSum))) & inverts)
 }

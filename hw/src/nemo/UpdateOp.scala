@@ -9,32 +9,34 @@ import chisel3.util._
   *
   * The datapath of a counter, A the old state and B the operand, inverted when `subtract`:
   *   - `sum` = A + B, or A + B + 1 when `subtract`, and its carry out;
-  *   - `alt` = A ^ B, or B alone without `pass`, joined (OR) by what `moved` says; a sum needs `pass`;
+  *   - `alt` = A ^ B, or B alone without `pass`, or what `moved` says; a sum needs `pass`;
   *   - `settle` chooses between them once the carry is known.
   *
   * @param code     as rules and registers encode it
-  * @param operand  B is the operand; otherwise zero
   * @param subtract B is inverted and a carry enters each counter
   * @param pass     A is part of `alt`
-  * @param moved    what else is: A moved right or left by the operand, or A where B has ones
+  * @param moved    `alt` is A, moved right or left by the operand
   * @param settle   which result stands
   */
 case class UpdateOp(
     name: String,
     code: Int,
-    operand: Boolean = true,
     subtract: Boolean = false,
     pass: Boolean = false,
     moved: UpdateOp.Moved = UpdateOp.Nothing,
     settle: UpdateOp.Settle = UpdateOp.SettleAlt
-)
+) {
+  require(
+    moved == UpdateOp.Nothing || !(pass || subtract),
+    s"$name: an op moves the state, or meets it with the operand"
+  )
+}
 
 object UpdateOp {
   sealed abstract class Moved(val code: Int)
   case object Nothing extends Moved(0)
   case object Right extends Moved(1)
   case object Left extends Moved(2)
-  case object WhereB extends Moved(3)
 
   sealed abstract class Settle(val code: Int)
   case object SettleAlt extends Settle(0)
@@ -46,12 +48,16 @@ object UpdateOp {
   /** A where A - B did not borrow, else B. */
   case object SettleLarger extends Settle(3)
 
+  /** Ones of A ^ B or of B. */
+  case object SettleEither extends Settle(4)
+  val settleBits: Int = 3
+
   val Add: UpdateOp = UpdateOp("add", 0, pass = true, settle = SettleSum)
   val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, pass = true, settle = SettleSum)
-  val Shr: UpdateOp = UpdateOp("shr", 2, operand = false, moved = Right)
-  val Shl: UpdateOp = UpdateOp("shl", 3, operand = false, moved = Left)
+  val Shr: UpdateOp = UpdateOp("shr", 2, moved = Right)
+  val Shl: UpdateOp = UpdateOp("shl", 3, moved = Left)
   val Xor: UpdateOp = UpdateOp("xor", 4, pass = true)
-  val Or: UpdateOp = UpdateOp("or", 5, pass = true, moved = WhereB)
+  val Or: UpdateOp = UpdateOp("or", 5, pass = true, settle = SettleEither)
   val Max: UpdateOp = UpdateOp("max", 6, subtract = true, pass = true, settle = SettleLarger)
   val AddSat: UpdateOp = UpdateOp("addsat", 7, pass = true, settle = SettleSaturated)
 
@@ -71,11 +77,10 @@ object UpdateOp {
 
 /** An op decoded into the datapath's controls, one row of [[UpdateOp]] as wires. */
 class OpControl extends Bundle {
-  val operand = Bool()
   val subtract = Bool()
   val pass = Bool()
   val moved = UInt(2.W)
-  val settle = UInt(2.W)
+  val settle = UInt(UpdateOp.settleBits.W)
 }
 
 object OpControl {
@@ -85,11 +90,10 @@ object OpControl {
     def field(f: UpdateOp => Int, width: Int): UInt =
       MuxLookup(code, f(UpdateOp.Add).U(width.W))(UpdateOp.all.map(op => op.code.U -> f(op).U(width.W)))
     val control = Wire(new OpControl)
-    control.operand := field(op => if (op.operand) 1 else 0, 1)
     control.subtract := field(op => if (op.subtract) 1 else 0, 1)
     control.pass := field(op => if (op.pass) 1 else 0, 1)
     control.moved := field(_.moved.code, 2)
-    control.settle := field(_.settle.code, 2)
+    control.settle := field(_.settle.code, UpdateOp.settleBits)
     control
   }
 }

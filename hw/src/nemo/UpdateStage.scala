@@ -12,17 +12,20 @@ class InFlight(p: NemoParams) extends Bundle {
 
 /** What a rule's update stage contributes to a telemetry line of its channel.
   *
-  * `stored` are the words as the state array had them, zero where they were not read; in the slot of a read only the rule
-  * that is read has any, so that the rules' are joined by OR. Words with an update in flight are not read there: `hits`
-  * says that slot `d` before, d = 1 to 4, has their newest value. `result` is what stage 4 writes in this cycle.
+  * In the slot of a read only the rule that is read has anything but zero, so that the rules' are joined by OR. Words with an
+  * update in flight are not read from the state array: `hits` says which slots before have some. `fourth` is what the slot
+  * four before writes, and so on. All come as they are there, so many cycles behind the slot: `hits` and `fourth`
+  * [[UpdateStage.partLatency]], `stored` one more, `third` and `second` two more, `first` three more.
   */
 class LinePart(p: NemoParams) extends Bundle {
-  val stored = Vec(p.lineWords, new StateWord(p))
-  val hits = Vec(UpdateStage.window, UInt(p.lineWords.W))
-  val result = new InFlight(p)
 
-  /** The parity that is written with it. */
-  val parity = Bool()
+  /** Of the slot right before, and so on. */
+  val hits = Vec(UpdateStage.window, UInt(p.lineWords.W))
+  val fourth = new StateWord(p)
+  val stored = Vec(p.lineWords, new StateWord(p))
+  val third = new InFlight(p)
+  val second = new InFlight(p)
+  val first = new InFlight(p)
 }
 
 /** A counter that an event updated, on its way to the notify stage, which hears nothing of words with bad parity. */
@@ -39,8 +42,7 @@ class Updated(p: NemoParams) extends Bundle {
   *
   * Stages, a cycle each: 0 state and operand are asked for, 1 the memory works, 2 the word is chosen, 3 the ALU, 4 the
   * write. So a slot may need what the four slots before it have not yet written. It compares with them in stage 0,
-  * does not read words that are in flight, and takes those from stage 4, or the value kept behind it, when it is in
-  * stage 1 (of slots three and four before) or in stage 3 (of the two right before).
+  * does not read words that are in flight, and takes those as they pass stage 4 or the register behind it.
   *
   * A word whose parity is bad keeps bad parity through any update; only a reset heals it.
   */
@@ -89,53 +91,61 @@ class UpdateStage(p: NemoParams) extends Module {
   modified.line := access.line
   modified.words := Mux(modifies, access.words, 0.U)
 
-  // The operand: a read effect's or a field of the request, or the rule's own, which is looked at in stage 1.
   private val operands = Module(new OperandStage(p))
-  private val request =
-    Mux(loaded(io.rule.ofLine), io.slot.request.address >> 6, loaded(io.rule.ofWrite) && io.slot.request.write)
-  private val field = CounterWidth.repeat(request.pad(p.wordBits), width, p)
-  private val effectOperand = loaded(io.rule.effectOperand)
-  private val ruleOperand = RegEnable(io.rule.operand, RegNext(io.load, false.B))
+  private val (ofLine, ofWrite) = (loaded(io.rule.ofLine), loaded(io.rule.ofWrite))
   operands.io.op := Mux(io.slot.read, loaded(io.rule.effectOp), loaded(io.rule.op))
-  operands.io.operand := Mux(io.slot.read, effectOperand, field)
-  operands.io.later := Mux(RegNext(io.slot.read), 0.U, ruleOperand)
-  operands.io.amount := Mux(io.slot.read, effectOperand, field | loaded(io.rule.operand.pad(6)(5, 0)))
+  operands.io.from := VecInit(
+    io.slot.read,
+    !io.slot.read && !ofLine && (!ofWrite || io.slot.request.write),
+    !io.slot.read && ofLine
+  )
   operands.io.counterWidth := width
   private val inside = Mux(io.slot.read, Fill(p.wordBytes, 1.U), CounterWidth.bytes(io.matched.sub, width, p))
   operands.io.inside := inside
 
-  // Hazards: which of the accessed words the slots before have in flight, the youngest first.
+  // Stage 1 has the operands.
+  private val loadNext = RegNext(io.load, false.B)
+  private val effectOperand = RegEnable(io.rule.effectOperand, loadNext)
+  private val ownOperand = RegEnable(io.rule.operand, loadNext)
+  private val line = RegNext(io.slot.request.address >> 6)
+  operands.io.operands := VecInit(effectOperand, ownOperand, CounterWidth.repeat(line, RegNext(width), p))
+
+  // Hazards: which of the accessed words the slots before have in flight.
   private val inFlight = Seq.iterate(modified, window + 1)(later => quiet(later)).tail
   private val touched = inFlight.map(m => Mux(m.line === access.line, m.words & access.words, 0.U))
-  private val younger = touched.scanLeft(0.U(p.lineWords.W))(_ | _)
-  private val hits = touched.zip(younger).map { case (t, y) => t & ~y }
 
   private val states = Module(new StateArray(p))
   states.io.read.line := access.line
-  states.io.read.words := access.words & ~younger.last
+  states.io.read.words := access.words & ~touched.reduce(_ | _)
 
-  // Stages 1 and 2: the word, from its bank or from a slot three or four before.
-  private val hits1 = hits.map(h => RegNext(h, 0.U))
-  private val hits2 = hits1.map(h => RegNext(h, 0.U))
+  // Stage 1: of one word it is the youngest that counts; of a line's words each may have another.
+  private val hits = touched.map(RegNext(_, 0.U))
+  private val oneWord = RegNext(!io.slot.read || io.slot.walk)
+  private val any = hits.map(_.orR)
+  private val takes = any.zip(any.scanLeft(false.B)(_ || _)).map { case (hit, younger) => hit && !(oneWord && younger) }
+
+  // Stage 2: the word, from its bank or from the slot four before. Values are zero where they are not taken, so they are
+  // joined by OR: those of three and two before with the state, in stage 3.
   private[nemo] val result = Wire(new InFlight(p))
+  private val resultParity = result.data.xorR ^ result.bad
   private val before = RegNext(result)
-  private def ifAny(hit: UInt, value: InFlight): InFlight = Mux(hit.orR, value, 0.U.asTypeOf(value))
-  private val older = RegNext((ifAny(hits1(2), result).asUInt | ifAny(hits1(3), before).asUInt).asTypeOf(result))
-  private val state = RegNext((older.data +: states.io.words.map(_.data)).reduce(_ | _))
-  private val parity = RegNext(states.io.words.map(_.parity).reduce(_ || _))
-  private val fromOlder = RegNext(hits2(2).orR || hits2(3).orR)
-  private val olderBad = RegNext(older.bad)
+  private val beforeParity = RegNext(resultParity)
+  private def ifTaken[T <: Data](take: Bool, value: T): T = RegNext(Mux(take, value, 0.U.asTypeOf(value)))
+  private val fourth = ifTaken(takes(3), word(before.data, beforeParity))
+  private val third = ifTaken(RegNext(takes(2), false.B), before)
+  private val second = ifTaken(RegNext(takes(1), false.B), result)
+  private val state = RegNext((fourth.data +: states.io.words.map(_.data)).reduce(_ | _))
+  private val parity = RegNext((fourth.parity +: states.io.words.map(_.parity)).reduce(_ || _))
 
   // Stages 3 and 4: the loop.
-  private val chain = RegNext(hits2(0).orR, false.B)
-  private val fromBefore = RegNext(hits2(1).orR, false.B)
+  private val chain = ShiftRegister(takes(0), 2, false.B, true.B)
   private val alu = Module(new UpdateAlu(p))
   alu.io.operand := operands.io.result
-  alu.io.state := Mux(fromBefore, before.data, state)
+  alu.io.state := state | third.data | second.data
   alu.io.chain := chain
   alu.io.zero := io.clear.valid
   private val healed = delayed(io.slot.read && loaded(io.rule.heals), 3)
-  private val stateBad = Mux(fromBefore, before.bad, Mux(fromOlder, olderBad, state.xorR ^ parity))
+  private val stateBad = second.bad || third.bad || (state.xorR ^ parity)
   result.data := alu.io.result
   result.bad := RegNext(!healed && !io.clear.valid && Mux(chain, result.bad, stateBad))
 
@@ -143,23 +153,31 @@ class UpdateStage(p: NemoParams) extends Module {
   private val clearing = RegNext(io.clear.valid, false.B)
   states.io.write.line := Mux(clearing, RegNext(io.clear.bits), written.line)
   states.io.write.words := Mux(clearing, Fill(p.lineWords, 1.U), written.words)
-  states.io.value.data := result.data
-  states.io.value.parity := result.data.xorR ^ result.bad
+  states.io.value := word(result.data, resultParity)
 
+  io.part.hits := hits
+  io.part.fourth := ifTaken(read, states.io.value)
   io.part.stored := states.io.words
-  io.part.hits := hits2
-  io.part.result := result
-  io.part.parity := states.io.value.parity
+  io.part.third := third
+  io.part.second := second
+  io.part.first := ifTaken(chain, result)
 
   // To the notify stage: what an event wrote. A predicate on a bad word would raise an interrupt for what nobody counted.
-  private val word = Cat(io.matched.line, io.matched.word)
+  private val wordIndex = Cat(io.matched.line, io.matched.word)
   private val index = CounterWidth.select(width, p) { w =>
-    (if (w < p.subBits) Cat(word, io.matched.sub(p.subBits - 1 - w, 0)) else word).pad(p.indexBits)
+    (if (w < p.subBits) Cat(wordIndex, io.matched.sub(p.subBits - 1 - w, 0)) else wordIndex).pad(p.indexBits)
   }
   io.updated.valid := RegNext(ShiftRegister(event, window, false.B, true.B) && !result.bad, false.B)
   io.updated.bits.data := RegNext(result.data)
   io.updated.bits.bytes := delayed(inside, window + 1)
   io.updated.bits.index := delayed(index, window + 1)
+
+  private def word(data: UInt, parity: Bool): StateWord = {
+    val word = Wire(new StateWord(p))
+    word.data := data
+    word.parity := parity
+    word
+  }
 
   private def quiet(select: LineSelect): LineSelect = {
     val next = Wire(new LineSelect(p))
@@ -174,8 +192,8 @@ object UpdateStage {
   /** Slots before a slot whose writes it can't find in the state array yet. */
   val window: Int = 4
 
-  /** Cycles from slot to `stored` and `hits` of its part. */
-  val partLatency: Int = 2
+  /** Cycles from slot to `hits` of its part. */
+  val partLatency: Int = 1
 
   /** Cycles from slot to the value `updated`. */
   val latency: Int = window + 1

@@ -14,7 +14,7 @@ object LaidOut {
 
   /** What a mask takes of an address below the shift and above the field is nobody's; the field has `bits` bits. */
   def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int): Unit = {
-    field.shift.poke(shift)
+    for ((port, digit) <- field.shift.zip(AddressField.digits(shift, field.p))) port.poke(digit)
     field.mask.poke((mask >> shift) & ((BigInt(1) << bits) - 1))
     field.beyond.poke((mask >> (shift + bits)) << (shift + bits))
   }

@@ -14,16 +14,19 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private case class Part(pipeline: Int, walk: Boolean, word: Int, words: Map[Int, Word])
 
-  /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. */
-  private def random(of: Random, at: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
+  /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. Right before a walk's word
+    * is its word before, so that it has none.
+    */
+  private def random(of: Random, first: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
     val pipeline = of.nextInt(p.pipelines)
     def words(ks: Seq[Int], at: Int): Map[Int, Word] = ks.map { k =>
-      val from = of.nextInt(UpdateStage.window + 1)
+      val any = of.nextInt(UpdateStage.window + 1)
+      val from = if (any == 1 && at > first) 0 else any
       val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else passing(pipeline, at - from)
       k -> Word(from, data, bad)
     }.toMap
-    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords, at)))
-    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k), at + k)))
+    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords, first)))
+    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k), first + k)))
   }
 
   private def odd(x: BigInt): Boolean = x.bitCount % 2 == 1
@@ -54,21 +57,28 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.io.slot.walk.poke(slot.exists(_.walk))
           dut.io.slot.word.poke(slot.fold(0)(_.word))
           dut.io.slot.target.pipeline.poke(slot.fold(0)(_.pipeline))
-          val arrived = slots.lift(cycle - UpdateStage.partLatency).flatten
+          def arrived(later: Int) = slots.lift(cycle - UpdateStage.partLatency - later).flatten
           for ((part, i) <- dut.io.parts.zipWithIndex) {
-            val own = arrived.filter(_.pipeline == i)
+            def own(later: Int) = arrived(later).filter(_.pipeline == i)
+            def takes(later: Int, d: Int) = own(later).exists(_.words.values.exists(_.from == d))
+            // Of a slot that is not read, nor has anything in flight, nothing comes.
+            def value(later: Int, d: Int) =
+              if (takes(later, d)) passing(i, cycle - UpdateStage.partLatency - later - d) else (BigInt(0), false)
+            for (d <- 1 to UpdateStage.window)
+              part.hits(d - 1).poke(own(0).fold(0)(_.words.filter(_._2.from == d).keys.map(1 << _).sum))
+            val (data, bad) = value(0, 4)
+            part.fourth.data.poke(data)
+            part.fourth.parity.poke(odd(data) ^ bad)
             for (k <- 0 until p.lineWords) {
-              val word = own.flatMap(_.words.get(k)).filter(_.from == 0)
+              val word = own(1).flatMap(_.words.get(k)).filter(_.from == 0)
               part.stored(k).data.poke(word.fold(BigInt(0))(_.data))
               part.stored(k).parity.poke(word.exists(w => odd(w.data) ^ w.bad))
             }
-            for (d <- 1 to UpdateStage.window)
-              part.hits(d - 1).poke(own.fold(0)(_.words.filter(_._2.from == d).keys.map(1 << _).sum))
-            // What no word takes is not looked at.
-            val (data, bad) = passing(i, cycle - UpdateStage.window)
-            part.result.data.poke(data)
-            part.result.bad.poke(bad)
-            part.parity.poke(odd(data) ^ bad)
+            for ((port, later, d) <- Seq((part.third, 2, 3), (part.second, 2, 2), (part.first, 3, 1))) {
+              val (data, bad) = value(later, d)
+              port.data.poke(data)
+              port.bad.poke(bad)
+            }
           }
           dut.io.line.valid.expect(expected.headOption.exists(_._1 == cycle), s"cycle $cycle")
           if (expected.headOption.exists(_._1 == cycle)) {

@@ -26,10 +26,10 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
   private val watched = RegEnable(io.watched, reset.asBool)
   private val operand = amount.fold(io.operand)(_.U(p.wordBits.W))
   bench.io.operand.op := op.code.U
-  bench.io.operand.operand := Fill(counters, operand(bits - 1, 0))
-  bench.io.operand.amount := operand(5, 0)
+  bench.io.operand.from := VecInit(true.B +: Seq.fill(OperandStage.sources - 1)(false.B))
+  private val repeated = RegNext(Fill(counters, operand(bits - 1, 0)))
+  bench.io.operand.operands := VecInit.fill(OperandStage.sources)(repeated)
   bench.io.operand.counterWidth := counterWidth.U
-  bench.io.operand.later := 0.U
   bench.io.operand.inside := FillInterleaved(1 << counterWidth, io.updated)
   bench.io.zero := false.B
   bench.io.state := io.state

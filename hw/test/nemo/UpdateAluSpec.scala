@@ -45,22 +45,30 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
         info(s"seed $seed")
         val random = new Random(seed)
         val pending = scala.collection.mutable.Queue[(BigInt, Int, BigInt, Boolean)]()
-        var (last, later) = (BigInt(0), BigInt(0))
+        var last = BigInt(0)
+        var sources = Seq.fill(OperandStage.sources)(BigInt(0))
         for (cycle <- 0 until 150) {
           val operand = interesting(random)
           val counters = 64 / (8 << w)
           val one = ((1 << (1 << w)) - 1) << (random.nextInt(counters) << w)
           val bytes = if (random.nextInt(4) == 0) 0xff else one
           dut.io.operand.op.poke(op.code)
-          // Of the operand some bits come at once and the others a cycle later.
-          val (repeated, first) = (LaidOut.repeated(operand, w), BigInt(64, random))
-          dut.io.operand.operand.poke(repeated & first)
-          dut.io.operand.later.poke(later)
-          later = repeated &~ first
-          dut.io.operand.amount.poke(operand & 63)
+          // One source has the operand, or none has and it is zero; they are looked at a cycle later.
+          val source = random.nextInt(OperandStage.sources + 1)
+          dut.io.operand.from.zipWithIndex.foreach { case (from, i) => from.poke(i == source) }
+          dut.io.operand.operands.zip(sources).foreach { case (port, value) => port.poke(value) }
+          sources =
+            Seq.tabulate(OperandStage.sources)(i =>
+              LaidOut.repeated(if (i == source) operand else interesting(random), w)
+            )
           dut.io.operand.counterWidth.poke(w)
           dut.io.operand.inside.poke(bytes)
-          pending.enqueue((operand, bytes, interesting(random), random.nextBoolean() && cycle > 0))
+          pending.enqueue((
+            if (source < OperandStage.sources) operand else 0,
+            bytes,
+            interesting(random),
+            random.nextBoolean() && cycle > 0
+          ))
           // The state meets the operand as that leaves its stage, and the result is there a cycle later.
           if (pending.size > OperandStage.latency) {
             val (b, covered, state, chain) = pending.dequeue()

@@ -106,27 +106,18 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  /** The words of a line where its slot's part is there: those of the array, and who before has the newest ones. */
-  private def part(dut: UpdateStage): (Seq[Word], Map[Int, Int]) = {
-    val hits = for {
-      d <- 1 to UpdateStage.window
-      hits = dut.io.part.hits(d - 1).peekInt()
-      k <- 0 until p.lineWords if hits.testBit(k)
-    } yield k -> d
-    assert(hits.map(_._1).distinct.size == hits.size, "a word has two newest values")
-    val stored = dut.io.part.stored.map { word =>
-      val data = word.data.peekInt()
-      Word(data, word.parity.peekBoolean() ^ data.bitCount % 2 == 1)
-    }
-    (stored, hits.toMap)
+  private def stored(word: StateWord): Word = {
+    val data = word.data.peekInt()
+    Word(data, word.parity.peekBoolean() ^ data.bitCount % 2 == 1)
   }
+  private def value(value: InFlight): Word = Word(value.data.peekInt(), value.bad.peekBoolean())
 
-  /** What is written in this cycle. */
-  private def passing(dut: UpdateStage): Word = {
-    val word = Word(dut.io.part.result.data.peekInt(), dut.io.part.result.bad.peekBoolean())
-    dut.io.part.parity.expect(word.data.bitCount % 2 == 1 ^ word.bad)
-    word
-  }
+  /** Who before has the newest value of a word, the youngest. */
+  private def hits(dut: UpdateStage): Map[Int, Int] = (for {
+    d <- UpdateStage.window to 1 by -1
+    hits = dut.io.part.hits(d - 1).peekInt()
+    k <- 0 until p.lineWords if hits.testBit(k)
+  } yield k -> d).toMap
 
   // Resets last, for they leave nothing bad.
   private val effects = Seq(ReadEffect.None, ReadEffect.Op, ReadEffect.Reset)
@@ -157,8 +148,9 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     val outcomes = fold(all, rule, words, met)
     assert((for (read <- Seq(false, true); d <- 1 to 5) yield (read, d)).forall(met), "not every distance is met")
     load(dut, rule)
-    var parts = Map[Int, (Seq[Word], Map[Int, Int])]()
-    var passed = Map[Int, Word]()
+    val newest = mutable.Map[Int, Map[Int, Int]]()
+    val inArray = mutable.Map[Int, Seq[Word]]()
+    val passed = mutable.Map[(Int, Int), Word]()
     for (cycle <- 0 until all.size + UpdateStage.latency) {
       offer(dut, all.lift(cycle).getOrElse(Idle))
       for (outcome <- outcomes.lift(cycle - UpdateStage.latency)) {
@@ -170,16 +162,23 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.io.updated.bits.index.expect(index)
         }
       }
-      parts += (cycle - UpdateStage.partLatency) -> part(dut)
-      passed += (cycle - UpdateStage.window) -> passing(dut)
+      val part = dut.io.part
+      val slot = cycle - UpdateStage.partLatency
+      newest(slot) = hits(dut)
+      passed((slot, 4)) = stored(part.fourth)
+      inArray(slot - 1) = part.stored.map(stored)
+      passed((slot - 2, 3)) = value(part.third)
+      passed((slot - 2, 2)) = value(part.second)
+      passed((slot - 3, 1)) = value(part.first)
       // The value of the slot right before the read passes last.
-      val slot = cycle - UpdateStage.window + 1
-      for (outcome <- outcomes.lift(slot) if all(slot).isInstanceOf[Read]; (stored, hits) = parts(slot)) {
+      val whole = slot - 3
+      for (outcome <- outcomes.lift(whole) if all(whole).isInstanceOf[Read]) {
+        val asked = outcome.part
         for (k <- 0 until p.lineWords) {
-          val seen = hits.get(k).fold(stored(k))(d => passed(slot - d))
-          val expected = outcome.part.getOrElse(k, Word(0, bad = false))
-          assert(seen == expected, s"word $k of slot $slot")
-          assert(!hits.contains(k) || stored(k) == Word(0, bad = false), s"word $k of slot $slot was read as well")
+          val from = newest(whole).get(k)
+          val seen = from.fold(inArray(whole)(k))(d => passed((whole, d)))
+          assert(seen == asked.getOrElse(k, Word(0, bad = false)), s"word $k of slot $whole")
+          assert(from.isEmpty || inArray(whole)(k) == Word(0, bad = false), s"word $k of slot $whole was read as well")
         }
       }
       dut.clock.step()

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+
+/** A wide counter of flags, exact in every cycle, without an adder of its width.
+  *
+  * Only the low bits are added to. Behind the high bits stands the number that follows them, which they take when the
+  * low bits run over; the number after that is then worked out a bit a cycle, and is there before they run over again.
+  *
+  * Latency: two cycles from `flags` to `total`. `turn` tells all counters of a pipeline when to begin; see
+  * [[ExactCounter.Turn]].
+  *
+  * @param ports flags that may count in one cycle
+  * @param bits  width of `total`, modulo which it counts
+  */
+class ExactCounter(ports: Int, bits: Int) extends Module {
+  private val lowBits = log2Ceil(2 * ExactCounter.period * ports)
+  private val highBits = bits - lowBits
+  require(
+    highBits >= 2 && highBits < ExactCounter.period,
+    s"bits: ${lowBits + 2} to ${lowBits + ExactCounter.period - 1} with $ports flags, not $bits"
+  )
+
+  val io = IO(new Bundle {
+    val flags = Input(Vec(ports, Bool()))
+    val turn = Input(new ExactCounter.Turn)
+    val clear = Input(Bool())
+    val total = Output(UInt(bits.W))
+  })
+
+  private val low = RegInit(0.U(lowBits.W))
+  private val high = RegInit(0.U(highBits.W))
+  private val next = RegInit(1.U(highBits.W))
+  private val sum = low +& RegNext(PopCount(io.flags), 0.U)
+  private val over = sum(lowBits)
+  low := sum
+
+  // The successor goes round once, an incrementer of one bit in its way.
+  private val stale = RegInit(false.B)
+  private val turning = RegInit(false.B)
+  private val carry = Reg(Bool())
+  when(io.turn.begin) {
+    turning := stale
+    stale := false.B
+    carry := true.B
+  }.elsewhen(io.turn.step < highBits.U && turning) {
+    next := Cat(next(0) ^ carry, next(highBits - 1, 1))
+    carry := carry && next(0)
+  }
+  when(over) {
+    high := next
+    stale := true.B
+  }
+  assert(!over || !stale, "a counter ran over before its next high bits were there")
+
+  when(io.clear) {
+    low := 0.U
+    high := 0.U
+    next := 1.U
+    stale := false.B
+    turning := false.B
+  }
+  io.total := Cat(high, low)
+}
+
+object ExactCounter {
+
+  /** Cycles from one beginning to the next: enough for all high bits of a counter of 64. */
+  val period: Int = 64
+
+  /** `step` counts the cycles since `begin`. The low bits take two periods or more to run over: one until the next
+    * beginning, one to go round.
+    */
+  class Turn extends Bundle {
+    val begin = Bool()
+    val step = UInt(log2Ceil(period).W)
+  }
+
+  /** The turn of some counters, without end. */
+  def turn(): Turn = {
+    val step = RegInit(0.U(log2Ceil(period).W))
+    val turn = Wire(new Turn)
+    step := step + 1.U
+    turn.begin := step === (period - 1).U
+    turn.step := step
+    turn
+  }
+}

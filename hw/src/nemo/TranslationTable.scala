@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3._
+import chisel3.util._
+import anemone.bus.{Ram1R1W, RamWrite}
+
+/** The entries of one translation table, each a valid bit over a base index.
+  *
+  * In banks as deep as a block RAM is at half of an entry's width: fewer blocks hold them than a single deep memory, whose
+  * blocks are narrow and do not come out even.
+  *
+  * Latency: two cycles from `read` to `data`, which is zero when nothing was read. An entry is not to be read in the cycle
+  * that writes it.
+  */
+class TranslationTable(p: NemoParams) extends Module {
+  private val width = p.indexBits + 1
+  val io = IO(new Bundle {
+    val read = Flipped(Valid(UInt(p.keyBits.W)))
+    val data = Output(UInt(width.W))
+    val write = Flipped(Valid(new RamWrite(p.table, width)))
+  })
+  private val depth = p.table.min(TranslationTable.bankDepth)
+  private val banks = Seq.tabulate(p.table / depth) { k =>
+    val bank = Module(new Ram1R1W(depth, width)).suggestName(s"bank_$k")
+    def here(key: UInt): Bool = (key >> log2Ceil(depth)) === k.U
+    bank.io.read.valid := io.read.valid && here(io.read.bits)
+    bank.io.read.bits := io.read.bits
+    bank.io.write.valid := io.write.valid && here(io.write.bits.address)
+    bank.io.write.bits.address := io.write.bits.address
+    bank.io.write.bits.data := io.write.bits.data
+    bank.io.data
+  }
+  io.data := banks.reduce(_ | _)
+}
+
+object TranslationTable {
+  val bankDepth: Int = 2048
+}

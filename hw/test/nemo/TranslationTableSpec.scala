@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+
+class TranslationTableSpec extends AnyFlatSpec with ChiselScalatestTester {
+  behavior of "TranslationTable"
+  for (table <- Seq(2, TranslationTable.bankDepth, 4 * TranslationTable.bankDepth))
+    it should s"answer reads of $table entries in two cycles, whatever bank, and zero where there was none" in {
+      test(new TranslationTable(NemoParams(table = table))) { dut =>
+        dut.clock.setTimeout(0)
+        val random = new Random(table)
+        // Few keys, of all banks and at their borders.
+        val some = Seq.fill(12)(random.nextInt(table)) ++ Seq(0, table - 1, table / 2, table / 2 - 1)
+        def key() = some(random.nextInt(some.size))
+        val entries = mutable.Map[Int, BigInt]()
+        val expected = mutable.Queue.fill(2)(BigInt(0))
+        for (cycle <- 0 until 2000) {
+          val (read, write) = (key(), key())
+          val reads = random.nextInt(3) > 0 && read != write && entries.contains(read)
+          dut.io.read.valid.poke(reads)
+          dut.io.read.bits.poke(read)
+          val data = BigInt(17, random)
+          dut.io.write.valid.poke(true)
+          dut.io.write.bits.address.poke(write)
+          dut.io.write.bits.data.poke(data)
+          expected.enqueue(if (reads) entries(read) else 0)
+          entries(write) = data
+          dut.io.data.expect(expected.dequeue(), s"cycle $cycle")
+          dut.clock.step()
+        }
+      }
+    }
+}
