@@ -160,9 +160,9 @@ def run_engine(program: Path, folder: Path) -> dict:
 # data it counts.
 FAULTS = {
     "a tag": (
-        "FlatMemory.sv",
-        r"(?<=assign near_wsideband =)",
-        " 11'h1 ^",
+        "LinePort*.sv",
+        r"(\.io_in_bits_beside\s*)\((io_write_bits_beside)\)",
+        r"\1(11'h1 ^ \2)",
         "the sweep of near memory leaves something else than zero",
     ),
     "a victim": (
