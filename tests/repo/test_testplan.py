@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests.cocotb.bench import coverage as engine
 from tests.cocotb.test_directed import MODULES as ENGINE_MODULES
 from tests.expander.bench import coverage as expander
 from tests.expander.test_directed import MODULES as EXPANDER_MODULES
+from tests.flat import test_rtl_campaign as flat
+from tests.flat.test_rtl_directed import MODULES as FLAT_MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,7 +41,7 @@ class Plan:
         ]
 
 
-def plan(page: str, bench: str, bins: set[str], modules: dict[str, str]) -> Plan:
+def plan(page: str, bench: str, bins: set[str], modules: Iterable[str]) -> Plan:
     """A page of docs/ and the bench in tests/ that it is about."""
     files = tuple(ROOT / "tests" / bench / "bench" / f"{module}.py" for module in modules)
     return Plan(ROOT / "docs" / page, frozenset(bins), files)
@@ -47,6 +50,7 @@ def plan(page: str, bench: str, bins: set[str], modules: dict[str, str]) -> Plan
 PLANS = [
     plan("testplan.md", "cocotb", engine.required(), ENGINE_MODULES),
     plan("testplan-expander.md", "expander", expander.required(), EXPANDER_MODULES),
+    plan("testplan-flat.md", "flat", flat.required(), FLAT_MODULES),
 ]
 each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 

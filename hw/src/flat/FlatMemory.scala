@@ -115,6 +115,8 @@ class FlatMemory(p: FlatParams) extends Module {
   check.io.lookup <> lookup.io.out
   check.io.near <> nearPort.io.readAnswer
   check.io.marked := states.io.marked
+  check.io.pristine := locks.io.pristine
+  locks.io.touched := Mux(check.io.op.valid, UIntToOH(check.io.op.bits.lock, p.locks), 0.U)
   lists.io.put := check.io.op
   states.io.powerOn := powerOn
   states.io.opened := check.io.opened

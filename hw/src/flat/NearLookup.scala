@@ -14,7 +14,7 @@ class MappedRequest(p: FlatParams) extends Bundle {
   val full = Bool()
 }
 
-/** A request whose set is locked, and whose line near was asked for if the lock is its own. */
+/** A request whose set is locked. */
 class Lookup(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
   val lock = UInt(p.lockBits.W)
@@ -31,8 +31,8 @@ class Lookup(p: FlatParams) extends Bundle {
   val opens = Bool()
 }
 
-/** Locks a request's set and asks near for the line, unless the set was locked: then what is known of the set, or will
-  * be, serves this request too. All lookups leave in the order of the requests.
+/** Locks a request's set and asks near for the line, unless more than reads is under way for the set: then what is
+  * known of it, or will be, serves this request too. All lookups leave in the order of the requests.
   *
   * A write to a dedicated line is blind: it asks for nothing, and nothing else has the line until it is written.
   *
@@ -51,7 +51,7 @@ class NearLookup(p: FlatParams) extends Module {
   private val request = io.in.bits
   private val mapped = request.mapped
   private val blind = mapped.dedicated && request.write
-  private val asks = !mapped.outside && !io.grant.shared && !blind
+  private val asks = !mapped.outside && (!io.grant.shared || io.grant.pristine) && !blind
 
   // Each of the three goes when the other two can.
   private val locked = mapped.outside || io.ask.ready

@@ -20,6 +20,9 @@ class LockGrant(p: FlatParams) extends Bundle {
 
   /** An earlier request holds the set; this one shares its lock. */
   val shared = Bool()
+
+  /** Nothing but reads has come of the lock so far: near has the line. */
+  val pristine = Bool()
 }
 
 /** The sets that anything is under way for, each once: the requests of a set share a lock, and keep their order by it.
@@ -42,6 +45,10 @@ class SetLocks(p: FlatParams) extends Module {
       val request = UInt(p.requestBits.W)
     }))
 
+    /** More than a read has come of these. */
+    val touched = Input(UInt(slots.W))
+    val pristine = Output(UInt(slots.W))
+
     /** Nothing is under way for these. */
     val idle = Input(UInt(slots.W))
     val kept = Input(UInt(slots.W))
@@ -53,12 +60,14 @@ class SetLocks(p: FlatParams) extends Module {
   private val used = withReset(io.powerOn) { RegInit(0.U(slots.W)) }
   private val undecided = RegInit(0.U(slots.W))
   private val blind = RegInit(0.U(slots.W))
+  private val pristine = RegInit(0.U(slots.W))
   private val places = new BitPlanes(slots, p.lineBits)
   private val youngest = new BitPlanes(slots, p.requestBits)
 
   private val held = used & places.equal(io.ask.bits.place)
   private val free = OneHot.first(~used, slots)
   io.grant.shared := held.orR
+  io.grant.pristine := (held & pristine).orR
   private val lock = Mux(io.grant.shared, held, free)
   io.grant.lock := OHToUInt(lock)
   io.ask.ready := Mux(io.grant.shared, !(held & blind).orR, !used.andR)
@@ -70,6 +79,8 @@ class SetLocks(p: FlatParams) extends Module {
   places.write(taken -> io.ask.bits.place)
   youngest.write(takes -> io.ask.bits.request)
   undecided := (undecided & ~lastDecided) | takes
+  pristine := (pristine & ~io.touched) | taken
+  io.pristine := pristine
   blind := (blind & ~taken) | OneHot.onlyIf(io.ask.bits.blind, taken)
   // One that is shared in this cycle stays.
   used := (used & ~(io.idle & ~undecided & ~takes)) | taken

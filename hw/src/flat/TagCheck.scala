@@ -10,7 +10,7 @@ import chisel3.util._
   * So every decision about a swap is taken in acceptance order, and a set's later requests know where its lines will
   * be even while the swap that brings them there is under way: `plan` is what will be.
   *
-  * A read hit that looked its set up itself is answered here, and done. All else goes to the set's lock as an
+  * A read hit before anything else has come of its set is answered here, and done. All else goes to the set's lock as an
   * operation. Combinational, but for what is kept of each locked set.
   */
 class TagCheck(p: FlatParams) extends Module {
@@ -22,6 +22,9 @@ class TagCheck(p: FlatParams) extends Module {
 
     /** Sets that an error marked, a bit a lock. */
     val marked = Input(UInt(slots.W))
+
+    /** Sets of which near has the line as it is. */
+    val pristine = Input(UInt(slots.W))
     val answer = Decoupled(new ReadAnswer(p))
     val writes = Output(new WritesDone(p))
 
@@ -51,15 +54,16 @@ class TagCheck(p: FlatParams) extends Module {
   private val broken = RegInit(0.U(slots.W))
 
   // What is known of the set: near says so, or what was decided for the requests before. Of a dedicated line nothing is
-  // stored.
-  private val fresh = lookup.asks && !lookup.dedicated
+  // stored. What near answers to a request that shares a lock may be old.
+  private val starts = lookup.opens
+  private val current = lookup.asks && (starts || (io.pristine & lock).orR)
+  private val fresh = starts && lookup.asks && !lookup.dedicated
   private val stored = Mux(fresh, near.beside, 0.U).asTypeOf(new Sideband(p))
-  private val starts = lookup.asks || lookup.opens
   private val permutation = Mux(starts, stored.permutation.asUInt, plan(lock)).asTypeOf(new Permutation(p))
   private val setCounted = Mux(starts, stored.counted, counted(lock))
   private val setCount = Mux(starts, stored.count, count(lock))
   private val marked = Mux(starts, stored.marked, (io.marked & lock).orR)
-  private val nearFails = lookup.asks && near.error
+  private val nearFails = current && near.error
   private val fails = lookup.outside || nearFails || (!starts && (broken & lock).orR)
 
   private val hit = permutation.near === lookup.tag
@@ -72,8 +76,8 @@ class TagCheck(p: FlatParams) extends Module {
   private val counts = !hit && policy.io.stores
 
   // Answered here, or left to the lock.
-  private val answers = !lookup.write && (fails || (lookup.asks && hit))
-  private val keeps = lookup.asks && !near.error
+  private val answers = !lookup.write && (fails || (current && hit))
+  private val keeps = starts && lookup.asks && !near.error
   private val there = io.lookup.valid && (!lookup.asks || io.near.valid)
   private val canAnswer = !answers || io.answer.ready
   private val canKeep = !keeps || io.keep.ready
@@ -132,7 +136,7 @@ class TagCheck(p: FlatParams) extends Module {
     Outcome.dedicated.U,
     Mux(hit, Outcome.hit.U, Mux(swap, Outcome.swap.U, Outcome.miss.U))
   )
-  io.outcome.bits.forwarded := !starts && traffic.nearRead
+  io.outcome.bits.forwarded := !lookup.asks && traffic.nearRead
   traffic.nearRead := !lookup.dedicated || !lookup.write
   traffic.nearWrite := (hit && lookup.write) || swap || counts
   traffic.farRead := !hit && (!lookup.write || (swap && !lookup.full))

@@ -80,3 +80,20 @@ async def both_lines_of_a_swap_are_served_while_it_is_written(dut: Any) -> None:
         memory.mode.w_ready = 1.0
     await world.settle()
     assert world.far.accesses.counts["reads"] == 1
+
+
+@cocotb.test()
+async def reads_of_one_line_are_a_line_a_cycle(dut: Any) -> None:
+    """All of one set, as fast as those of many."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    world = Hand(dut, build)
+    await world.start()
+    await world.begin(FlatConfig(LINES, build.ratio))
+    ids = 1 << build.id_bits
+    for n in range(200):
+        world.ask(3, id=n % ids)
+    await world.answered(200, 0)
+    cycles = [t for t, *_ in world.answers.reads]
+    # Few requests in flight are answered in the cycles that one takes.
+    rate = min(1.0, build.requests / (cycles[0] - world.answers.accepted[0] + 2))
+    assert len(cycles) / (cycles[-1] - cycles[0] + 1) >= 0.95 * rate, cycles

@@ -5,21 +5,22 @@ import anemone.bus.Axi4Params
 import chisel3._
 import chisel3.util._
 import chiseltest._
-import chiseltest.formal._
 import org.scalatest.flatspec.AnyFlatSpec
+import scala.util.Random
 
-/** [[SetLocks]] with any requests, decisions and idle sets, and a plain record of two locks of the solver's choice. */
+/** [[SetLocks]] with any requests, decisions and idle sets, and a plain record of two locks of the test's choice. */
 class SetLocksReference(p: FlatParams) extends Module {
   private val locks = Module(new SetLocks(p))
   val io = IO(new Bundle {
     val ask = Flipped(Decoupled(new LockRequest(p)))
-    val decided = Flipped(chiselTypeOf(Valid(new LockedOp(p))))
+    val decided = Flipped(Valid(new LockedOp(p)))
     val idle = Input(UInt(p.locks.W))
     val watched = Input(Vec(2, UInt(p.lockBits.W)))
   })
   private val watched = RegEnable(io.watched, reset.asBool)
   locks.io.powerOn := reset.asBool
   locks.io.kept := 0.U
+  locks.io.touched := 0.U
   locks.io.of := 0.U
   locks.io.ask <> io.ask
   locks.io.idle := io.idle
@@ -59,10 +60,36 @@ class SetLocksReference(p: FlatParams) extends Module {
   }
 }
 
-class SetLocksProof extends AnyFlatSpec with ChiselScalatestTester with Formal {
+class SetLocksSpec extends AnyFlatSpec with ChiselScalatestTester {
   behavior of "SetLocks"
-  it should "lock each set once, for as long as a request waits for it, proved" in {
-    val p = FlatParams(Axi4Params(idBits = 2), addressBits = 12, requests = 4)
-    verify(new SetLocksReference(p), Seq(BoundedCheck(9)))
+
+  it should "lock each set once, for as long as a request waits for it" in {
+    val p = FlatParams(Axi4Params(idBits = 3), addressBits = 12, requests = 8)
+    test(new SetLocksReference(p)) { dut =>
+      var (granted, refused) = (0, 0)
+      for (seed <- 0 until 60) withClue(s"seed $seed: ") {
+        val random = new Random(seed)
+        val (sets, asks, decides, idles) =
+          (1 + random.nextInt(12), random.nextDouble(), random.nextDouble(), random.nextDouble())
+        dut.reset.poke(true.B)
+        dut.io.watched(0).poke(random.nextInt(8))
+        dut.io.watched(1).poke(random.nextInt(8))
+        dut.clock.step()
+        dut.reset.poke(false.B)
+        for (_ <- 0 until 200) {
+          dut.io.ask.valid.poke(random.nextDouble() < asks)
+          dut.io.ask.bits.request.poke(random.nextInt(8))
+          dut.io.ask.bits.place.poke(random.nextInt(sets))
+          dut.io.ask.bits.blind.poke(random.nextInt(8) == 0)
+          dut.io.decided.valid.poke(random.nextDouble() < decides)
+          dut.io.decided.bits.lock.poke(random.nextInt(8))
+          dut.io.decided.bits.request.poke(random.nextInt(8))
+          dut.io.idle.poke(if (random.nextDouble() < idles) random.nextInt(256) else 0)
+          if (dut.io.ask.valid.peekBoolean()) { if (dut.io.ask.ready.peekBoolean()) granted += 1 else refused += 1 }
+          dut.clock.step()
+        }
+      }
+      assert(granted > 1000 && refused > 500, s"$granted granted, $refused refused")
+    }
   }
 }
