@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays new seeds on every build of both benches until it is stopped or one fails.
+"""Plays new seeds on every build of every bench until it is stopped or one fails.
 
     python -m tests.cocotb.soak                       until stopped
     python -m tests.cocotb.soak expander 5000000      one bench, and so many events or beats
@@ -25,6 +25,10 @@ from tests.expander.bench import coverage as expander_coverage
 from tests.expander.bench import shards as expander
 from tests.expander.bench.build import WORK as EXPANDER_WORK
 from tests.expander.bench.sizes import BUILDS
+from tests.flat import test_rtl_campaign as flat_campaign
+from tests.flat.bench import shards as flat
+from tests.flat.bench.build import BUILDS as FLAT_BUILDS
+from tests.flat.bench.build import WORK as FLAT_WORK
 
 SEEDS = 10  # a simulation
 Counts = tuple[Counter[str], Counter[str]]
@@ -58,7 +62,21 @@ class Expander:
         return expander.merged([expander.play(shard, EXPANDER_WORK / "soak" / name)])
 
 
-BENCHES = {"engine": Engine, "expander": Expander}
+class Flat:
+    """The swap controller of flat memory mode; counted in accesses."""
+
+    unit, builds = "beats", FLAT_BUILDS
+    shown = ("seeds", "beats", "swap")
+    required = staticmethod(flat_campaign.required)
+
+    @staticmethod
+    def play(name: str, first: int, count: int) -> Counts:
+        """Seeds of a build: totals and coverage."""
+        shard = flat.Shard(FLAT_BUILDS[name], first, count)
+        return expander.merged([flat.play(shard, FLAT_WORK / "soak" / name)])
+
+
+BENCHES = {"engine": Engine, "expander": Expander, "flat": Flat}
 
 
 def again(asked: str) -> None:
