@@ -217,7 +217,8 @@ class FlatMemory(p: FlatParams) extends Module {
   outcome.bits := RegNext(check.io.outcome.bits)
   counting.io.outcome := check.io.outcome
   counting.io.forwarded := sequencer.io.forwarded
-  counting.io.nearErrors := check.io.nearError +& events.nearRefused.orR
+  private val sweepRefused = initialising && nearPort.io.writeAnswer.valid && nearPort.io.writeAnswer.bits.error
+  counting.io.nearErrors := check.io.nearError +& (events.nearRefused.orR || sweepRefused)
   counting.io.farErrors := events.farReadRefused.orR +& events.farRefused.orR
   counters := counting.io.counts
 }

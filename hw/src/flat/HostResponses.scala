@@ -66,16 +66,18 @@ class HostResponses(p: FlatParams) extends Module {
   ids.write(enters -> io.enter.bits.id)
   behind.write(enters -> OHToUInt(before))
 
-  // Reads: what comes when it is its turn passes; the rest is picked when it is, in turns.
+  // Reads: what comes when it is its turn passes, unless a stored one waits; the rest is picked when it is, in turns.
   private val out = Module(new Queue(new Axi4ReadData(p.memory), stored))
   private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
   private val incoming = UIntToOH(io.answer.bits.request, slots)
   private val itsTurn = !(waits & incoming).orR
-  private val passes = io.answer.valid && itsTurn && credits === stored.U && io.r.ready
   private val candidates = used & done & ~writes & ~waits
+  private val owed = RegInit(false.B) // to those that are stored
+  private val passes = io.answer.valid && itsTurn && credits === stored.U && io.r.ready && !owed
   private val rotation = mask
   private val next = OneHot.firstFrom(candidates, rotation, slots)
   private val picks = candidates.orR && credits =/= 0.U && !passes
+  owed := candidates.orR && !picks
   when(picks) { rotation := OneHot.above(next, slots) }
   credits := credits + out.io.deq.fire - picks
   private val readLeaves = Mux(passes, incoming, OneHot.onlyIf(picks, next))
@@ -107,12 +109,14 @@ class HostResponses(p: FlatParams) extends Module {
 
   // Writes: beats but the last of a burst leave in silence, to the next one, which has to be there.
   private val written = used & done & writes & ~waits & (lasts | ~youngest)
-  private val nextWrite = OneHot.firstFrom(written, rotation, slots)
+  private val writeRotation = mask
+  private val nextWrite = OneHot.firstFrom(written, writeRotation, slots)
   private val speaks = (lasts & nextWrite).orR
   io.b.valid := written.orR && speaks
   io.b.bits.id := ids(nextWrite)
   io.b.bits.resp := resp(nextWrite)
   private val writeLeaves = OneHot.onlyIf(written.orR && (io.b.ready || !speaks), nextWrite)
+  when(writeLeaves.orR) { writeRotation := OneHot.above(nextWrite, slots) }
 
   // Who leaves frees its slot and the one behind it.
   private def follower(leaves: UInt): UInt = OneHot.onlyIf(leaves.orR, waits & behind.equal(OHToUInt(leaves)))

@@ -39,8 +39,6 @@ class LineWriteAnswer(p: FlatParams) extends Bundle {
   val error = Bool()
 }
 
-/** Near's pins: AXI4, and beside every line what the controller stores with it. */
-
 /** Lines as AXI4 transfers of one beat. A register slice on each channel: a cycle each way.
   *
   * @param besideBits bits that memory stores beside each line; they travel with its data

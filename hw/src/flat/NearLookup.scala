@@ -74,6 +74,6 @@ class NearLookup(p: FlatParams) extends Module {
   lookups.io.enq.bits.dedicated := mapped.dedicated
   lookups.io.enq.bits.outside := mapped.outside
   lookups.io.enq.bits.asks := asks
-  lookups.io.enq.bits.opens := !io.grant.shared
+  lookups.io.enq.bits.opens := !io.grant.shared && !mapped.outside
   io.out <> lookups.io.deq
 }

@@ -229,15 +229,3 @@ object SwapSequencer {
   /** Lines to near, or far, that may be in the pipeline or behind it. */
   val outgoingLines: Int = 8
 }
-
-/** Counts room that is given away before it is used. */
-class Room(places: Int) extends Module {
-  val io = IO(new Bundle {
-    val any = Output(Bool())
-    val takes = Input(Bool())
-    val returns = Input(Bool())
-  })
-  private val free = RegInit(places.U(log2Ceil(places + 1).W))
-  free := free + io.returns - io.takes
-  io.any := free =/= 0.U
-}

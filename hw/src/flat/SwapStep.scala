@@ -117,7 +117,7 @@ class SwapStep(p: FlatParams) extends Module {
     c.dropsVictim := s.victimFailed && !c.undoes
   }.elsewhen(io.hasOp && s.permutation.near === op.tag) {
     c.pops := true.B
-    c.answers := !op.write
+    c.answers := !op.write && !s.answered
     c.writes := op.write
     c.merges := !op.full && s.nearKept
     c.dirtiesNear := op.write

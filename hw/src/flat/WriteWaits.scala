@@ -23,7 +23,7 @@ class WriteWaits(p: FlatParams) extends Module {
     val nearWrites = Flipped(Valid(UInt(p.lockBits.W)))
     val farWrites = Flipped(Valid(UInt(p.lockBits.W)))
 
-    /** The swap that brought a lock's near line is taken back: what waits to be written to it is refused. */
+    /** A lock's swap is taken back: what waits to be written to either line is refused. */
     val undone = Flipped(Valid(UInt(p.lockBits.W)))
     val nearAnswer = Flipped(Valid(new LineWriteAnswer(p)))
     val farAnswer = Flipped(Valid(new LineWriteAnswer(p)))
@@ -41,22 +41,20 @@ class WriteWaits(p: FlatParams) extends Module {
   private def port(
       starting: Bool,
       writes: ValidIO[UInt],
-      undone: ValidIO[UInt],
       answer: ValidIO[LineWriteAnswer]
   ): (UInt, UInt, UInt) = {
     val (kept, written) = (RegInit(0.U(p.requests.W)), RegInit(0.U(p.requests.W)))
     val goes = OneHot.onlyIf(writes.valid, kept & owners.equal(writes.bits))
-    val refused = OneHot.onlyIf(undone.valid, kept & owners.equal(undone.bits))
+    val refused = OneHot.onlyIf(io.undone.valid, kept & owners.equal(io.undone.bits))
     val answered = OneHot.onlyIf(answer.valid, written & owners.equal(answer.bits.id))
     kept := (kept & ~goes & ~refused) | OneHot.onlyIf(starting, starts)
     written := (written & ~answered) | goes
     (answered | refused, OneHot.onlyIf(answer.bits.error, answered) | refused, kept | written)
   }
-  private val victimStays = 0.U.asTypeOf(io.undone)
   private val (nearDone, nearFailed, nearWaits) =
-    port(!io.starts.bits.onVictim, io.nearWrites, io.undone, io.nearAnswer)
+    port(!io.starts.bits.onVictim, io.nearWrites, io.nearAnswer)
   private val (farDone, farFailed, farWaits) =
-    port(io.starts.bits.onVictim, io.farWrites, victimStays, io.farAnswer)
+    port(io.starts.bits.onVictim, io.farWrites, io.farAnswer)
   io.writes.done := nearDone | farDone
   io.writes.failed := nearFailed | farFailed
   io.writes.outside := 0.U

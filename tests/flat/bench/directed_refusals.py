@@ -12,7 +12,7 @@ import cocotb
 from anemone.flat.config import FlatConfig
 from tests.expander.bench.requests import FULL, OKAY
 from tests.flat.bench.build import BUILDS
-from tests.flat.bench.hand import Hand
+from tests.flat.bench.hand import Hand, everywhere
 
 LINES = 4  # near lines
 A, B = 1, 1 + LINES  # two lines of a set; A is near
@@ -62,3 +62,25 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
         }
         wanted = {name: int(name == port and not unmet) for name in counted}
         assert counted == wanted, f"{case}: {counted}"
+
+
+@cocotb.test()
+async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> None:
+    """It was answered from the victim before the swap was, and waits to swap back."""
+    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await world.start()
+    for port in ("far", "near"):
+        await world.begin(FlatConfig(LINES, world.build.ratio))
+        for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
+            world.ask(line, value)
+            await world.answered(0, len(world.answers.writes) + 1)
+        await world.settle()
+        world.play(latency=20)
+        getattr(world, port).refusals.append(True)
+        for id, line in enumerate((B, A)):
+            world.ask(line, id=id)
+        await world.answered(2, 0)
+        await world.settle()
+        wanted = [(0, OKAY, everywhere(OLD_B)), (1, OKAY, everywhere(OLD_A))]
+        assert sorted(answer[1:] for answer in world.answers.reads) == wanted, port
+        world.one_place()
