@@ -31,8 +31,10 @@ object Elaborate {
       @arg(doc = "folder to write to") out: String
   ): Unit = {
     val params = NemoParams(pipelines, channels, states, table, addressBits)
-    val expander = ExpanderParams(params, Axi4Params(idBits = idBits))
-    val flat = FlatParams(Axi4Params(idBits = idBits), ratio, addressBits, requests)
+    val memory = Axi4Params(idBits = idBits)
+    def expander = ExpanderParams(params, memory)
+    // Only for its own top: a board of four ids is no place for 32 requests in flight.
+    def flat = FlatParams(memory, ratio, addressBits, requests)
     def module = top match {
       case "engine"   => new TelemetryEngine(params)
       case "expander" => new MemoryExpander(expander)
