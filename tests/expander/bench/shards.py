@@ -11,5 +11,11 @@ BENCH = Bench(
     work=WORK,
     builds=BUILDS,
     simulator=built,
-    seeds={"x2": [(0, 30), (30, 30)], "x1": [(0, 40)], "board": [(0, 15)], "agilex": [(0, 4)]},
+    seeds={
+        "x2": [(0, 30), (30, 30)],
+        "x1": [(0, 40)],
+        "board": [(0, 15)],
+        # The second powers up with requests in the board's registers.
+        "agilex": [(0, 4), (3696857083820, 1)],
+    },
 )
