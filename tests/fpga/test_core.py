@@ -120,7 +120,7 @@ def exists(pattern: str, rtl: Path) -> bool:
         module = found[1]
     kinds = r"(reg|logic)\s+(\[[\d:]+\]\s+)?"
     text = (rtl / f"{module}.sv").read_text()
-    return re.search(rf"{kinds}{last.replace('*', chr(92) + 'w+')}( = \\w+)?;", text) is not None
+    return re.search(rf"{kinds}{last.replace('*', chr(92) + 'w+')}( = \w+)?;", text) is not None
 
 
 def test_the_constraints_name_what_crosses() -> None:
