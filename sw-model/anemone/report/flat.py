@@ -65,7 +65,8 @@ def table(runs: Sequence[tuple[str, Sequence[PlacedRun]]]) -> str:
             rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>")
     head = "".join(f"<th>{h}</th>" for h in heads)
     return (
-        "<h2>Flat memory mode</h2>\n<p>The same accesses through the swap controller, near memory "
+        '<h2 class="next">Flat memory mode</h2>\n'
+        "<p>The same accesses through the swap controller, near memory "
         "half of what the trace touches, a swap on every miss. A page of 4 KiB shares its place in "
         "near memory with one other: of the same tenant (isolated) or, where there are two, of "
         "another (conflicting, Memstrata §3.3). Traffic is in lines of 64 B.</p>\n"
