@@ -3,7 +3,7 @@ package anemone.expander
 
 import anemone.bus.{Axi4Pins, AxiLitePins}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
-import anemone.nemo.{PipelineStatus, TelemetryEngine}
+import anemone.nemo.{NearOutcome, PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
 
@@ -20,12 +20,19 @@ class InterruptPins(vectors: Int) extends Bundle {
   * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles.
   * From the acceptance of the request that reaches a threshold to its message: [[MemoryExpander.interruptLatency]]
   * cycles when no other vector wants to send.
+  *
+  * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
+  * is decided. A telemetry read's place in the order stays the cycle of its acceptance, in which no event may come.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo
   private val vectors = nemo.pipelines + 1
   val upstream = IO(Vec(nemo.channels, Flipped(new Axi4Pins(p.memory))))
-  val downstream = IO(Vec(nemo.channels, new Axi4Pins(p.memory)))
+  val downstream = Option.when(p.flat.isEmpty)(IO(Vec(nemo.channels, new Axi4Pins(p.memory))))
+  val tiers = p.flat.map(flat => IO(Vec(nemo.channels, new TierPins(flat))))
+
+  /** Memories are empty: held together with the reset at power-up. */
+  val powerOn = p.flat.map(_ => IO(Input(Bool())))
   val control = IO(Flipped(new AxiLitePins(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(vectors))
 
@@ -46,12 +53,21 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   private val channels = Seq.tabulate(nemo.channels)(c => Module(new MemoryChannel(p)).suggestName(s"channel_$c"))
   for ((channel, c) <- channels.zipWithIndex) {
     upstream(c).drives(channel.io.upstream)
-    downstream(c).drivenBy(channel.io.downstream)
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
     channel.io.channel := c.U
-    engine.io.events(c) := channel.io.event
-    channel.io.open := engine.io.open(c)
+    val memory = p.flat.map(flat => Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c"))
+    memory.foreach { tiered =>
+      tiered.io.powerOn := powerOn.get
+      tiered.io.host <> channel.io.downstream
+      tiered.io.tiers <> tiers.get(c)
+      tiered.io.channel := c.U
+      tiered.io.set := out.flat(c)
+      in.flat(c) := tiered.io.shown
+    }
+    downstream.foreach(_(c).drivenBy(channel.io.downstream))
+    engine.io.events(c) := memory.fold(channel.io.event)(_.io.event)
+    channel.io.open := engine.io.open(c) && memory.fold(true.B)(!_.io.event.valid)
     engine.io.reads(c).valid := channel.io.read.valid
     engine.io.reads(c).bits := channel.io.read.bits
     assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
@@ -65,9 +81,12 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   engine.io.rule.valid := registers.io.ruleCommit.valid
   registers.io.ruleCommit.ready := engine.io.rule.ready
   engine.io.rule.bits.pipeline := registers.io.ruleCommit.bits.pipeline
-  rule.enable := out.ruleControl.enable
+  // Where no event has an outcome, a rule that asks for one matches nothing.
+  rule.enable := out.ruleControl.enable &&
+    rule.near.fold(out.ruleControl.near === NearOutcome.Any.U)(_ => true.B)
   rule.reads := out.ruleControl.reads
   rule.writes := out.ruleControl.writes
+  rule.near.foreach(_ := out.ruleControl.near)
   rule.start := bounded(out.ruleStart.address)
   rule.end := bounded(out.ruleEnd.address)
   rule.primaryMask := out.rulePrimaryMask
