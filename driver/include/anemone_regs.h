@@ -236,8 +236,8 @@
 #define ANEMONE_FLAT_COUNT_MAX 4
 
 /*
- * Near lines that sets share out, of this channel. Of this and the three below, what stands
- * at the start counts.
+ * Near lines of the channel's sets. This and the next three count as they stand at the
+ * start.
  */
 #define ANEMONE_FLAT_NEAR_LINES 0x00
 /* 64 B lines, 1 or more; 0 never starts. */

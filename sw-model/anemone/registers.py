@@ -159,7 +159,7 @@ RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
 
 # Of 4, capability says how many are built.
 FLAT = Array(0x800, 0x100, 4)
-# Near lines that sets share out, of this channel. Of this and the three below, what stands at the start counts.
+# Near lines of the channel's sets. This and the next three count as they stand at the start.
 FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
 # First address of dedicated near memory.
 FLAT_DEDICATED_START = Register(0x008, page=Field(12, 40))

@@ -53,7 +53,8 @@ class AddressMap(p: FlatParams) extends Module {
   }
 
   io.mapped.dedicated := line >= io.config.dedicatedStart && line < io.config.dedicatedEnd
-  io.mapped.outside := otherChannel || (reaches.last && !io.mapped.dedicated)
+  private val pastDevice = (io.line >> (p.addressBits - 6)).orR
+  io.mapped.outside := otherChannel || pastDevice || (reaches.last && !io.mapped.dedicated)
   io.mapped.tag := Mux(io.mapped.dedicated, 0.U, tag)
   io.mapped.place := Mux(
     io.mapped.dedicated,

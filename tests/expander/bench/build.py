@@ -40,6 +40,13 @@ public_flat_rd -module "RequestArbiter" -var "io_telemetry_valid"
 public_flat_rd -module "ExpanderRegisters" -var "io_out_*Window_*"
 public_flat_rw -module "memory_*" -var "Memory"
 """
+# In flat memory mode also near, far, and what the controller takes.
+TIERED = """\
+public_flat_rw -module "{top}" -var "powerOn"
+public_flat_rw -module "{top}" -var "tiers_*"
+public_flat_rd -module "FlatMemory" -var "host_a*"
+public_flat_rd -module "TelemetryEngine" -var "io_events_*_bits_*"
+"""
 
 
 def emit(build: Build) -> Path:
@@ -61,7 +68,7 @@ def emit(build: Build) -> Path:
 def built(build: Build, waves: bool = False) -> Path:
     """The simulator of a build, up to date with hw/src."""
     folder = WORK / build.name / ("sim-waves" if waves else "sim")
-    visible = PUBLIC.format(top=build.top)
+    visible = (PUBLIC + (TIERED if build.ratio else "")).format(top=build.top)
     if not build.wrapper:
         return simulator(emit(build), folder, waves, build.top, visible)
     visible += f'public_flat_rw -module "{build.top}" -var "csr_*"\n'

@@ -18,7 +18,7 @@ import cocotb
 
 from tests.cocotb.bench.player import Difference
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.world import World
+from tests.expander.bench.tiered import world_type
 
 PHASE = (60, 800)  # cycles
 CUT = 4  # one seed in so many ends amid traffic
@@ -32,7 +32,7 @@ async def seeds(dut: Any) -> None:
     cycles = int(os.environ["BENCH_CYCLES"])
     cover: Counter[str] = Counter()
     totals: Counter[str] = Counter()
-    world = World(dut, build, cover)
+    world = world_type(build)(dut, build, cover)
     await world.start()
     started = time.monotonic()
     for seed in range(first, first + count):

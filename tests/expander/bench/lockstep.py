@@ -71,8 +71,11 @@ class Slots:
     def __init__(self) -> None:
         self.beats: deque[tuple[Any, ...]] = deque()
         self.walk = 0
-        self.waiting: deque[tuple[int, bool]] = deque()
+        self.waiting: deque[tuple[Any, ...]] = deque()
         self.flying: deque[tuple[int, int, Line]] = deque()
+        # In flat memory mode: (addr, write, near) of events to come, and how many have come.
+        self.outcomes: deque[tuple[int, bool, str]] = deque()
+        self.given = 0
 
 
 class Lockstep:
@@ -117,7 +120,7 @@ class Lockstep:
     @property
     def idle(self) -> bool:
         """Nothing is on its way."""
-        busy = any(s.beats or s.walk or s.waiting or s.flying for s in self.slots)
+        busy = any(s.beats or s.outcomes or s.walk or s.waiting or s.flying for s in self.slots)
         return not (busy or self.rules or self.tables or self.clears)
 
     @property
@@ -168,9 +171,7 @@ class Lockstep:
     def _slot(self, t: int, c: int, slots: Slots, hold: bool) -> None:
         event = read = None
         if self._event[c]():
-            kind, due, *event = self._next(t, c, slots)
-            if kind != "event" or due != t:
-                raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
+            event = self._arrived(t, c, slots)
         elif self._beat[c]():
             kind, *(line,) = self._next(t, c, slots)
             if kind != "beat":
@@ -199,6 +200,13 @@ class Lockstep:
         while slots.flying and slots.flying[0][0] <= t:
             slots.flying.popleft()
 
+    def _arrived(self, t: int, c: int, slots: Slots) -> tuple[Any, ...]:
+        """What the channel's event must be."""
+        kind, due, *event = self._next(t, c, slots)
+        if kind != "event" or due != t:
+            raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
+        return tuple(event)
+
     def _target(self, c: int, line: Line) -> tuple[int, int, bool] | None:
         """What a telemetry beat reads as the windows are in its cycle, and its answer."""
         target = self.windows.decode(line.addr, c)
@@ -215,7 +223,7 @@ class Lockstep:
             raise Difference(f"cycle {t}: the engine sees a beat that channel {c} did not accept")
         return slots.beats.popleft()
 
-    def _fold(self, t: int, c: int, addr: int, write: bool) -> None:
+    def _fold(self, t: int, c: int, addr: int, write: bool, near: str = "any") -> None:
         self.events += 1
         self.build.geometry.at(c)
         for model in self.models:
@@ -223,7 +231,7 @@ class Lockstep:
                 self.cover["control/event while clearing"] += 1
             elif model.on:
                 latched, model.notified = model.notified, None
-                model.event(addr, write)
+                model.event(addr, write, near)
                 if model.notified:
                     model.hits.append((t + LATCH, model.notified))
                 model.notified = latched

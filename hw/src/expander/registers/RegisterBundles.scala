@@ -109,7 +109,7 @@ class RuleCommitRegister extends Bundle {
   val pipeline = UInt(6.W)
 }
 
-/** Near lines that sets share out, of this channel. Of this and the three below, what stands at the start counts. */
+/** Near lines of the channel's sets. This and the next three count as they stand at the start. */
 class FlatNearLinesRegister extends Bundle {
   val lines = UInt(47.W)
 }
