@@ -24,6 +24,7 @@ MODULES = {
     "directed_parity": "x2",
     "directed_controller": "board",
     "directed_bare": "x2",
+    "directed_tiered": "tiered",
 }
 
 

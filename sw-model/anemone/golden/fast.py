@@ -165,7 +165,7 @@ def _read_all(p, state, live, index, channel, value, n):  # type: ignore[no-unty
 @njit(cache=True, nogil=True)
 def _replay(
     p, table, state, live, counts, addr, write, near, at, stop, event, index, channel, value
-):  # type: ignore[no-untyped-def]  # noqa: E501
+):  # type: ignore[no-untyped-def]
     """Events at to stop, with the periodic reads that fall due, until the columns may overflow.
 
     Returns (the next event, rows filled).

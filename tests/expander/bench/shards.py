@@ -44,7 +44,7 @@ def shards() -> list[Shard]:
         Shard(BUILDS["x1"], 0, 40),
         Shard(BUILDS["board"], 0, 15),
         Shard(BUILDS["agilex"], 0, 4),
-        Shard(BUILDS["tiered"], 0, 12),
+        Shard(BUILDS["tiered"], 0, 40),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP
 from anemone.golden.flat import FlatMemory
-from tests.expander.bench.requests import DECERR, FULL, OKAY, Request
+from tests.expander.bench.requests import DECERR, FULL, OKAY, SLVERR, Request
 from tests.expander.bench.score import MEMORY, Score
 
 # What an event says of an access.
@@ -33,10 +33,10 @@ class Beat:
 class TieredScore(Score):
     """`flat`: the golden model of near and far; `taken` plays it."""
 
-    def begin(self, flat: FlatMemory) -> None:
-        """The controller starts."""
-        self.flat = flat
-        self.poison: dict[int, int] = {}  # by physical line
+    def begin(self, flat: FlatMemory, poison: dict[int, int]) -> None:
+        """The controller starts. `poison`: by physical line."""
+        self.flat, self.poison = flat, poison
+        self.refused: set[int] = set()  # addresses: near will not tell what it has
         self.events = 0
         self._asked: dict[bool, deque[tuple[Request, list[Beat]]]] = {False: deque(), True: deque()}
 
@@ -70,6 +70,10 @@ class TieredScore(Score):
         if channel != self.channel or beat.addr >> size.address_bits:
             raise IndexError
         flat = self.flat
+        if beat.addr in self.refused:
+            beat.resp = SLVERR
+            self._event(beat, request, "any")
+            return
         if request.write:
             text, strobe, poison = request.data[k]
             flat.write(p, int(text, 2).to_bytes(64, "little"), strobe)
@@ -80,11 +84,14 @@ class TieredScore(Score):
             beat.poison = self.poison.get(p, 0)
         beat.resp = OKAY
         assert flat.outcome is not None
-        self.slots.outcomes.append((beat.addr, request.write, NEAR[flat.outcome]))
-        self.events += 1
-        beat.event = self.events
+        self._event(beat, request, NEAR[flat.outcome])
         way = "write" if request.write else "read"
         self.cover[f"tiered/{NAMES[flat.outcome]}/{way}"] += 1
+
+    def _event(self, beat: Beat, request: Request, near: str) -> None:
+        self.slots.outcomes.append((beat.addr, request.write, near))
+        self.events += 1
+        beat.event = self.events
 
     # --- upstream ---
 
