@@ -34,13 +34,14 @@ object Elaborate {
     val params = NemoParams(pipelines, channels, states, table, addressBits, outcomes = tiered.value)
     val memory = Axi4Params(idBits = idBits)
     // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
-    def flat(channels: Int) = FlatParams(memory, ratio, addressBits, channels, requests)
-    def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(flat(channels)))
+    def flat = FlatParams(memory, ratio, addressBits, requests = requests)
+    def tiers = flat.copy(channels = channels, events = true)
+    def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
     def module = top match {
       case "engine"   => new TelemetryEngine(params)
       case "expander" => new MemoryExpander(expander)
       case "board"    => new BoardExpander(expander)
-      case "flat"     => new FlatMemory(flat(channels = 1))
+      case "flat"     => new FlatMemory(flat)
       case _          => throw new IllegalArgumentException(s"top: engine, expander, board or flat, not $top")
     }
     val folder = os.Path(out, os.pwd)
@@ -51,7 +52,7 @@ object Elaborate {
       Array("--target-dir", folder.toString, "--split-verilog"),
       Array("--disable-all-randomization", "--strip-debug-info", s"--lowering-options=$lowering")
     )
-    os.write.over(folder / "params.json", text(if (top == "flat") json(flat(channels = 1)) else json(expander)))
+    os.write.over(folder / "params.json", text(if (top == "flat") json(flat) else json(expander)))
   }
 
   private def text(parameters: ujson.Obj): String = ujson.write(parameters, indent = 2) + "\n"

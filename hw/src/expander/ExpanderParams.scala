@@ -43,6 +43,7 @@ case class ExpanderParams(
   )
   for (f <- flat) {
     require(f.memory == memory, s"flat.memory: the expander's $memory, not ${f.memory}")
+    require(f.events, "flat.events: the engine watches the accesses")
     require(f.channels == nemo.channels, s"flat.channels: the engine's ${nemo.channels}, not ${f.channels}")
     require(
       f.addressBits == nemo.addressBits,

@@ -3,6 +3,7 @@ package anemone.expander
 
 import anemone.bus.{Axi4Pins, AxiLitePins}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
+import anemone.flat.FlatParams
 import anemone.nemo.{NearOutcome, PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
@@ -22,7 +23,7 @@ class InterruptPins(vectors: Int) extends Bundle {
   * cycles when no other vector wants to send.
   *
   * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
-  * is decided. A telemetry read's place in the order stays the cycle of its acceptance, in which no event may come.
+  * is decided, and [[EventOrder]] gives it and the telemetry reads one order.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo
@@ -56,22 +57,36 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
     channel.io.channel := c.U
-    val memory = p.flat.map(flat => Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c"))
-    memory.foreach { tiered =>
-      tiered.io.powerOn := powerOn.get
-      tiered.io.host <> channel.io.downstream
-      tiered.io.tiers <> tiers.get(c)
-      tiered.io.channel := c.U
-      tiered.io.set := out.flat(c)
-      in.flat(c) := tiered.io.shown
+    p.flat match {
+      case Some(flat) => tiered(c, flat)
+      case None =>
+        downstream.get(c).drivenBy(channel.io.downstream)
+        engine.io.events(c) := channel.io.event
+        channel.io.open := engine.io.open(c)
+        engine.io.reads(c).valid := channel.io.read.valid
+        engine.io.reads(c).bits := channel.io.read.bits
+        assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
     }
-    downstream.foreach(_(c).drivenBy(channel.io.downstream))
-    engine.io.events(c) := memory.fold(channel.io.event)(_.io.event)
-    channel.io.open := engine.io.open(c) && memory.fold(true.B)(!_.io.event.valid)
-    engine.io.reads(c).valid := channel.io.read.valid
-    engine.io.reads(c).bits := channel.io.read.bits
-    assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
     channel.io.line := engine.io.lines(c)
+  }
+
+  // In flat memory mode a request's event is the controller's, not the arbiter's.
+  private def tiered(c: Int, flat: FlatParams): Unit = {
+    val channel = channels(c)
+    val memory = Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c")
+    memory.io.powerOn := powerOn.get
+    memory.io.host <> channel.io.downstream
+    memory.io.tiers <> tiers.get(c)
+    memory.io.channel := c.U
+    memory.io.set := out.flat(c)
+    in.flat(c) := memory.io.shown
+    val order = Module(new EventOrder(p, flat.requests)).suggestName(s"order_$c")
+    order.io.event := memory.io.event
+    order.io.read := channel.io.read
+    memory.io.hold := order.io.hold
+    channel.io.open := order.io.open
+    engine.io.events(c) := order.io.first.event
+    engine.io.reads(c) <> order.io.first.read
   }
 
   // Rules and tables. An address past the device bounds the same range as the device's end.

@@ -35,6 +35,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
     val set = Input(new FlatOutputs)
     val shown = Output(new FlatInputs)
     val event = Valid(new MemoryEvent(p.nemo))
+
+    /** No request is taken. */
+    val hold = Input(Bool())
   })
   private val started = RegInit(false.B)
   private val starts = io.set.control.start && io.set.nearLines.lines =/= 0.U
@@ -64,8 +67,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   asked.n := Mux(io.set.policy.n === 0.U, 1.U, io.set.policy.n)
   memory.config := RegEnable(asked, !started)
 
-  private val event = memory.event.bits
-  io.event.valid := memory.event.valid
+  memory.hold.get := io.hold
+  private val event = memory.event.get.bits
+  io.event.valid := memory.event.get.valid
   io.event.bits.address := event.access.address
   io.event.bits.write := event.access.write
   io.event.bits.near.foreach(_ := Cat(event.miss, event.hit))

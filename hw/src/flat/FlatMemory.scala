@@ -33,7 +33,10 @@ class FlatMemory(p: FlatParams) extends Module {
   val outcome = IO(Valid(new Outcome))
 
   /** One an access of a line that there is, in the order of their acceptance; not behind its answer. */
-  val event = IO(Valid(new FlatEvent(p)))
+  val event = Option.when(p.events)(IO(Valid(new FlatEvent(p))))
+
+  /** No access is taken: whoever watches can't follow. */
+  val hold = Option.when(p.events)(IO(Input(Bool())))
 
   private val hostPort = Wire(Flipped(new Axi4Port(p.memory)))
   host.drives(hostPort)
@@ -74,7 +77,7 @@ class FlatMemory(p: FlatParams) extends Module {
     val write = Bool()
     val full = Bool()
   }))
-  private val open = recovered && responses.io.room
+  private val open = recovered && responses.io.room && !hold.getOrElse(false.B)
   requests.io.beat.ready := beats.ready && open
   beats.valid := requests.io.beat.valid && open
   beats.bits.request := responses.io.request
@@ -220,17 +223,19 @@ class FlatMemory(p: FlatParams) extends Module {
   hostPort.b <> RegisterSlice(responses.io.b)
 
   // All decisions are in the order of the requests, so an address meets its own.
-  private val undecided = Module(new Queue(chiselTypeOf(event.bits.access), p.requests))
-  undecided.io.enq.valid := requests.io.beat.fire
-  undecided.io.enq.bits.address := requests.io.beat.bits.addr
-  undecided.io.enq.bits.write := requests.io.beat.bits.write
-  undecided.io.deq.ready := check.io.decided.valid
-  assert(!undecided.io.enq.valid || undecided.io.enq.ready, "more accesses undecided than in flight")
-  assert(!undecided.io.deq.ready || undecided.io.deq.valid, "a decision of no access")
-  event.valid := RegNext(check.io.decided.valid && !check.io.decided.bits.outside, false.B)
-  event.bits.access := RegNext(undecided.io.deq.bits)
-  event.bits.hit := RegNext(check.io.outcome.valid && !check.io.outcome.bits.isMiss)
-  event.bits.miss := RegNext(check.io.outcome.valid && check.io.outcome.bits.isMiss)
+  event.foreach { event =>
+    val undecided = Module(new Queue(chiselTypeOf(event.bits.access), p.requests))
+    undecided.io.enq.valid := requests.io.beat.fire
+    undecided.io.enq.bits.address := requests.io.beat.bits.addr
+    undecided.io.enq.bits.write := requests.io.beat.bits.write
+    undecided.io.deq.ready := check.io.decided.valid
+    assert(!undecided.io.enq.valid || undecided.io.enq.ready, "more accesses undecided than in flight")
+    assert(!undecided.io.deq.ready || undecided.io.deq.valid, "a decision of no access")
+    event.valid := RegNext(check.io.decided.valid && !check.io.decided.bits.outside, false.B)
+    event.bits.access := RegNext(undecided.io.deq.bits)
+    event.bits.hit := RegNext(check.io.outcome.valid && !check.io.outcome.bits.isMiss)
+    event.bits.miss := RegNext(check.io.outcome.valid && check.io.outcome.bits.isMiss)
+  }
 
   // What is counted.
   outcome.valid := RegNext(check.io.outcome.valid, false.B)

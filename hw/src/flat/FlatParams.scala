@@ -13,13 +13,15 @@ import chisel3.util._
   *                    choose, and lines are counted without them
   * @param requests    lines that the host may have asked for and not been answered, and sets in flight; covers near's
   *                    latency at a request a cycle, and far's at the rate of its misses
+  * @param events      each access is told, with its outcome, to whoever watches
   */
 case class FlatParams(
     memory: Axi4Params = Axi4Params(),
     ratio: Int = 1,
     addressBits: Int = 34,
     channels: Int = 1,
-    requests: Int = 64
+    requests: Int = 64,
+    events: Boolean = false
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
   require(ratio >= 1 && ratio <= 4, s"ratio: 1 to 4, not $ratio")

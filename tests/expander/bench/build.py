@@ -45,7 +45,9 @@ TIERED = """\
 public_flat_rw -module "{top}" -var "powerOn"
 public_flat_rw -module "{top}" -var "tiers_*"
 public_flat_rd -module "FlatMemory" -var "host_a*"
+public_flat_rd -module "FlatMemory" -var "event_*"
 public_flat_rd -module "TelemetryEngine" -var "io_events_*_bits_*"
+public_flat_rd -module "TelemetryEngine" -var "io_reads_*_ready"
 """
 
 

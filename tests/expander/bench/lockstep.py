@@ -169,20 +169,9 @@ class Lockstep:
         return True
 
     def _slot(self, t: int, c: int, slots: Slots, hold: bool) -> None:
-        event = read = None
-        if self._event[c]():
-            event = self._arrived(t, c, slots)
-        elif self._beat[c]():
-            kind, *(line,) = self._next(t, c, slots)
-            if kind != "beat":
-                raise Difference(f"cycle {t}: channel {c} answers a telemetry read, not {kind}")
-            read = self._target(c, line)
-        if self._read[c]() != (read is not None):
-            raise Difference(f"cycle {t}: channel {c}: the engine reads a line, or not: {read}")
+        event, read, line = self._turn(t, c, slots, hold)
         if read and (hold or slots.walk or slots.waiting):
             raise Difference(f"cycle {t}: channel {c}: a read that the engine can't take")
-        if slots.beats and slots.beats[0][0] == "event" and slots.beats[0][1] <= t:
-            raise Difference(f"cycle {t}: channel {c} lost the event {slots.beats[0]}")
         if slots.walk:
             slots.walk -= 1
             if event:
@@ -200,12 +189,29 @@ class Lockstep:
         while slots.flying and slots.flying[0][0] <= t:
             slots.flying.popleft()
 
-    def _arrived(self, t: int, c: int, slots: Slots) -> tuple[Any, ...]:
-        """What the channel's event must be."""
-        kind, due, *event = self._next(t, c, slots)
-        if kind != "event" or due != t:
-            raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
-        return tuple(event)
+    def _turn(
+        self, t: int, c: int, slots: Slots, hold: bool
+    ) -> tuple[tuple[Any, ...] | None, tuple[int, int, bool] | None, Line | None]:
+        """What the engine must see in this cycle: an event, or a read and its line."""
+        event = read = line = None
+        if self._event[c]():
+            kind, due, *event = self._next(t, c, slots)
+            if kind != "event" or due != t:
+                raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
+        elif self._beat[c]():
+            read, line = self._accepted(t, c, slots)
+        if self._read[c]() != (read is not None):
+            raise Difference(f"cycle {t}: channel {c}: the engine reads a line, or not: {read}")
+        if slots.beats and slots.beats[0][0] == "event" and slots.beats[0][1] <= t:
+            raise Difference(f"cycle {t}: channel {c} lost the event {slots.beats[0]}")
+        return event, read, line
+
+    def _accepted(self, t: int, c: int, slots: Slots) -> tuple[tuple[int, int, bool] | None, Line]:
+        """A beat of the telemetry region: what it reads, if that is there."""
+        kind, *(line,) = self._next(t, c, slots)
+        if kind != "beat":
+            raise Difference(f"cycle {t}: channel {c} answers a telemetry read, not {kind}")
+        return self._target(c, line), line
 
     def _target(self, c: int, line: Line) -> tuple[int, int, bool] | None:
         """What a telemetry beat reads as the windows are in its cycle, and its answer."""

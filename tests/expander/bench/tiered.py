@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -19,6 +20,7 @@ from tests.expander.bench.memory import Memory
 from tests.expander.bench.modes import Mode
 from tests.expander.bench.operator import Operator
 from tests.expander.bench.pins import ADDRESS, Fields, Flag, reader
+from tests.expander.bench.requests import Windows
 from tests.expander.bench.sizes import Build
 from tests.expander.bench.tiered_score import TieredScore
 from tests.expander.bench.traffic import Traffic
@@ -51,27 +53,66 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
 
 
 class TieredLockstep(Lockstep):
-    """Events come when they are decided: in the order in which the controller took the requests."""
+    """Events come when they are decided, in the order in which the controller took the requests;
+    they wait for what came before them, as telemetry reads do.
+    """
 
     def __init__(self, build: Build, engine: Any, *more: Any) -> None:
         super().__init__(build, engine, *more)
-        names = ("address", "write", "near")
-        self._said = [
-            [reader(getattr(engine, f"io_events_{c}_bits_{name}")) for name in names]
-            for c in range(build.engine.channels)
+        self._ready = [
+            reader(getattr(engine, f"io_reads_{c}_ready")) for c in range(build.engine.channels)
         ]
+        self._shown = [_event(engine, f"io_events_{c}_bits") for c in range(build.engine.channels)]
 
-    def _arrived(self, t: int, c: int, slots: Slots) -> tuple[Any, ...]:
-        if not slots.outcomes:
-            raise Difference(f"cycle {t}: channel {c} has an event that nothing is the cause of")
-        addr, write, near = event = slots.outcomes.popleft()
-        said = tuple(pin() for pin in self._said[c])
-        if said != (addr, write, NEAR.index(near)):
-            raise Difference(f"cycle {t}: channel {c}: the event is {said}, not {event}")
-        slots.given += 1
+    def controllers(self, controllers: list[Any]) -> None:
+        """Where the decisions are seen."""
+        self._decided = [reader(controller.event_valid) for controller in controllers]
+
+    def restart(self, t: int, windows: Windows) -> None:
+        """A reset that ends before cycle t."""
+        super().restart(t, windows)
+        self._orders: list[deque[Any]] = [deque() for _ in self.slots]
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is on its way."""
+        return super().idle and not any(self._orders)
+
+    def _turn(self, t: int, c: int, slots: Slots, hold: bool) -> Any:
+        order = self._orders[c]
+        if self._decided[c]():
+            if not slots.outcomes:
+                raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
+            order.append((slots.outcomes.popleft(), None, None))
+            slots.given += 1
+        if self._beat[c]():
+            read, line = self._accepted(t, c, slots)
+            if read:
+                self.cover["tiered/read behind events"] += bool(order)
+                order.append((None, read, line))
+        event = read = line = None
+        if order and (order[0][0] or not (hold or slots.walk or slots.waiting)):
+            event, read, line = order.popleft()
+            if event:
+                self.cover["tiered/event behind reads"] += bool(order and order[0][1])
+        seen = self._event[c](), self._read[c]() and self._ready[c]()
+        if seen != (event is not None, read is not None):
+            raise Difference(f"cycle {t}: channel {c}: event, read are {seen}: {event}, {read}")
+        if event:
+            self._compare(t, c, event)
+        return event, read, line
+
+    def _compare(self, t: int, c: int, event: tuple[int, bool, str]) -> None:
+        addr, write, near = event
+        shown = tuple(pin() for pin in self._shown[c])
+        if shown != (addr, write, NEAR.index(near)):
+            raise Difference(f"cycle {t}: channel {c}: the event is {shown}, not {event}")
         for asked in {model.rule.near for model in self.models if model.on}:
             self.cover[f"tiered/{near} for {asked}"] += 1
-        return event
+
+
+def _event(scope: Any, prefix: str) -> list[Any]:
+    return [reader(getattr(scope, f"{prefix}_{name}")) for name in ("address", "write", "near")]
 
 
 class TieredOperator(Operator):
@@ -147,8 +188,14 @@ class TieredWorld(World):
             self.scores[c].begin(score.flat, score.poison)
             score.flat.counts = Counts()
 
+    def _controllers(self) -> list[Any]:
+        channels = range(self.build.engine.channels)
+        return [getattr(self.dut, f"tiered_{c}").memory for c in channels]
+
     def _lockstep(self, arbiters: list[Any]) -> Lockstep:
-        return TieredLockstep(self.build, self.engine, arbiters, self.cover)
+        lockstep = TieredLockstep(self.build, self.engine, arbiters, self.cover)
+        lockstep.controllers(self._controllers())
+        return lockstep
 
     def _score(self, c: int) -> TieredScore:
         score = TieredScore(c, self.windows, self.lockstep.slots[c], self.cover)
@@ -161,10 +208,8 @@ class TieredWorld(World):
         return traffic
 
     def _memories(self) -> list[Memory]:
-        self.taps = [
-            Tap(getattr(self.dut, f"tiered_{c}").memory, score)
-            for c, score in enumerate(self.scores)
-        ]
+        pairs = zip(self._controllers(), self.scores, strict=True)
+        self.taps = [Tap(controller, score) for controller, score in pairs]
         prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
         self.near = [Near(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
