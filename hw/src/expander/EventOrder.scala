@@ -8,10 +8,10 @@ import chisel3.util._
 /** One order of a channel's events and telemetry reads in flat memory mode, where an event comes whenever it is decided
   * and a read whenever it is accepted, both in one cycle perhaps: then the event is first.
   *
-  * Who is not first waits. A read took the cycle in which it was accepted from a request, so those that wait are as many
-  * as the requests that were accepted and not decided before it, and then go. No read is accepted while half of
-  * `places` is taken; and where reads walk and take more slots than one, `hold` lets the controller take no request for
-  * a while. So no event is lost, and none but those behind a walk are felt on the memory path.
+  * Who is not first waits. A read took the cycle in which it was accepted from a request, so it finds a free one when all
+  * that was decided before is through. While more than `undecided` wait no read is accepted, so that reads of one slot are
+  * never felt on the memory path. Those that walk take more: then `hold` lets the controller take no request for a
+  * while, and there is a place for every event that may still come.
   *
   * Latency: none when nobody waits.
   *
@@ -65,12 +65,12 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
   events.io.deq.ready := !readFirst
   when(io.first.event.valid) { went := went + 1.U }
 
-  io.open := events.io.count +& reads.io.count < (places / 2).U
+  io.open := events.io.count +& reads.io.count <= undecided.U
   io.hold := RegNext(events.io.count > (undecided + 2).U, false.B)
 }
 
 object EventOrder {
 
-  /** Events that may wait: a read each of all that are undecided, and then all of those. */
+  /** Events that may wait: those that do when `hold` is there, and all that are undecided then. */
   def places(undecided: Int): Int = 2 * undecided + 6
 }

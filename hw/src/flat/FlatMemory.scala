@@ -81,7 +81,7 @@ class FlatMemory(p: FlatParams) extends Module {
   requests.io.beat.ready := beats.ready && open
   beats.valid := requests.io.beat.valid && open
   beats.bits.request := responses.io.request
-  beats.bits.line := requests.io.beat.bits.addr >> 6
+  beats.bits.line := requests.io.beat.bits.line
   beats.bits.write := requests.io.beat.bits.write
   beats.bits.full := requests.io.data.strb.andR
   responses.io.enter.valid := requests.io.beat.fire
@@ -226,7 +226,7 @@ class FlatMemory(p: FlatParams) extends Module {
   event.foreach { event =>
     val undecided = Module(new Queue(chiselTypeOf(event.bits.access), p.requests))
     undecided.io.enq.valid := requests.io.beat.fire
-    undecided.io.enq.bits.address := requests.io.beat.bits.addr
+    undecided.io.enq.bits.address := Cat(requests.io.beat.bits.line, requests.io.beat.bits.offset)
     undecided.io.enq.bits.write := requests.io.beat.bits.write
     undecided.io.deq.ready := check.io.decided.valid
     assert(!undecided.io.enq.valid || undecided.io.enq.ready, "more accesses undecided than in flight")

@@ -25,7 +25,14 @@ object EmitBench {
       memory,
       telemetryReads = n(8),
       readsInFlight = n(9),
-      flat = Option.when(ratio > 0)(FlatParams(memory, ratio, addressBits = n(4), channels = n(1), requests = n(11), events = true))
+      flat = Option.when(ratio > 0)(FlatParams(
+        memory,
+        ratio,
+        addressBits = n(4),
+        channels = n(1),
+        requests = n(11),
+        events = true
+      ))
     )
   }
 

@@ -67,6 +67,7 @@ class TieredLockstep(Lockstep):
     def controllers(self, controllers: list[Any]) -> None:
         """Where the decisions are seen."""
         self._decided = [reader(controller.event_valid) for controller in controllers]
+        self._held = [reader(controller.hold) for controller in controllers]
 
     def restart(self, t: int, windows: Windows) -> None:
         """A reset that ends before cycle t."""
@@ -80,6 +81,7 @@ class TieredLockstep(Lockstep):
 
     def _turn(self, t: int, c: int, slots: Slots, hold: bool) -> Any:
         order = self._orders[c]
+        self.cover["tiered/held"] += self._held[c]()
         if self._decided[c]():
             if not slots.outcomes:
                 raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
