@@ -4,6 +4,7 @@
     python -m tests.cocotb.mutate           all of them
     python -m tests.cocotb.mutate carry 17  those with a number or with a word in what they break
     python -m tests.cocotb.mutate expander  those around the engine, by the expander's bench
+    python -m tests.cocotb.mutate tiered    those of flat memory mode in it
 
 One simulator holds all mutants; a plusarg chooses. Writes build/mutants.json. Exit: 0 when all
 were noticed, 1 when one was not, 2 when a place to break is not found.
@@ -17,6 +18,7 @@ import shutil
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +31,6 @@ from tests.expander.bench import shards
 from tests.expander.bench.sizes import BUILDS
 
 SIZE = SIZES["p2c2"]
-BUILD = BUILDS["x2"]
 SWITCH = "package mutation; int id = 0; endpackage\n"
 CHOOSE = """  initial if (!$value$plusargs("mutant=%d", mutation::id)) mutation::id = 0;
 endmodule"""
@@ -65,31 +66,44 @@ class Engine:
 class Expander:
     """What is around the engine, and the expander's bench."""
 
+    build = BUILDS["x2"]
     list = ROOT / "tests" / "expander" / "mutants.txt"
     report = ROOT / "build" / "mutants-expander.json"
     folder = expander.WORK / "mutants"
-    top = BUILD.top
+    top = build.top
+    directed = ("directed_order", "directed_path", "directed_region", "directed_interrupts")
 
-    @staticmethod
-    def emit() -> Path:
+    @classmethod
+    def emit(cls) -> Path:
         """The RTL."""
-        return expander.emit(BUILD)
+        return expander.emit(cls.build)
 
-    @staticmethod
-    def simulator(rtl: Path, folder: Path) -> Path:
+    @classmethod
+    def simulator(cls, rtl: Path, folder: Path) -> Path:
         """Its simulator."""
-        return simulator(rtl, folder, False, BUILD.top, expander.PUBLIC.format(top=BUILD.top))
+        return simulator(rtl, folder, False, cls.top, expander.visible(cls.build))
 
-    @staticmethod
-    def play(sim: Path, folder: Path, chosen: list[str]) -> None:
+    @classmethod
+    def play(cls, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
         """The bench; raises AssertionError when it notices something."""
-        shards.play(shards.Shard(BUILD, 0, 12), folder, sim, chosen)
-        for module in ("directed_order", "directed_path", "directed_region", "directed_interrupts"):
-            shards.directed(BUILD, module, folder, sim, chosen)
-        shards.play(shards.Shard(BUILD, 12, 30), folder, sim, chosen)
+        shards.play(shards.Shard(cls.build, 0, 12), folder, sim, chosen)
+        for module in cls.directed:
+            shards.directed(cls.build, module, folder, sim, chosen)
+        shards.play(shards.Shard(cls.build, 12, 30), folder, sim, chosen)
+
+
+class Tiered(Expander):
+    """What flat memory mode is to the expander, and the same bench on a build that has it."""
+
+    build = BUILDS["tiered"]
+    list = ROOT / "tests" / "expander" / "mutants-tiered.txt"
+    report = ROOT / "build" / "mutants-tiered.json"
+    folder = expander.WORK / "mutants-tiered"
+    directed = ("directed_tiered",)
 
 
 Target = type[Engine] | type[Expander]
+TARGETS: dict[str, Target] = {"expander": Expander, "tiered": Tiered}
 
 
 class StaleError(Exception):
@@ -177,8 +191,8 @@ def noticed(target: Target, sim: Path, number: int) -> str:
 
 def main(words: list[str]) -> int:
     """Try the mutants that `words` choose."""
-    target: Target = Expander if "expander" in words else Engine
-    words = [word for word in words if word != "expander"]
+    target = next((TARGETS[word] for word in words if word in TARGETS), Engine)
+    words = [word for word in words if word not in TARGETS]
     everything = mutants(target.list)
     try:
         instrument(target.emit(), target.folder / "rtl", everything, target.top)

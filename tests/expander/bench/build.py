@@ -52,6 +52,11 @@ public_flat_rd -module "TelemetryEngine" -var "io_reads_*_ready"
 """
 
 
+def visible(build: Build) -> str:
+    """What a simulator of the build has to show."""
+    return (PUBLIC + (TIERED if build.ratio else "")).format(top=build.top)
+
+
 def emit(build: Build) -> Path:
     """The folder with an expander's SystemVerilog, `filelist.f` and `params.json`."""
     out = WORK / build.name / "rtl"
@@ -71,9 +76,9 @@ def emit(build: Build) -> Path:
 def built(build: Build, waves: bool = False) -> Path:
     """The simulator of a build, up to date with hw/src."""
     folder = WORK / build.name / ("sim-waves" if waves else "sim")
-    visible = (PUBLIC + (TIERED if build.ratio else "")).format(top=build.top)
+    shown = visible(build)
     if not build.wrapper:
-        return simulator(emit(build), folder, waves, build.top, visible)
-    visible += f'public_flat_rw -module "{build.top}" -var "csr_*"\n'
+        return simulator(emit(build), folder, waves, build.top, shown)
+    shown += f'public_flat_rw -module "{build.top}" -var "csr_*"\n'
     defines = [f"ANEMONE_ID_BITS={build.id_bits}"]
-    return simulator(emit(build), folder, waves, build.top, visible, AGILEX, defines)
+    return simulator(emit(build), folder, waves, build.top, shown, AGILEX, defines)

@@ -172,33 +172,36 @@ async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(world: Tie
     assert [counted(world, p) for p in range(3)] == [{}, {}, {0: 1}]
 
 
-def hits_and_reads(world: TieredWorld, effect: bool, every: int) -> list[Request]:
-    """A thousand reads of near lines on each channel, some of them of a telemetry line instead."""
-    channels = world.build.engine.channels
-    requests = []
-    for k in range(1000):
-        addr, id = k * channels % (NEAR_PAGES * LINES) * 64, k % 8
-        if k % every == 0:
-            addr, id = world.windows.address(0, 0, 0, effect), 8 + k % 8
-        requests += (Request(False, id, addr + c * 64) for c in range(channels))
-    return requests
-
-
 @tiered
 async def telemetry_is_read_amid_a_stream_of_hits(world: TieredWorld) -> None:
     """It costs the cycle in which it is accepted, and no other request waits."""
     await program(world, [counts("hits", "hit", (0, 15), {0: 0})])
-    cycles = await play(world, hits_and_reads(world, effect=False, every=7), latency=1)
+    channels = world.build.engine.channels
+    requests = []
+    for k in range(1000):
+        addr, id = k * channels % (NEAR_PAGES * LINES) * 64, k % 8
+        if k % 7 == 6:
+            addr, id = world.windows.address(0, 0, 0, False), 8 + k % 8
+        requests += (Request(False, id, addr + c * 64) for c in range(channels))
+    cycles = await play(world, requests, latency=1)
     await world.check()
     assert cycles <= 1000 + 20
 
 
 @tiered
 async def reads_that_walk_hold_the_controller_and_lose_nothing(world: TieredWorld) -> None:
-    """A line whose read effect is an update takes eight slots: events pile up behind several."""
-    rule = counts("hits", "hit", (0, 15), {0: 0})
+    """A line whose read effect is an update takes eight slots: while several wait, and writes come
+    in every cycle, events pile up.
+    """
+    rule = counts("writes", "any", (0, 15), {0: 0})
     await program(world, [replace(rule, effect_op="add", effect_operand=1)])
-    await play(world, hits_and_reads(world, effect=True, every=3), latency=1)
+    requests = []
+    for k in range(600):
+        read = Request(False, k % 16, world.windows.address(0, k % 2, 0, True))
+        write = Request(True, k % 16, k % LINES * 128)
+        write.data = [(bits(k), (1 << 64) - 1, 0)]
+        requests += (read, write)
+    await play(world, requests, latency=1)
     await world.check()
     assert world.cover["tiered/held"]
 
