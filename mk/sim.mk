@@ -17,3 +17,4 @@ mutate: setup ## break the RTL in many ways and see that the cocotb bench notice
 	python -m tests.cocotb.mutate
 	python -m tests.cocotb.mutate expander
 	python -m tests.cocotb.mutate tiered
+	python -m tests.cocotb.mutate flat

@@ -5,6 +5,7 @@
     python -m tests.cocotb.mutate carry 17  those with a number or with a word in what they break
     python -m tests.cocotb.mutate expander  those around the engine, by the expander's bench
     python -m tests.cocotb.mutate tiered    those of flat memory mode in it
+    python -m tests.cocotb.mutate flat      those of flat memory mode by itself
 
 One simulator holds all mutants; a plusarg chooses. Writes build/mutants.json. Exit: 0 when all
 were noticed, 1 when one was not, 2 when a place to break is not found.
@@ -29,6 +30,9 @@ from tests.cocotb.bench.sizes import SIZES
 from tests.expander.bench import build as expander
 from tests.expander.bench import shards
 from tests.expander.bench.sizes import BUILDS
+from tests.flat.bench import build as flat
+from tests.flat.bench import shards as flat_shards
+from tests.flat.bench.build import BUILDS as FLAT_BUILDS
 
 SIZE = SIZES["p2c2"]
 SWITCH = "package mutation; int id = 0; endpackage\n"
@@ -102,8 +106,36 @@ class Tiered(Expander):
     directed = ("directed_tiered",)
 
 
-Target = type[Engine] | type[Expander]
-TARGETS: dict[str, Target] = {"expander": Expander, "tiered": Tiered}
+class Flat:
+    """Flat memory mode by itself, and its bench."""
+
+    build = FLAT_BUILDS["flat2"]
+    list = ROOT / "tests" / "flat" / "mutants.txt"
+    report = ROOT / "build" / "mutants-flat.json"
+    folder = flat.WORK / "mutants"
+    top = flat.TOP
+
+    @classmethod
+    def emit(cls) -> Path:
+        """The RTL."""
+        return emit(cls.build)
+
+    @classmethod
+    def simulator(cls, rtl: Path, folder: Path) -> Path:
+        """Its simulator."""
+        return simulator(rtl, folder, False, cls.top, flat.PUBLIC)
+
+    @classmethod
+    def play(cls, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
+        """The bench; raises AssertionError when it notices something."""
+        flat_shards.play(flat_shards.Shard(cls.build, 0, 20), folder, sim, chosen)
+        for module in ("directed_latency", "directed_refusals", "directed_reset"):
+            flat_shards.run(cls.build, module, folder, sim, chosen)
+        flat_shards.play(flat_shards.Shard(cls.build, 20, 100), folder, sim, chosen)
+
+
+Target = type[Engine] | type[Expander] | type[Flat]
+TARGETS: dict[str, Target] = {"expander": Expander, "tiered": Tiered, "flat": Flat}
 
 
 class StaleError(Exception):

@@ -23,6 +23,7 @@ from tests.expander.bench.requests import Request
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.store import bits
 from tests.expander.bench.tiered import TieredWorld
+from tests.expander.bench.world import World
 
 PAGE = 4096
 LINES = PAGE // 64
@@ -208,7 +209,9 @@ async def reads_that_walk_hold_the_controller_and_lose_nothing(world: TieredWorl
 
 @tiered
 async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(world: TieredWorld) -> None:
-    """Reset without power-up: software starts the mode anew as it was, and all lines are there."""
+    """Reset without power-up: software starts the mode anew as it was, and all lines are there.
+    What it sets later has no effect, and without near lines nothing starts.
+    """
     rng = world.rng
     written = []
     for i, line in enumerate(rng.sample(range(NEAR_PAGES * LINES * 3), 200)):
@@ -221,12 +224,17 @@ async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(world: Tier
     todo = [Request(False, 0, 0)]
     world.masters[0].source = lambda write, _: None if write or not todo else todo.pop()
     world.masters[0].mode = Mode()
+    start = registers.FLAT_CONTROL.pack(start=1)
+    world.control.write(registers.FLAT.at(0, registers.FLAT_CONTROL), start)
     await world.cycles(300)
     assert not todo and not world.scores[0].idle, "a request that was not offered, or is answered"
     status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in range(len(world.masters))]
     assert await world.registers(status) == [0 for _ in status]
     await world.begin()
+    for c in range(len(world.masters)):
+        world.control.write(registers.FLAT.at(c, registers.FLAT_NEAR_LINES), 7)
+        world.control.write(registers.FLAT.at(c, registers.FLAT_POLICY), 3)
     await world.settle()
-    await world.program()
+    await World.program(world)
     await play(world, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])
     await world.check()

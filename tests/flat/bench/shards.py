@@ -41,11 +41,16 @@ def shards() -> list[Shard]:
 
 
 def run(
-    build: Build, module: str, folder: Path, plusargs: Sequence[str] = (), **environment: str
+    build: Build,
+    module: str,
+    folder: Path,
+    simulator: Path | None = None,
+    plusargs: Sequence[str] = (),
+    **environment: str,
 ) -> None:
     """Run a module of cocotb tests. Raises AssertionError when one fails."""
     simulate(
-        built(build, waves="WAVES" in os.environ),
+        simulator or built(build, waves="WAVES" in os.environ),
         module,
         folder,
         plusargs,
@@ -56,14 +61,16 @@ def run(
     )
 
 
-def play(shard: Shard, folder: Path, module: str = "campaign") -> dict[str, Any]:
-    """Play a shard; the report that the module wrote."""
+def play(
+    shard: Shard, folder: Path, simulator: Path | None = None, plusargs: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Play a shard; the report that the campaign wrote."""
     report = folder / "report.json"
     folder.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     seeds = f"{shard.first} {shard.count}"
     environment = {"BENCH_SEEDS": seeds, "BENCH_CYCLES": str(CYCLES), "BENCH_REPORT": str(report)}
-    run(shard.build, module, folder, **environment)
+    run(shard.build, "campaign", folder, simulator, plusargs, **environment)
     return json.loads(report.read_text())
 
 
