@@ -16,15 +16,15 @@ class ExpanderParamsSpec extends AnyFlatSpec {
   }
 
   it should "say in which size flat memory mode and the engine differ" in {
-    def wrong(name: String, nemo: NemoParams = nemo, flat: Option[FlatParams] = Some(flat)): Unit = {
-      val error = intercept[IllegalArgumentException](ExpanderParams(nemo, flat = flat))
+    def wrong(name: String, engine: NemoParams = nemo, tiers: Option[FlatParams] = Some(flat)): Unit = {
+      val error = intercept[IllegalArgumentException](ExpanderParams(engine, flat = tiers))
       assert(error.getMessage.contains(s"$name: "))
     }
-    wrong("nemo.outcomes", flat = None)
+    wrong("nemo.outcomes", tiers = None)
     wrong("nemo.outcomes", nemo.copy(outcomes = false))
-    wrong("flat.memory", flat = Some(flat.copy(memory = flat.memory.copy(idBits = 8))))
-    wrong("flat.channels", flat = Some(flat.copy(channels = 1)))
-    wrong("flat.addressBits", flat = Some(flat.copy(addressBits = 32)))
-    wrong("flat.events", flat = Some(flat.copy(events = false)))
+    wrong("flat.memory", tiers = Some(flat.copy(memory = flat.memory.copy(idBits = 8))))
+    wrong("flat.channels", tiers = Some(flat.copy(channels = 1)))
+    wrong("flat.addressBits", tiers = Some(flat.copy(addressBits = 32)))
+    wrong("flat.events", tiers = Some(flat.copy(events = false)))
   }
 }
