@@ -18,6 +18,7 @@ object Capabilities {
     register.tableLog2 := log2Ceil(p.nemo.table).U
     register.addressBits := p.nemo.addressBits.U
     register.counterIndexBits := p.nemo.indexBits.U
+    register.flatChannels := p.flatChannels.U
     register
   }
 
@@ -30,7 +31,8 @@ object Capabilities {
     register.predicates := mask(Predicate.None to Predicate.LessEqual)
     register.effects := mask(Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op))
     register.operandSources := mask(Seq(Immediate, Line, IsWrite))
-    register.flatMemory := false.B
+    register.flatRatio := p.flat.fold(0)(_.ratio).U
+    register.flatMemory := p.flat.isDefined.B
     register
   }
 
