@@ -23,7 +23,8 @@ case class NemoParams(
     addressBits: Int = 34,
     wordBytes: Int = 8,
     byteBits: Int = 8,
-    lineWords: Int = 8
+    lineWords: Int = 8,
+    ops: Seq[UpdateOp] = UpdateOp.ofRules
 ) {
   require(pipelines >= 1 && pipelines <= 64, s"pipelines: 1 to 64, not $pipelines")
   require(Seq(1, 2, 4).contains(channels), s"channels: 1, 2 or 4, not $channels")
@@ -34,6 +35,9 @@ case class NemoParams(
   require(isPow2(table) && table >= 2, s"table: a power of two, 2 or more, not $table")
   require(addressBits >= 8 && addressBits <= 52, s"addressBits: 8 to 52, not $addressBits")
   require(states * wordBytes <= (1 << 24), s"states: at most 2^24 counters a channel, not ${states * wordBytes}")
+
+  /** The ops of a read effect: also that of a reset. */
+  val effectOps: Seq[UpdateOp] = ops :+ UpdateOp.Set
 
   val wordBits: Int = byteBits * wordBytes
   val lines: Int = states / lineWords

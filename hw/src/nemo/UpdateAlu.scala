@@ -34,45 +34,33 @@ class UpdateAlu(p: NemoParams) extends Module {
   private def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
   private val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
 
-  private val rotated = (0 until log2Ceil(p.wordBits)).reverse.foldLeft(a) { (word, stage) =>
-    val n = 1 << stage
-    Mux(in.rotate(stage), Cat(word(n - 1, 0), word(p.wordBits - 1, n)), word)
+  private def kept(word: UInt, keep: Bool): UInt = RegNext(Mux(keep && !io.zero, word, 0.U))
+  private val rotator = Module(new Rotator(p))
+  rotator.word := a
+  rotator.amount := in.rotate
+  private val rotated = kept(rotator.rotated, in.pass)
+  private val b = kept(in.b, true.B)
+
+  // At a top bit `partial` is the carry that came in.
+  private val differ = RegNext(a & tops) ^ b
+  private val sum = partial ^ (differ & CounterWidth.topBits(RegNext(in.tops), p))
+  private val carries = (differ & partial) | ((~differ).asUInt & b)
+  private val carry = CounterWidth.fromTop(carries, RegNext(in.counterWidth), p)
+
+  // What stands, a byte at a time; with B and the rotated word zero, A ^ B is zero as well.
+  private val chosen = RegNext(in.choice)
+  private val (inside, stay) = (RegNext(in.inside), !RegNext(io.zero))
+  private val codes = VecInit.tabulate(p.wordBytes) { k =>
+    val code = VecInit(OpControl.choices(p).map { choice =>
+      val updated = Mux(carry(k * p.byteBits), choice.carried.U(3.W), choice.plain.U(3.W))
+      Mux(inside(k), updated, choice.outside.U(3.W))
+    })
+    Mux(stay, MuxLookup(chosen, code.head)(code.zipWithIndex.map { case (code, i) => i.U -> code }), ResultChoice.Xor.U)
   }
-  private val (mixLow, mixHigh) = (CounterWidth.spread(in.mixLow, p), CounterWidth.spread(in.mixHigh, p))
-  private def not(word: UInt): UInt = (~word).asUInt
-  private val met = (a & not(mixLow | mixHigh)) ^ in.b
-  private val mixed = (met & (rotated | mixLow | not(mixHigh))) | (rotated & mixLow & not(mixHigh))
-  private val alt = RegNext(Mux(io.zero, 0.U, mixed))
-
-  // At a top bit `partial` is the carry that came in, and for a sum `alt` is A ^ B.
-  private val partialTops = CounterWidth.topBits(RegNext(in.tops), p)
-  private val sum = partial ^ (alt & partialTops)
-  private val topB = RegNext(in.b & tops)
-  private val carry = CounterWidth.fromTop((alt & partial) | (not(alt) & topB), RegNext(in.counterWidth), p)
-
-  // B where the result may be A or B, and zero else: so its inverse is the operand of a maximum, or all ones for a
-  // saturated sum, and `alt` with it is A again for a maximum.
-  private val (larger, either) = (UpdateOp.SettleLarger.code.U, UpdateOp.SettleEither.code.U)
-  private val other = RegNext(Mux(io.zero || (in.settle =/= larger && in.settle =/= either), 0.U, in.b))
-
-  // Two flags a byte choose, so that a bit of the result is one look-up of five inputs.
-  private val settle = RegNext(Mux(io.zero, UpdateOp.SettleAlt.code.U, in.settle))
-  private val inside = CounterWidth.spread(RegNext(in.inside), p)
-  private val always = Fill(p.wordBits, 1.U)
-  private val takesSum = inside & MuxLookup(settle, 0.U)(
-    Seq(
-      UpdateOp.SettleSum.code.U -> always,
-      UpdateOp.SettleSaturated.code.U -> not(carry),
-      either -> always
-    )
-  )
-  private val inverts = inside & MuxLookup(settle, 0.U)(
-    Seq(
-      UpdateOp.SettleSaturated.code.U -> carry,
-      larger -> not(carry),
-      either -> always
-    )
-  )
-  private val settled = (sum & takesSum) | ((alt ^ other) & not(takesSum))
-  io.result := (settled & not(inverts)) | (((alt & takesSum) | (other ^ not(takesSum))) & inverts)
+  private val choice = Module(new ResultChoice(p))
+  choice.sum := sum
+  choice.a := rotated
+  choice.b := b
+  choice.codes := VecInit.tabulate(3)(i => VecInit(codes.map(_(i))).asUInt)
+  io.result := choice.result
 }
