@@ -4,7 +4,9 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** Counters of 8 << width bits, or less in a formal proof, packed in a state word; counter i of a rule is in word i / (counters a word). */
+/** Counters packed in a state word; counter i of a rule is in word i / (counters a word). A `width` is a level of
+  * [[NemoParams]].
+  */
 object CounterWidth {
 
   /** A value of the lowest counter, repeated in every counter of the word. Of the word's halves all but the widest counter
@@ -13,14 +15,18 @@ object CounterWidth {
   def repeat(value: UInt, width: UInt, p: NemoParams): UInt = {
     val half = p.wordBits / 2
     val padded = value.pad(p.wordBits)
-    val low = MuxLookup(width, padded(half - 1, 0))((0 until p.subBits - 1).map { w =>
-      w.U -> Fill(half / p.counterBits(w), padded(p.counterBits(w) - 1, 0))
-    })
-    Cat(Mux(width >= p.subBits.U, padded(p.wordBits - 1, half), low), low)
+    def low(w: Int): UInt = Fill(half / p.counterBits(w), padded(p.counterBits(w) - 1, 0))
+    val halves = p.levels.filter(_ < p.subBits)
+    if (halves.isEmpty) padded
+    else {
+      val lower = MuxLookup(width, low(halves.last))(halves.init.map(w => w.U -> low(w)))
+      val higher = if (halves == p.levels) lower else Mux(width >= p.subBits.U, padded(p.wordBits - 1, half), lower)
+      Cat(higher, lower)
+    }
   }
 
   /** The bytes of counter `sub`, a bit a byte (a byte is a counter of width 0). */
-  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = {
+  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = if (p.subBits == 0) 1.U else {
     val highest =
       select(width, p)(w => ((BigInt(1) << p.wordBytes) - (BigInt(1) << (p.wordBytes - (1 << w)))).U(p.wordBytes.W))
     val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
@@ -35,7 +41,7 @@ object CounterWidth {
     * a few operations on words for a simulator.
     */
   private def lowBits(bytes: UInt, p: NemoParams): UInt =
-    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(bytes.pad(p.wordBits)) { (word, half) =>
+    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(Cat(0.U((p.wordBits - p.wordBytes).W), bytes)) { (word, half) =>
       val group = (BigInt(1) << half) - 1
       val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
       (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
@@ -56,7 +62,7 @@ object CounterWidth {
       word | (word << n)(p.wordBits - 1, 0)
     }
 
-  /** One of several values by width; a width wider than the word counts as the word's. */
+  /** One of several values by width; a width that is not built in counts as the widest. */
   def select[T <: Data](width: UInt, p: NemoParams)(f: Int => T): T =
-    MuxLookup(width, f(p.subBits))((0 until p.subBits).map(w => w.U -> f(w)))
+    MuxLookup(width, f(p.levels.last))(p.levels.init.map(w => w.U -> f(w)))
 }

@@ -58,15 +58,17 @@ class OperandStage(p: NemoParams) extends Module {
   // Second: which bits of a counter a shift by n keeps: to the left those in places n and up, to the right those whose
   // places counted from the top are. Of a bit's place, that of its byte is compared first. Each digit of a byte's place has
   // one of two values, so that both are compared once for all bytes.
-  private val right = control.moved === UpdateOp.Right.code.U
-  private val shifts = right || control.moved === UpdateOp.Left.code.U
+  private def moves(to: UpdateOp.Moved): Bool =
+    if (p.features.ops.exists(_.moved == to)) control.moved === to.code.U else false.B
+  private val right = moves(UpdateOp.Right)
+  private val shifts = right || moves(UpdateOp.Left)
   private val amount =
     from.zip(io.operands).map { case (f, operand) => Mux(f, operand.pad(6)(5, 0), 0.U) }.reduce(_ | _)
   private val byteBits = log2Ceil(p.byteBits)
   private val (amountByte, amountBit) = (amount >> byteBits, amount(byteBits - 1, 0))
   private val digits = Seq.tabulate(6 - byteBits) { i =>
     Seq.tabulate(2) { bit =>
-      val digit = if (i < p.subBits) (right ^ (bit == 1).B) && width > i.U else false.B
+      val digit = if (i < p.subBits) (right ^ (bit == 1).B) && CounterWidth.select(width, p)(w => (w > i).B) else false.B
       (digit && !amountByte(i), digit === amountByte(i))
     }
   }

@@ -15,3 +15,12 @@ class Rotator(p: NemoParams) extends RawModule with MappedAlone {
     Mux(amount(stage), Cat(word(n - 1, 0), word(p.wordBits - 1, n)), word)
   }
 }
+
+object Rotator {
+  def apply(word: UInt, amount: UInt, p: NemoParams): UInt = {
+    val rotator = Module(new Rotator(p))
+    rotator.word := word
+    rotator.amount := amount
+    rotator.rotated
+  }
+}

@@ -27,40 +27,42 @@ class UpdateAlu(p: NemoParams) extends Module {
   })
 
   private val in = io.operand
-  private val a = Mux(io.chain, io.result, io.state)
+  private val word = Mux(io.chain, io.result, io.state)
+  if (OpControl.onlySums(p)) io.result := RegNext(Mux(io.zero, 0.U, Mux(in.pass, word, 0.U) + in.b + in.subtract))
+  else chosen(word)
 
-  // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
-  private val tops = CounterWidth.topBits(in.tops, p)
-  private def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
-  private val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
+  /** `result`, from all that ops may do with A. */
+  private def chosen(a: UInt): Unit = {
+    // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
+    val tops = CounterWidth.topBits(in.tops, p)
+    def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
+    val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
 
-  private def kept(word: UInt, keep: Bool): UInt = RegNext(Mux(keep && !io.zero, word, 0.U))
-  private val rotator = Module(new Rotator(p))
-  rotator.word := a
-  rotator.amount := in.rotate
-  private val rotated = kept(rotator.rotated, in.pass)
-  private val b = kept(in.b, true.B)
+    def kept(word: UInt, keep: Bool): UInt = RegNext(Mux(keep && !io.zero, word, 0.U))
+    val rotated = kept(if (p.features.shifts) Rotator(a, in.rotate, p) else a, in.pass)
+    val b = kept(in.b, true.B)
 
-  // At a top bit `partial` is the carry that came in.
-  private val differ = RegNext(a & tops) ^ b
-  private val sum = partial ^ (differ & CounterWidth.topBits(RegNext(in.tops), p))
-  private val carries = (differ & partial) | ((~differ).asUInt & b)
-  private val carry = CounterWidth.fromTop(carries, RegNext(in.counterWidth), p)
+    // At a top bit `partial` is the carry that came in.
+    val differ = RegNext(a & tops) ^ b
+    val sum = partial ^ (differ & CounterWidth.topBits(RegNext(in.tops), p))
+    val carries = (differ & partial) | ((~differ).asUInt & b)
+    val carry = CounterWidth.fromTop(carries, RegNext(in.counterWidth), p)
 
-  // What stands, a byte at a time; with B and the rotated word zero, A ^ B is zero as well.
-  private val chosen = RegNext(in.choice)
-  private val (inside, stay) = (RegNext(in.inside), !RegNext(io.zero))
-  private val codes = VecInit.tabulate(p.wordBytes) { k =>
-    val code = VecInit(OpControl.choices(p).map { choice =>
-      val updated = Mux(carry(k * p.byteBits), choice.carried.U(3.W), choice.plain.U(3.W))
-      Mux(inside(k), updated, choice.outside.U(3.W))
-    })
-    Mux(stay, MuxLookup(chosen, code.head)(code.zipWithIndex.map { case (code, i) => i.U -> code }), ResultChoice.Xor.U)
+    // What stands, a byte at a time; with B and the rotated word zero, A ^ B is zero as well.
+    val choice = RegNext(in.choice)
+    val (inside, stay) = (RegNext(in.inside), !RegNext(io.zero))
+    val codes = VecInit.tabulate(p.wordBytes) { k =>
+      val code = VecInit(OpControl.choices(p).map { op =>
+        val updated = Mux(carry(k * p.byteBits), op.carried.U(3.W), op.plain.U(3.W))
+        Mux(inside(k), updated, op.outside.U(3.W))
+      })
+      Mux(stay, MuxLookup(choice, code.head)(code.zipWithIndex.map { case (code, i) => i.U -> code }), ResultChoice.Xor.U)
+    }
+    val chosen = Module(new ResultChoice(p))
+    chosen.sum := sum
+    chosen.a := rotated
+    chosen.b := b
+    chosen.codes := VecInit.tabulate(3)(i => VecInit(codes.map(_(i))).asUInt)
+    io.result := chosen.result
   }
-  private val choice = Module(new ResultChoice(p))
-  choice.sum := sum
-  choice.a := rotated
-  choice.b := b
-  choice.codes := VecInit.tabulate(3)(i => VecInit(codes.map(_(i))).asUInt)
-  io.result := choice.result
 }

@@ -106,18 +106,24 @@ class OpControl(p: NemoParams) extends Bundle {
 object OpControl {
 
   /** What the ops that are built in choose from. */
-  private[nemo] def choices(p: NemoParams): Seq[UpdateOp.Choice] = p.effectOps.map(_.choice).distinct
+  private[nemo] def choices(p: NemoParams): Seq[UpdateOp.Choice] = p.features.datapath.map(choice(_, p)).distinct
+  private def choice(op: UpdateOp, p: NemoParams): UpdateOp.Choice =
+    if (op == UpdateOp.Set && onlySums(p)) UpdateOp.Add.choice else op.choice
+
+  /** Every result is a sum, that of a reset one with an A of zero. */
+  def onlySums(p: NemoParams): Boolean =
+    p.subBits == 0 && p.features.ops.forall(_.settle == UpdateOp.SettleSum)
   def choiceBits(p: NemoParams): Int = 1.max(log2Ceil(choices(p).size))
 
   /** Decodes an op code, without latency; a code that is none that is built in decodes as the first that is. */
   def apply(code: UInt, p: NemoParams): OpControl = {
     def field(f: UpdateOp => Int, width: Int): UInt =
-      MuxLookup(code, f(p.effectOps.head).U(width.W))(p.effectOps.map(op => op.code.U -> f(op).U(width.W)))
+      MuxLookup(code, f(p.features.datapath.head).U(width.W))(p.features.datapath.map(op => op.code.U -> f(op).U(width.W)))
     val control = Wire(new OpControl(p))
     control.subtract := field(op => if (op.subtract) 1 else 0, 1)
     control.pass := field(op => if (op.pass) 1 else 0, 1)
     control.moved := field(_.moved.code, 2)
-    control.choice := field(op => choices(p).indexOf(op.choice), choiceBits(p))
+    control.choice := field(op => choices(p).indexOf(choice(op, p)), choiceBits(p))
     control
   }
 }
