@@ -216,7 +216,9 @@
 
 /*
  * Gives the rule in the registers above to a pipeline. The write is answered when the rule
- * applies.
+ * applies. A rule that asks for what features does not name is answered with an error, and
+ * the pipeline keeps the one it has; of a rule that is off only the read effect is asked
+ * for.
  */
 #define ANEMONE_RULE_COMMIT 0x148
 #define ANEMONE_RULE_COMMIT_PIPELINE_SHIFT 0

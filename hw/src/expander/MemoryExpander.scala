@@ -64,6 +64,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   private val rule = engine.io.rule.bits.rule
   engine.io.rule.valid := registers.io.ruleCommit.valid
   registers.io.ruleCommit.ready := engine.io.rule.ready
+  registers.io.ruleCommitLegal := RuleCheck(out.ruleControl, nemo)
   engine.io.rule.bits.pipeline := registers.io.ruleCommit.bits.pipeline
   rule.enable := out.ruleControl.enable
   rule.reads := out.ruleControl.reads
