@@ -16,17 +16,19 @@ object CounterWidth {
     val half = p.wordBits / 2
     val padded = value.pad(p.wordBits)
     def low(w: Int): UInt = Fill(half / p.counterBits(w), padded(p.counterBits(w) - 1, 0))
-    val halves = p.levels.filter(_ < p.subBits)
-    if (halves.isEmpty) padded
+    val whole = p.levels.contains(p.subBits)
+    if (p.subBits == 0) padded
     else {
+      val halves = (p.levels.filter(_ < p.subBits) ++ Option.when(whole)(p.subBits - 1)).distinct
       val lower = MuxLookup(width, low(halves.last))(halves.init.map(w => w.U -> low(w)))
-      val higher = if (halves == p.levels) lower else Mux(width >= p.subBits.U, padded(p.wordBits - 1, half), lower)
+      val higher = if (whole) Mux(width >= p.subBits.U, padded(p.wordBits - 1, half), lower) else lower
       Cat(higher, lower)
     }
   }
 
   /** The bytes of counter `sub`, a bit a byte (a byte is a counter of width 0). */
-  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = if (p.subBits == 0) 1.U else {
+  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = if (p.subBits == 0) 1.U
+  else {
     val highest =
       select(width, p)(w => ((BigInt(1) << p.wordBytes) - (BigInt(1) << (p.wordBytes - (1 << w)))).U(p.wordBytes.W))
     val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
@@ -41,19 +43,20 @@ object CounterWidth {
     * a few operations on words for a simulator.
     */
   private def lowBits(bytes: UInt, p: NemoParams): UInt =
-    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(Cat(0.U((p.wordBits - p.wordBytes).W), bytes)) { (word, half) =>
-      val group = (BigInt(1) << half) - 1
-      val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
-      (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
+    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(Cat(0.U((p.wordBits - p.wordBytes).W), bytes)) {
+      (word, half) =>
+        val group = (BigInt(1) << half) - 1
+        val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
+        (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
     }
 
   /** The highest bits of some bytes. */
   def topBits(bytes: UInt, p: NemoParams): UInt = (lowBits(bytes, p) << (p.byteBits - 1))(p.wordBits - 1, 0)
 
-  /** For every bit, the flag at the highest bit of its counter. */
+  /** For every byte, the flag at the highest bit of its counter. */
   def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =
     select(width, p) { w =>
-      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(p.counterBits(w), flags((k + 1) * p.counterBits(w) - 1))))
+      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(1 << w, flags((k + 1) * p.counterBits(w) - 1))))
     }
 
   /** All bits of some bytes. */

@@ -20,8 +20,14 @@ case class Features(
     operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite)
 ) {
   import Features._
-  require(ops.nonEmpty && isSet(ops) && ops.forall(UpdateOp.ofRules.contains), s"ops: some of ${UpdateOp.ofRules.map(_.name)}, not ${ops.map(_.name)}")
-  require(widths.nonEmpty && isSet(widths) && widths.forall(w => isPow2(w) && w >= 2), s"widths: powers of two, not $widths")
+  require(
+    ops.nonEmpty && isSet(ops) && ops.forall(UpdateOp.ofRules.contains),
+    s"ops: some of ${UpdateOp.ofRules.map(_.name).mkString(", ")}, not ${ops.map(_.name).mkString(", ")}"
+  )
+  require(
+    widths.nonEmpty && isSet(widths) && widths.forall(w => isPow2(w) && w >= 2),
+    s"widths: powers of two, not $widths"
+  )
   require(
     isSet(effects) && effects.contains(ReadEffect.None) && effects.forall(allEffects.contains),
     s"effects: ${ReadEffect.None} and some of $allEffects, not $effects"

@@ -68,7 +68,7 @@ class OperandStage(p: NemoParams) extends Module {
   private val (amountByte, amountBit) = (amount >> byteBits, amount(byteBits - 1, 0))
   private val digits = Seq.tabulate(6 - byteBits) { i =>
     Seq.tabulate(2) { bit =>
-      val digit = if (i < p.subBits) (right ^ (bit == 1).B) && CounterWidth.select(width, p)(w => (w > i).B) else false.B
+      val digit = if (i < p.subBits) (right ^ (bit == 1).B) && width > i.U else false.B
       (digit && !amountByte(i), digit === amountByte(i))
     }
   }

@@ -13,7 +13,7 @@ class ResultChoice(p: NemoParams) extends RawModule with MappedAlone {
   val b = IO(Input(UInt(p.wordBits.W)))
 
   /** By byte, a bit of a [[ResultChoice]] code each. */
-  val codes = IO(Input(Vec(3, UInt(p.wordBytes.W))))
+  val codes = IO(Input(Vec(ResultChoice.bits, UInt(p.wordBytes.W))))
   val result = IO(Output(UInt(p.wordBits.W)))
 
   private def code(bit: Int): UInt = CounterWidth.spread(codes(bit), p)
@@ -25,6 +25,9 @@ class ResultChoice(p: NemoParams) extends RawModule with MappedAlone {
 }
 
 object ResultChoice {
+  val bits: Int = 3
+
+  /** Where all is zero, the result is as well. */
   val Xor = 0
   val And = 1
 

@@ -40,7 +40,8 @@ class SlotArbiter(p: NemoParams) extends Module {
 
   io.open := !walk && !backlog && !io.hold
   io.read.ready := io.open && !io.event.valid
-  private val startsWalk = p.features.walks.B && io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
+  private val startsWalk =
+    p.features.walks.B && io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
   io.walking := walk
 
   when(startsWalk) {

@@ -51,18 +51,18 @@ class UpdateAlu(p: NemoParams) extends Module {
     // What stands, a byte at a time; with B and the rotated word zero, A ^ B is zero as well.
     val choice = RegNext(in.choice)
     val (inside, stay) = (RegNext(in.inside), !RegNext(io.zero))
-    val codes = VecInit.tabulate(p.wordBytes) { k =>
-      val code = VecInit(OpControl.choices(p).map { op =>
-        val updated = Mux(carry(k * p.byteBits), op.carried.U(3.W), op.plain.U(3.W))
-        Mux(inside(k), updated, op.outside.U(3.W))
-      })
-      Mux(stay, MuxLookup(choice, code.head)(code.zipWithIndex.map { case (code, i) => i.U -> code }), ResultChoice.Xor.U)
+    val codes = VecInit.tabulate(ResultChoice.bits) { i =>
+      def all(code: Int): UInt = Fill(p.wordBytes, ((code >> i) & 1).U)
+      val bits = OpControl.choices(p).map { op =>
+        (inside & ((carry & all(op.carried)) | ((~carry).asUInt & all(op.plain)))) | ((~inside).asUInt & all(op.outside))
+      }
+      Mux(stay, MuxLookup(choice, bits.head)(bits.zipWithIndex.tail.map { case (bits, i) => i.U -> bits }), 0.U)
     }
     val chosen = Module(new ResultChoice(p))
     chosen.sum := sum
     chosen.a := rotated
     chosen.b := b
-    chosen.codes := VecInit.tabulate(3)(i => VecInit(codes.map(_(i))).asUInt)
+    chosen.codes := codes
     io.result := chosen.result
   }
 }

@@ -118,7 +118,9 @@ object OpControl {
   /** Decodes an op code, without latency; a code that is none that is built in decodes as the first that is. */
   def apply(code: UInt, p: NemoParams): OpControl = {
     def field(f: UpdateOp => Int, width: Int): UInt =
-      MuxLookup(code, f(p.features.datapath.head).U(width.W))(p.features.datapath.map(op => op.code.U -> f(op).U(width.W)))
+      MuxLookup(code, f(p.features.datapath.head).U(width.W))(p.features.datapath.map(op =>
+        op.code.U -> f(op).U(width.W)
+      ))
     val control = Wire(new OpControl(p))
     control.subtract := field(op => if (op.subtract) 1 else 0, 1)
     control.pass := field(op => if (op.pass) 1 else 0, 1)

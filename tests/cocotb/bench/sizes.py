@@ -87,7 +87,9 @@ SIZES = {
             states=32,
             table=8,
             address_bits=16,
-            features=Features(("sub", "shl", "max"), (16, 64), True, ("none", "op"), ("imm", "line")),
+            features=Features(
+                ("sub", "shl", "max"), (16, 64), True, ("none", "op"), ("imm", "line")
+            ),
         ),
     )
 }
