@@ -22,7 +22,7 @@ LIMITS = HERE / "limits.toml"
 RENEW = ".venv/bin/python -m fpga.synth renew"
 
 ENGINE = Design("engine", "engine", {"pipelines": 8, "channels": 2, "states": 8192, "table": 8192})
-# What NEMO's prototype has: one op, counters of 64 bits, an operand of the rule's own, reset by a read.
+# What NEMO's prototype has: one op, counters of 64 bits, the rule's own operand, reset by a read.
 FEATURES = {
     "ops": "add",
     "widths": 64,

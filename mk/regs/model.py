@@ -71,8 +71,9 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """`kind`: that of its fields. `type_name`: shared by registers of one shape. `checked`: hardware
-    may refuse a write.
+    """`kind`: that of its fields. `type_name`: shared by registers of one shape.
+
+    checked: hardware may refuse a write.
     """
 
     name: str

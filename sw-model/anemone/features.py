@@ -55,5 +55,8 @@ class Features:
         return options if self.notify else {**options, "notify": "false"}
 
 
+EVERYTHING = Features()
+
+
 def _built(names: Iterable[T], built: tuple[T, ...] | None) -> tuple[T, ...]:
     return tuple(name for name in names if built is None or name in built)

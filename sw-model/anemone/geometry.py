@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anemone.errors import InputError
-from anemone.features import Features
+from anemone.features import EVERYTHING, Features
 
 LINE_BYTES = 64  # a memory access, and a telemetry read, move one line
 TABLE_ENTRIES = 1 << 18  # of all pipelines together
@@ -33,7 +33,7 @@ class Geometry:
     states: int = 8192
     table: int = 8192
     device_gib: int = 16
-    features: Features = Features()
+    features: Features = EVERYTHING
 
     def __post_init__(self) -> None:
         self._check("channels", (1, 2, 4), "1, 2 or 4")

@@ -138,7 +138,7 @@ RULE_OPERAND = Register(0x130, value=Field(0, 64))
 RULE_NOTIFY_OPERAND = Register(0x138, value=Field(0, 64))
 # Operand of the read effect, or the value of a reset.
 RULE_EFFECT_OPERAND = Register(0x140, value=Field(0, 64))
-# Gives the rule in the registers above to a pipeline. The write is answered when the rule applies. A rule that asks for what features does not name is answered with an error, and the pipeline keeps the one it has; of a rule that is off only the read effect is asked for.
+# Gives the rule in the registers above to a pipeline. The write is answered when the rule applies.
 RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
 
 # Of 32, capability says how many are built.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from anemone.features import Features
+from anemone.features import EVERYTHING, Features
 from anemone.geometry import WORDS_PER_LINE, Geometry
 from anemone.rules import WIDTHS
 
@@ -21,7 +21,7 @@ class Size:
     states: int
     table: int
     address_bits: int
-    features: Features = Features()
+    features: Features = EVERYTHING
 
     @cached_property
     def geometry(self) -> Geometry:

@@ -101,7 +101,7 @@ class RuleShiftsRegister extends Bundle {
   val sub = UInt(6.W)
 }
 
-/** Gives the rule in the registers above to a pipeline. The write is answered when the rule applies. A rule that asks for what features does not name is answered with an error, and the pipeline keeps the one it has; of a rule that is off only the read effect is asked for. */
+/** Gives the rule in the registers above to a pipeline. The write is answered when the rule applies. */
 class RuleCommitRegister extends Bundle {
   val pipeline = UInt(6.W)
 }
