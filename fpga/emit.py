@@ -7,37 +7,24 @@ when a source changed; the core has copies of the files.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from anemone.rtl import builder
+
 ROOT = Path(__file__).resolve().parents[1]
 EMITTED = ROOT / "build" / "fpga" / "emitted"
-LOCK = ROOT / "build" / "cocotb" / ".emit.lock"  # Mill runs one command at a time in a checkout
 
 
 def emit(words: list[str]) -> Path:
     """The folder with `filelist.f` and what it names."""
-    digest = hashlib.sha256(" ".join(words).encode())
-    for source in (ROOT / "build.sc", *sorted((ROOT / "hw" / "src").rglob("*.scala"))):
-        digest.update(source.read_bytes())
-    out = EMITTED / hashlib.sha256(" ".join(words).encode()).hexdigest()[:12]
-    stamp = out / ".stamp"
-    LOCK.parent.mkdir(parents=True, exist_ok=True)
-    with LOCK.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stamp.is_file() or stamp.read_text() != digest.hexdigest():
-            shutil.rmtree(out, ignore_errors=True)
-            command = ["./mill", "hw.run", "--top", "board", *words, "--out", str(out)]
-            subprocess.run(command, cwd=ROOT, check=True)
-            stamp.write_text(digest.hexdigest())
-    return out
+    key = hashlib.sha256(" ".join(words).encode()).hexdigest()[:12]
+    return builder.emit(EMITTED / key / "rtl", builder.run_with(["--top", "board", *words]))
 
 
 def options(parameters: dict[str, Any]) -> list[str]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone sim`, the main job: real traces through the paper's telemetries on the RTL and on the
-golden model, every state, read and counter compared, and a page with pictures of what was seen.
+"""`anemone sim`, the main job: real traces through the paper's telemetries and through flat memory
+mode, on the RTL and on the golden model, everything compared, and a page with pictures of it.
 
-Layout of the output folder: TRACE/rules.toml, TRACE/rtl/, TRACE/model/ (as `anemone replay` writes
-them) and report.html. Exit status 0 if all is equal, 1 if not, 2 for bad input.
+Layout of the output folder: report.html; TRACE/rules.toml, TRACE/rtl/ and TRACE/model/, as `anemone
+replay` writes them; TRACE/flat/PLACEMENT/ with flat.toml, trace.parquet, rtl/ and model/, as
+`anemone flat` writes them. Exit status 0 if all is equal, 1 if not, 2 for bad input.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -35,18 +36,20 @@ from rich.table import Table
 
 from anemone.capture.store import origin_of
 from anemone.errors import Bare, InputError
+from anemone.flat.story import NAMES, PlacedRun, Step, placements, run_flat
 from anemone.geometry import Geometry
 from anemone.listings import paper_rules, tenants, touched_pages, write_rules
 from anemone.outputs import unwritable
 from anemone.replay import replay
+from anemone.report import flat
 from anemone.report.analysis import analyse
 from anemone.report.compare import Comparison, Output, compare, recount
+from anemone.report.figures import pictures
 from anemone.report.page import Run, page, short, verdict
 from anemone.result import write
 from anemone.rules import load_rules
 from anemone.traces import Trace, read_trace
 
-NAMES = {"rtl": "RTL", "model": "model"}
 COLUMNS = ("events", "matched", "unmapped", "out of range")
 WIDE = 118  # columns that the closing table takes in one piece
 ENDINGS = (".parquet", ".csv")
@@ -85,9 +88,6 @@ class Input:
             return Input(trace)
 
 
-Step = Callable[[str, int, int], None]  # what is being done, work done, work there is
-
-
 def run_trace(
     name: str, given: Input, out: Path, engines: Sequence[str], geometry: Geometry, step: Step
 ) -> Run:
@@ -120,7 +120,11 @@ def run_trace(
     if len(engines) == 2:
         run.agreed = compare(first, run.outputs[engines[1]])
     run.counted = recount(rules, trace, geometry, first)
-    run.story = analyse(first, rules, trace, geometry, given.programs)
+    run.flat = run_flat(name, trace, folder / "flat", engines, geometry, step)
+    story = analyse(first, rules, trace, geometry, given.programs)
+    run.moves = [float(story.polls.times[poll]) for poll in story.hotset.moves]
+    run.shown = [*pictures(story), *flat.pictures(run.flat, trace, story)]
+    run.polls = len(story.polls)
     return run
 
 
@@ -207,6 +211,23 @@ def table(runs: Sequence[Run], width: int) -> Table:
     return shown
 
 
+def flat_table(runs: Sequence[Run]) -> Table:
+    """What flat memory mode made of the traces, a row a placement."""
+    shown = Table(title="Flat memory mode, near half of what is touched", title_justify="left")
+    shown.box, shown.pad_edge, shown.collapse_padding = box.SIMPLE_HEAD, False, True
+    compared = any(placed.agreed is not None for run in runs for placed in run.flat)
+    for i, head in enumerate(flat.HEADS):
+        shown.add_column(head, justify="left" if i < 2 else "right", no_wrap=i < 2)
+    for head in (["RTL = model"] if compared else []) + ["= trace"]:
+        shown.add_column(head, justify="center")
+    for run in runs:
+        for placed in run.flat:
+            unlike = [c for c in (placed.agreed, placed.counted) if c is not None]
+            ticks = ["[bold red]NO[/]" if c else "[green]yes[/]" for c in unlike]
+            shown.add_row(run.name, *flat.cells(placed), *ticks)
+    return shown
+
+
 def _tick(comparison: Comparison, rule: str) -> str:
     unlike = comparison.unlike.get(rule, 0)
     # A difference that belongs to no rule (say, in the number of events) is everybody's.
@@ -219,7 +240,6 @@ def as_json(runs: Sequence[Run], report: Path) -> dict:
     traces = []
     for run in runs:
         comparisons = {"rtl_equals_model": run.agreed, "equals_trace": run.counted}
-        moves = run.story.hotset.moves if run.story else []
         traces.append(
             {
                 "trace": run.name,
@@ -232,11 +252,26 @@ def as_json(runs: Sequence[Run], report: Path) -> dict:
                 "events_per_second": {engine: run.speed(engine) for engine in run.outputs},
                 "cycles": {e: o.report["cycles"] for e, o in run.outputs.items()},
                 "rules": next(iter(run.outputs.values())).report["rules"],
-                "hot_set_moved_at": [float(run.story.polls.times[m]) for m in moves],
+                "hot_set_moved_at": run.moves,
+                "flat": [_flat_as_json(placed) for placed in run.flat],
             }
         )
     equal = all(run.good for run in runs)
     return {"equal": equal, "verdict": verdict(runs), "report": str(report), "traces": traces}
+
+
+def _flat_as_json(run: PlacedRun) -> dict:
+    report = {k: v for k, v in run.first.report.items() if k != "accesses_per_second"}
+    return {
+        "placement": run.placement,
+        "near_lines": run.config.near_lines,
+        **report,
+        "hit_rate": run.hit_rate,
+        "rtl_equals_model": None if run.agreed is None else not run.agreed,
+        "equals_trace": not run.counted,
+        "differences": [*(run.agreed or []), *run.counted],
+        "accesses_per_second": {e: r.report["accesses_per_second"] for e, r in run.results.items()},
+    }
 
 
 @app.callback(invoke_without_command=True)
@@ -253,7 +288,8 @@ def sim(
     paths = _find(traces or [SAMPLES])
     names = engine.list()
     loaded = load(paths, geometry)
-    with _progress(len(loaded) * len(names)) as step:
+    steps = sum(1 + len(placements(given.trace)) for given in loaded.values())
+    with _progress(steps * len(names)) as step:
         runs = simulate(loaded, out, names, geometry, step)
     report = out / "report.html"
     good = all(run.good for run in runs)
@@ -262,6 +298,7 @@ def sim(
     else:
         console = Console() if sys.stdout.isatty() else Console(width=140)
         console.print(table(runs, console.width))
+        console.print(flat_table(runs))
         for run in runs:
             _show_differences(console, run)
         console.print(f"[bold {'green' if good else 'red'}]{verdict(runs)}[/]")
@@ -276,6 +313,10 @@ def _show_differences(console: Console, run: Run) -> None:
         console.print(f"[bold red]{run.name}: {words}: {comparison.words}[/]")
         for difference in comparison.differences:
             console.print(f"  {difference}", highlight=False, soft_wrap=True, markup=False)
+    for placed in run.flat:
+        for line in placed.complaints:
+            said = f"{run.name}, flat memory, {placed.placement}: {line}"
+            console.print(said, style="bold red", highlight=False, soft_wrap=True, markup=False)
 
 
 def _find(given: Sequence[Path]) -> list[Path]:

@@ -17,79 +17,74 @@ import shutil
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tests.cocotb.bench.build import ROOT, TOP, WORK, emit, simulator
-from tests.cocotb.bench.simulate import campaign, simulate
-from tests.cocotb.bench.sizes import SIZES
+from tests.cocotb.bench import build as engine
+from tests.cocotb.bench.bench import Bench, Build, Shard
+from tests.cocotb.bench.build import ROOT, simulator
+from tests.cocotb.bench.shards import BENCH as ENGINE
 from tests.expander.bench import build as expander
-from tests.expander.bench import shards
-from tests.expander.bench.sizes import BUILDS
+from tests.expander.bench.shards import BENCH as EXPANDER
 
-SIZE = SIZES["p2c2"]
-BUILD = BUILDS["x2"]
 SWITCH = "package mutation; int id = 0; endpackage\n"
 CHOOSE = """  initial if (!$value$plusargs("mutant=%d", mutation::id)) mutation::id = 0;
 endmodule"""
 
 
-class Engine:
-    """The telemetry engine and its bench."""
+@dataclass(frozen=True)
+class Target:
+    """What is broken, and what its bench plays to notice: seeds (first and count) and modules."""
 
-    list = Path(__file__).with_name("mutants.txt")
-    report = ROOT / "build" / "mutants.json"
-    folder = WORK / "mutants"
-    top = TOP
+    bench: Bench
+    build: Build
+    list: Path
+    report: Path
+    emit: Callable[[Any], Path]
+    visible: str
+    plays: tuple[tuple[int, int] | str, ...]
 
-    @staticmethod
-    def emit() -> Path:
-        """The RTL."""
-        return emit(SIZE)
+    @property
+    def folder(self) -> Path:
+        """Of RTL, simulator and runs."""
+        return self.bench.work / "mutants"
 
-    @staticmethod
-    def simulator(rtl: Path, folder: Path) -> Path:
-        """Its simulator."""
-        return simulator(rtl, folder)
-
-    @staticmethod
-    def play(sim: Path, folder: Path, chosen: list[str]) -> None:
+    def play(self, sim: Path, folder: Path, chosen: list[str]) -> None:
         """The bench; raises AssertionError when it notices something."""
-        campaign(SIZE, 0, 10, folder, sim, chosen)
-        for module in ("parity", "directed", "directed_control"):
-            simulate(sim, module, folder, plusargs=chosen)
-        campaign(SIZE, 10, 40, folder, sim, chosen)
+        for what in self.plays:
+            if isinstance(what, str):
+                self.bench.run(self.build, what, folder, sim, chosen)
+            else:
+                self.bench.play(Shard(self.build, *what), folder, sim, chosen)
 
 
-class Expander:
-    """What is around the engine, and the expander's bench."""
-
-    list = ROOT / "tests" / "expander" / "mutants.txt"
-    report = ROOT / "build" / "mutants-expander.json"
-    folder = expander.WORK / "mutants"
-    top = BUILD.top
-
-    @staticmethod
-    def emit() -> Path:
-        """The RTL."""
-        return expander.emit(BUILD)
-
-    @staticmethod
-    def simulator(rtl: Path, folder: Path) -> Path:
-        """Its simulator."""
-        return simulator(rtl, folder, False, BUILD.top, expander.PUBLIC.format(top=BUILD.top))
-
-    @staticmethod
-    def play(sim: Path, folder: Path, chosen: list[str]) -> None:
-        """The bench; raises AssertionError when it notices something."""
-        shards.play(shards.Shard(BUILD, 0, 12), folder, sim, chosen)
-        for module in ("directed_order", "directed_path", "directed_region", "directed_interrupts"):
-            shards.directed(BUILD, module, folder, sim, chosen)
-        shards.play(shards.Shard(BUILD, 12, 30), folder, sim, chosen)
-
-
-Target = type[Engine] | type[Expander]
+TARGETS = {
+    "engine": Target(
+        ENGINE,
+        ENGINE.builds["p2c2"],
+        Path(__file__).with_name("mutants.txt"),
+        ROOT / "build" / "mutants.json",
+        engine.emit,
+        engine.PUBLIC,
+        ((0, 10), "parity", "directed", "directed_control", (10, 40)),
+    ),
+    "expander": Target(
+        EXPANDER,
+        EXPANDER.builds["x2"],
+        ROOT / "tests" / "expander" / "mutants.txt",
+        ROOT / "build" / "mutants-expander.json",
+        expander.emit,
+        expander.PUBLIC.format(top=EXPANDER.builds["x2"].top),
+        (
+            (0, 12),
+            *("directed_order", "directed_path", "directed_region", "directed_interrupts"),
+            (12, 30),
+        ),
+    ),
+}
 
 
 class StaleError(Exception):
@@ -177,15 +172,17 @@ def noticed(target: Target, sim: Path, number: int) -> str:
 
 def main(words: list[str]) -> int:
     """Try the mutants that `words` choose."""
-    target: Target = Expander if "expander" in words else Engine
-    words = [word for word in words if word != "expander"]
+    target = TARGETS[next((word for word in words if word in TARGETS), "engine")]
+    words = [word for word in words if word not in TARGETS]
     everything = mutants(target.list)
     try:
-        instrument(target.emit(), target.folder / "rtl", everything, target.top)
+        rtl = target.emit(target.build)
+        instrument(rtl, target.folder / "rtl", everything, target.build.top)
     except StaleError as error:
         print(f"not found: {error}", file=sys.stderr)
         return 2
-    sim = target.simulator(target.folder / "rtl", target.folder / "sim")
+    folder = target.folder
+    sim = simulator(folder / "rtl", folder / "sim", False, target.build.top, target.visible)
     chosen = [
         m
         for m in everything

@@ -15,75 +15,48 @@ import secrets
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from tests.cocotb.bench import coverage as engine_coverage
-from tests.cocotb.bench import shards as engine
-from tests.cocotb.bench.build import WORK as ENGINE_WORK
-from tests.cocotb.bench.simulate import campaign
-from tests.cocotb.bench.sizes import SIZES
-from tests.expander.bench import coverage as expander_coverage
-from tests.expander.bench import shards as expander
-from tests.expander.bench.build import WORK as EXPANDER_WORK
-from tests.expander.bench.sizes import BUILDS
-from tests.flat import test_rtl_campaign as flat_campaign
-from tests.flat.bench import shards as flat
-from tests.flat.bench.build import BUILDS as FLAT_BUILDS
-from tests.flat.bench.build import WORK as FLAT_WORK
+from tests.cocotb.bench.bench import Bench, Shard, merged
+from tests.cocotb.bench.coverage import required as engine_bins
+from tests.cocotb.bench.shards import BENCH as ENGINE
+from tests.expander.bench.coverage import required as expander_bins
+from tests.expander.bench.shards import BENCH as EXPANDER
+from tests.flat.bench.coverage import required as flat_bins
+from tests.flat.bench.shards import BENCH as FLAT
 
 SEEDS = 10  # a simulation
 Counts = tuple[Counter[str], Counter[str]]
 
 
-class Engine:
-    """The telemetry engine at its own ports; counted in events."""
+@dataclass(frozen=True)
+class Soaked:
+    """A bench, the bins that it should fill, and the totals that are shown; `unit` is counted."""
 
-    unit, builds = "events", SIZES
-    shown = ("seeds", "events", "reads")
-    required = staticmethod(engine_coverage.required)
+    bench: Bench
+    required: Callable[[], set[str]]
+    unit: str
+    shown: tuple[str, ...]
 
-    @staticmethod
-    def play(name: str, first: int, count: int) -> Counts:
+    def play(self, build: str, first: int, count: int) -> Counts:
         """Seeds of a build: totals and coverage."""
-        folder = ENGINE_WORK / "soak" / name
-        return engine.merged([campaign(SIZES[name], first, count, folder)])
+        shard = Shard(self.bench.builds[build], first, count)
+        return merged([self.bench.play(shard, self.bench.work / "soak" / build)])
 
 
-class Expander:
-    """The whole expander; counted in beats of its memory ports."""
-
-    unit, builds = "beats", BUILDS
-    shown = ("seeds", "beats", "lines")
-    required = staticmethod(expander_coverage.required)
-
-    @staticmethod
-    def play(name: str, first: int, count: int) -> Counts:
-        """Seeds of a build: totals and coverage."""
-        shard = expander.Shard(BUILDS[name], first, count)
-        return expander.merged([expander.play(shard, EXPANDER_WORK / "soak" / name)])
-
-
-class Flat:
-    """The swap controller of flat memory mode; counted in accesses."""
-
-    unit, builds = "beats", FLAT_BUILDS
-    shown = ("seeds", "beats", "swap")
-    required = staticmethod(flat_campaign.required)
-
-    @staticmethod
-    def play(name: str, first: int, count: int) -> Counts:
-        """Seeds of a build: totals and coverage."""
-        shard = flat.Shard(FLAT_BUILDS[name], first, count)
-        return expander.merged([flat.play(shard, FLAT_WORK / "soak" / name)])
-
-
-BENCHES = {"engine": Engine, "expander": Expander, "flat": Flat}
+BENCHES = {
+    "engine": Soaked(ENGINE, engine_bins, "events", ("seeds", "events", "reads")),
+    "expander": Soaked(EXPANDER, expander_bins, "beats", ("seeds", "beats", "lines")),
+    "flat": Soaked(FLAT, flat_bins, "beats", ("seeds", "beats", "swap")),
+}
 
 
 def again(asked: str) -> None:
     """The seeds that SEED asks for, on the build CONFIG."""
     first, _, last = asked.partition("-")
     name = os.environ.get("CONFIG", "p2c2")
-    bench = next(bench for bench in BENCHES.values() if name in bench.builds)
+    bench = next(bench for bench in BENCHES.values() if name in bench.bench.builds)
     print(f"{name} seeds {asked}", flush=True)
     bench.play(name, int(first), int(last or first) - int(first) + 1)
 
@@ -97,7 +70,7 @@ def soak(benches: list[str], goal: float) -> None:
         for name in unfinished:
             bench = BENCHES[name]
             first = secrets.randbelow(1 << 40) * SEEDS
-            for build in bench.builds:
+            for build in bench.bench.builds:
                 print(f"{build} seeds {first}-{first + SEEDS - 1}", flush=True)
                 counts, covered = bench.play(build, first, SEEDS)
                 totals[name] += counts

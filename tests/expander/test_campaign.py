@@ -7,23 +7,23 @@ build/expander/campaign/*/dump.fst.
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
 
+from tests.cocotb.bench.bench import Shard
 from tests.cocotb.bench.build import ROOT
 from tests.expander.bench.coverage import required
-from tests.expander.bench.shards import Shard, merged, played, shards
+from tests.expander.bench.shards import BENCH
 
 BEATS = 300_000  # at least
 REPORT = ROOT / "build" / "coverage-expander.json"
 
 
-@pytest.mark.parametrize("shard", shards(), ids=str)
+@pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_expander_equals_the_golden_models(shard: Shard, testrun_uid: str) -> None:
     """Every beat, answer, counter, interrupt and final state of every seed."""
-    totals = played(shard, testrun_uid)["totals"]
+    totals = BENCH.played(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
 
@@ -32,16 +32,5 @@ if "SEED" not in os.environ:
 
     def test_every_bin_is_covered(testrun_uid: str) -> None:
         """All of the campaign's seeds together meet every situation in the testplan."""
-        totals, cover = merged([played(shard, testrun_uid) for shard in reversed(shards())])
-        bins = required()
-        missing = sorted(bins - cover.keys())
-        report = {
-            "totals": dict(totals),
-            "bins": len(bins),
-            "missing": missing,
-            "hits": dict(sorted(cover.items())),
-        }
-        REPORT.write_text(json.dumps(report, indent=1) + "\n")
-        print({name: value for name, value in report.items() if name != "hits"})
-        assert not missing
+        totals = BENCH.covered(required(), testrun_uid, REPORT)
         assert totals["beats"] >= BEATS, totals

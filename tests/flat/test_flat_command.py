@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anemone import cli, flat, outputs
+from anemone import flat, outputs
 from anemone.errors import InputError
 from anemone.flat import Counts, FlatConfig, FlatResult, differences
 from anemone.traces import Trace
+from tests.commands import assert_refused, run
 
 CONFIG = """\
 near_lines = 4
@@ -45,13 +46,6 @@ def arguments(files: Path, *more: str) -> list[str]:
         "flat", "--config", str(files / "f.toml"), "--trace", str(files / "t.csv"),
         "--engine", "model", "--out", str(files / "out"), *more,
     ]  # fmt: skip
-
-
-def run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        cli.main(argv)
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
 
 
 def test_a_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,15 +101,7 @@ BAD = [
 def test_bad_input(
     files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, said: str
 ) -> None:
-    if content is None:
-        (files / name).unlink()
-    else:
-        (files / name).write_text(content)
-    before = {p.name: p.read_bytes() for p in files.iterdir()}
-    status, out, err = run(arguments(files), capsys)
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1 and said in err and str(files / name) in err, err
-    assert {p.name: p.read_bytes() for p in files.iterdir()} == before
+    assert_refused(files / name, content, said, arguments(files), capsys)
 
 
 @pytest.mark.parametrize(

@@ -7,37 +7,23 @@ build/flat/campaign/*/dump.fst.
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
 
+from tests.cocotb.bench.bench import Shard
 from tests.cocotb.bench.build import ROOT
-from tests.expander.bench.shards import merged
-from tests.flat.bench.shards import Shard, played, shards
+from tests.flat.bench.coverage import required
+from tests.flat.bench.shards import BENCH
 
 BEATS = 300_000  # at least
 REPORT = ROOT / "build" / "coverage-flat.json"
-POLICIES = {
-    "every": ("hit", "swap"),
-    "nth": ("hit", "miss", "swap"),
-    "one_in": ("hit", "miss", "swap"),
-    "never": ("hit", "miss"),
-}
 
 
-def required() -> set[str]:
-    """Every outcome of every policy for every kind of access, and what else must be met."""
-    ways = ("read", "line", "part")
-    bins = {f"{p}/{o}/{w}" for p, os_ in POLICIES.items() for o in os_ for w in ways}
-    bins |= {f"{p}/dedicated/{w}" for p in POLICIES for w in ways}
-    return bins | {"outside", "forwarded", "restart/traffic"}
-
-
-@pytest.mark.parametrize("shard", shards(), ids=str)
+@pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_the_controller_equals_the_golden_model(shard: Shard, testrun_uid: str) -> None:
     """Every answer, outcome and counter of every seed, and the contents of near and far."""
-    totals = played(shard, testrun_uid)["totals"]
+    totals = BENCH.played(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count
 
@@ -46,11 +32,5 @@ if "SEED" not in os.environ:
 
     def test_every_kind_of_access_is_met(testrun_uid: str) -> None:
         """All seeds together."""
-        totals, cover = merged([played(shard, testrun_uid) for shard in reversed(shards())])
-        bins = required()
-        missing = sorted(bins - (+cover).keys())
-        report = {"totals": dict(totals), "bins": len(bins), "missing": missing}
-        REPORT.write_text(json.dumps(report | {"hits": dict(cover)}, indent=1) + "\n")
-        print(report)
-        assert not missing
+        totals = BENCH.covered(required(), testrun_uid, REPORT)
         assert totals["beats"] >= BEATS, totals

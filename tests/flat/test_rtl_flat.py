@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +15,12 @@ from anemone import cli, flat, flatbench, rtl
 from anemone.flat import FlatConfig, differences
 from anemone.geometry import LINE_BYTES, Geometry
 from anemone.rtl import flat as flat_rtl
-from anemone.rtl.builder import ENGINES, compile_engine
 from anemone.rtl.drive import run_program
 from anemone.rtl.flat import FlatRun, Memories, run_memories
 from anemone.rtl.job import write_trace
 from anemone.traces import Trace
 from tests.flat.strategies import configs, traces
+from tests.rtl.faults import faulty
 
 SEED = 20261121
 GEOMETRY = Geometry(device_gib=1)
@@ -178,16 +176,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
     files, pattern, text, complaint = FAULTS[fault]
-    verilog = tmp_path / "verilog"
-    shutil.copytree(rtl.elaborate(ENGINE), verilog)
-    changed = 0
-    for path in verilog.glob(files):
-        source, count = re.subn(pattern, text, path.read_text())
-        path.write_text(source)
-        changed += count
-    assert changed, f"nothing to change in {files}: the fault has to be put elsewhere"
-    folder = ENGINES / "faults" / f"flat {fault}".replace(" ", "-")
-    program = compile_engine(ENGINE, verilog, folder)
+    program = faulty(ENGINE, f"flat {fault}", files, pattern, text, tmp_path)
     if complaint is None:
         assert run_engine(program, tmp_path)["mismatches"] > 0
     else:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cocotb.bench.build import ROOT, digest, locked, run_logged, simulator
+from anemone.rtl import builder
+from tests.cocotb.bench.build import ROOT, simulator
 from tests.cocotb.bench.once import cocotb_tests, verdicts
 from tests.cocotb.bench.simulate import simulate
 
@@ -25,16 +26,9 @@ public_flat_rw -module "TwoFlops" -var "*"
 
 def built() -> Path:
     """The simulator, up to date with hw/src."""
-    rtl = WORK / "rtl"
+    main = ["hw.test.runMain", "anemone.bus.EmitCrossing"]
     emitter = ROOT / "hw/test/bus/EmitCrossing.scala"
-    now = digest([*sorted((ROOT / "hw/src/bus").glob("*.scala")), emitter, ROOT / "build.sc"])
-    stamp = rtl / ".stamp"
-    with locked("emit"):
-        if not stamp.is_file() or stamp.read_text() != now:
-            rtl.mkdir(parents=True, exist_ok=True)
-            command = ["./mill", "hw.test.runMain", "anemone.bus.EmitCrossing", str(rtl)]
-            run_logged(command, WORK / "emit.log")
-            stamp.write_text(now)
+    rtl = builder.emit(WORK / "rtl", lambda out: [*main, str(out)], [emitter])
     return simulator(rtl, WORK / "sim", "WAVES" in os.environ, TOP, PUBLIC)
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from anemone import cli, rtl
+from anemone import rtl
+from tests.commands import assert_refused, run
 
 RULE = """\
 [[rule]]
@@ -40,13 +41,6 @@ def arguments(files: Path, *more: str) -> list[str]:
         "replay", "--rules", str(files / "r.toml"), "--trace", str(files / "t.csv"),
         "--engine", "model", "--out", str(files / "out"), *more,
     ]  # fmt: skip
-
-
-def run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        cli.main(argv)
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
 
 
 def test_a_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,15 +107,7 @@ BAD = [
 def test_bad_input(
     files: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, said: str
 ) -> None:
-    if content is None:
-        (files / name).unlink()
-    else:
-        (files / name).write_text(content)
-    before = {p.name: p.read_bytes() for p in files.iterdir()}
-    status, out, err = run(arguments(files), capsys)
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1 and said in err and str(files / name) in err, err
-    assert {p.name: p.read_bytes() for p in files.iterdir()} == before
+    assert_refused(files / name, content, said, arguments(files), capsys)
 
 
 @pytest.mark.parametrize(

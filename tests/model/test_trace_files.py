@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from anemone.errors import InputError
 from anemone.geometry import Geometry
 from anemone.traces import Trace, read_trace
+from tests.commands import one_line
 
 GEOMETRY = Geometry(device_gib=1)
 LAST = (1 << 30) - 1
@@ -219,11 +220,6 @@ def test_a_pipe(tmp_path: Path, is_parquet: bool) -> None:
     finally:
         writer.join(10)
     assert not writer.is_alive()
-
-
-def one_line(error: InputError) -> str:
-    assert str(error).isprintable() and 10 < len(str(error)) < 2000
-    return str(error)
 
 
 def value_or_error(path: Path, data: bytes) -> None:

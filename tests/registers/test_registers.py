@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cocotb.bench.build import ROOT, digest, locked, run_logged, tools_path
+from anemone.rtl import builder
+from tests.cocotb.bench.build import ROOT, digest, locked, tools_path
 
 WORK = ROOT / "build" / "registers"
 TOP = "RegistersBench"
@@ -22,20 +23,21 @@ def simulator() -> Path:
     """The folder with the simulator of a small register block, up to date with hw/src."""
     from cocotb_tools.runner import get_runner
 
-    sources = [*sorted((ROOT / "hw" / "src").rglob("*.scala")), ROOT / "build.sc"]
-    sizes = [str(PIPELINES), str(TABLE)]
-    now = digest([*sources, ROOT / "hw/test/expander/RegistersBench.scala", *sizes])
+    main = ["hw.test.runMain", "anemone.expander.EmitRegisters"]
+    rtl = builder.emit(
+        WORK / "rtl",
+        lambda out: [*main, str(out), str(PIPELINES), str(TABLE)],
+        [ROOT / "hw/test/expander/RegistersBench.scala"],
+    )
+    source = rtl / f"{TOP}.sv"
+    now = digest([source])
     stamp = WORK / ".stamp"
-    with locked("emit"):  # Mill runs one command at a time in a checkout
+    with locked("registers"):
         if not stamp.is_file() or stamp.read_text() != now:
-            WORK.mkdir(parents=True, exist_ok=True)
             stamp.unlink(missing_ok=True)
-            main = "anemone.expander.EmitRegisters"
-            command = ["./mill", "hw.test.runMain", main, str(WORK / "rtl"), *sizes]
-            run_logged(command, WORK / "emit.log")
             os.environ["PATH"] = tools_path()
             get_runner("verilator").build(
-                sources=[WORK / "rtl" / f"{TOP}.sv"],
+                sources=[source],
                 hdl_toplevel=TOP,
                 build_dir=WORK / "sim",
                 build_args=["--assert", "-Wno-fatal", "-CFLAGS", "-O1"],

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.cocotb.bench import coverage as engine
-from tests.cocotb.test_directed import MODULES as ENGINE_MODULES
+from tests.cocotb.test_directed import DIRECTED as ENGINE_TESTS
 from tests.expander.bench import coverage as expander
-from tests.expander.test_directed import MODULES as EXPANDER_MODULES
-from tests.flat import test_rtl_campaign as flat
-from tests.flat.test_rtl_directed import MODULES as FLAT_MODULES
+from tests.expander.test_directed import DIRECTED as EXPANDER_TESTS
+from tests.flat.bench import coverage as flat
+from tests.flat.test_rtl_directed import DIRECTED as FLAT_TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,9 +48,9 @@ def plan(page: str, bench: str, bins: set[str], modules: Iterable[str]) -> Plan:
 
 
 PLANS = [
-    plan("testplan.md", "cocotb", engine.required(), ENGINE_MODULES),
-    plan("testplan-expander.md", "expander", expander.required(), EXPANDER_MODULES),
-    plan("testplan-flat.md", "flat", flat.required(), FLAT_MODULES),
+    plan("testplan.md", "cocotb", engine.required(), ENGINE_TESTS.modules),
+    plan("testplan-expander.md", "expander", expander.required(), EXPANDER_TESTS.modules),
+    plan("testplan-flat.md", "flat", flat.required(), FLAT_TESTS.modules),
 ]
 each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +15,11 @@ from anemone import rtl
 from anemone.replay import replay
 from anemone.result import differences
 from anemone.rtl import drive
-from anemone.rtl.builder import ENGINES, compile_engine
 from anemone.rtl.job import write_job
 from anemone.rules import Rule, identity_map
 from anemone.traces import Trace
 from tests.rtl.engines import LEAST, TYPICAL
+from tests.rtl.faults import faulty
 
 ENGINE = rtl.expander(LEAST)
 TRACE = Trace(np.arange(64, dtype=np.uint64) * np.uint64(64) % np.uint64(1024), np.ones(64, bool))
@@ -91,15 +89,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
     files, pattern, text, complaint = FAULTS[fault]
-    verilog = tmp_path / "verilog"
-    shutil.copytree(rtl.elaborate(ENGINE), verilog)
-    changed = 0
-    for path in verilog.glob(files):
-        source, count = re.subn(pattern, text, path.read_text())
-        path.write_text(source)
-        changed += count
-    assert changed, f"nothing to change in {files}: the fault has to be put elsewhere"
-    program = compile_engine(ENGINE, verilog, ENGINES / "faults" / fault.replace(" ", "-"))
+    program = faulty(ENGINE, fault, files, pattern, text, tmp_path)
     with pytest.raises(rtl.EngineError, match=complaint):
         run(program, tmp_path)
 

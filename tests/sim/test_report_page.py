@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,9 @@ from tests.sim.browser import Browser
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "sim" / "traces"
-PICTURES = ("hotness", "bandwidth", "hotset", "skewness", "basepages", "similarity")
+PICTURES = (
+    "hotness", "bandwidth", "hotset", "skewness", "basepages", "similarity", "hitrate", "misses",
+)  # fmt: skip
 SCREENSHOT = ROOT / "build" / "sim" / "report.png"
 
 # All that is drawn, as the page lays it out: for each picture the size of its SVG, its data marks
@@ -87,6 +90,11 @@ def test_the_rtl_equals_the_model_on_every_sample(page: Path) -> None:
             rtl, model = (folder / e / f"{kind}.parquet" for e in ("rtl", "model"))
             assert rtl.read_bytes() == model.read_bytes()
             assert rtl.stat().st_size > 1000
+        for placed in sorted((folder / "flat").iterdir()):
+            rtl, model = (placed / engine / "sets.parquet" for engine in ("rtl", "model"))
+            assert rtl.read_bytes() == model.read_bytes()
+            report = json.loads((placed / "rtl" / "report.json").read_text())
+            assert report["mismatches"] == 0 and report["swaps"] == report["misses"] > 100_000
     assert len(traces) >= 4
 
 
@@ -111,7 +119,9 @@ def test_every_picture_is_drawn_and_the_console_is_silent(page: Path, tab: Brows
         assert picture["width"] > 400, key
         assert picture["height"] > 150, key
         assert picture["marks"] >= 1, key
-        least = {"bandwidth": 1, "skewness": 1, "hotset": 20}.get(key.split("-")[1], 8)
+        least = {"bandwidth": 1, "skewness": 1, "hotset": 20, "hitrate": 1}.get(
+            key.split("-")[1], 8
+        )
         assert picture["drawn"] >= least, key
         assert picture["labels"] >= 6, key
         assert picture["outside"] == [], key

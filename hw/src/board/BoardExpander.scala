@@ -21,7 +21,7 @@ class BoardExpander(p: ExpanderParams) extends Module {
   val csr = IO(Flipped(new AvalonPort(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(1 << BoardExpander.vectorBits))
 
-  private val quiet = TwoFlops(reset.asBool)
+  private val quiet = TwoFlops(reset.asBool, start = true)
   withReset(quiet) {
     val expander = Module(new MemoryExpander(p))
     expander.upstream <> upstream
@@ -41,7 +41,7 @@ class BoardExpander(p: ExpanderParams) extends Module {
     crossing.deviceReset := quiet
     crossing.device <> bridge.io.avalon
     crossing.hostClock := csrClock
-    crossing.hostReset := withClock(csrClock)(TwoFlops(csrReset))
+    crossing.hostReset := withClock(csrClock)(TwoFlops(csrReset, start = true))
     crossing.host <> csr
   }
 }

@@ -89,7 +89,7 @@ def address(page: int) -> str:
     return f"{page << (HUGE_SHIFT - 20):,} MiB"
 
 
-def _time_frame(bottom: int, top: int = 14) -> Frame:
+def time_frame(bottom: int, top: int = 14) -> Frame:
     return Frame(LEFT, top, WIDE - RIGHT, bottom)
 
 
@@ -140,7 +140,7 @@ def _brief(value: float) -> str:
 def hotness(story: Story, clock: Clock) -> Picture:
     """Listing 2 over address and time."""
     heat, polls = story.heat, story.polls
-    frame = _time_frame(334)
+    frame = time_frame(334)
     canvas = Canvas(WIDE, 380, "Accesses by huge page and time")
     share = -(-len(heat.pages) // ROWS)
     starts = np.arange(0, len(heat.pages), share)
@@ -187,7 +187,7 @@ def hotness(story: Story, clock: Clock) -> Picture:
 def bandwidth(story: Story, clock: Clock) -> Picture:
     """Listing 3: a step line a tenant, the cap, and the polls in which the predicate held."""
     told, polls = story.bandwidth, story.polls
-    frame = _time_frame(196)
+    frame = time_frame(196)
     canvas = Canvas(WIDE, 242, "Bandwidth by tenant over time")
     rates = told.rate(polls)
     cap = told.cap * 64 / polls.spans
@@ -198,13 +198,13 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
     frame.y_axis(canvas, up, plain, f"bandwidth ({name})")
     xs = clock.edges(frame)
     limit = [up(v / unit) for v in cap]
-    canvas.path(_steps(xs, limit), "cap")
+    canvas.path(steps(xs, limit), "cap")
     for i in range(len(told.names)):
         line = [up(v / unit) for v in rates[:, i]]
         css = f"t{i % 6}"
-        area = _steps(xs, line) + f"V{frame.bottom:g}H{xs[0]:g}z"
+        area = steps(xs, line) + f"V{frame.bottom:g}H{xs[0]:g}z"
         canvas.path(area, f"area wash {css}")
-        canvas.path(_steps(xs, line), f"line mark {css}")
+        canvas.path(steps(xs, line), f"line mark {css}")
     for poll, i in np.argwhere(told.fired):
         x, y = (xs[poll] + xs[poll + 1]) / 2, up(rates[poll, i] / unit)
         tip = (
@@ -215,7 +215,7 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
     ends = [(up(rates[-3:, i].mean() / unit), n, f"t{i % 6}")
             for i, n in enumerate(told.names)]  # fmt: skip
     ends.append((limit[-1], "cap", "t-cap"))
-    for y, words, css in _apart(ends, 17, frame.top + 4, frame.bottom):
+    for y, words, css in apart(ends, 17, frame.top + 4, frame.bottom):
         canvas.text(frame.right + 12, y + 4, words, f"tag {css}")
     _moves(canvas, frame, story, clock, words=False)
     clock.axis(canvas, frame)
@@ -235,12 +235,12 @@ def _bandwidth_words(told: Bandwidth) -> str:
     )
 
 
-def _steps(xs: list[float], ys: list[float]) -> str:
+def steps(xs: list[float], ys: list[float]) -> str:
     path = f"M{xs[0]:g} {ys[0]:g}"
     return path + "".join(f"V{y:g}H{x:g}" for x, y in zip(xs[1:], ys, strict=True))
 
 
-def _apart(
+def apart(
     ends: list[tuple[float, str, str]], gap: float, top: float, bottom: float
 ) -> list[tuple[float, str, str]]:
     """Move labels up or down until none is nearer than `gap` to the next."""
@@ -257,7 +257,7 @@ def _apart(
 def hotset(story: Story, clock: Clock) -> Picture:
     """How much of its traffic the hot set keeps."""
     hot = story.hotset
-    frame = _time_frame(156)
+    frame = time_frame(156)
     canvas = Canvas(WIDE, 202, "Traffic that the hot set of the polls before still takes")
     up = Scale(0, 1, frame.bottom, frame.top)
     frame.y_axis(canvas, up, lambda v: f"{v * 100:.0f} %", "traffic kept", 3)

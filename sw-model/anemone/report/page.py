@@ -9,10 +9,11 @@ from html import escape
 from pathlib import Path
 
 from anemone import __version__
+from anemone.flat.story import PlacedRun
 from anemone.geometry import Geometry
-from anemone.report.analysis import Story
+from anemone.report import flat
 from anemone.report.compare import Comparison, Output
-from anemone.report.figures import Picture, pictures
+from anemone.report.figures import Picture
 from anemone.rules import Rule
 
 HERE = Path(__file__).parent
@@ -23,7 +24,8 @@ class Run:
     """One trace through the listings.
 
     outputs: by engine ("rtl", "model"). agreed: RTL against model, None when only one ran.
-    counted: the first engine's output against a plain count of the trace.
+    counted: the first engine's output against a plain count of the trace. flat: through flat memory
+    mode. shown: the pictures. moves: when the hot set moved, in seconds or events.
     """
 
     name: str
@@ -36,11 +38,15 @@ class Run:
     outputs: dict[str, Output] = field(default_factory=dict)
     agreed: Comparison | None = None
     counted: Comparison | None = None
-    story: Story | None = None
+    polls: int = 0
+    moves: list[float] = field(default_factory=list)
+    flat: list[PlacedRun] = field(default_factory=list)
+    shown: list[Picture] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        return all(c.equal for c in (self.agreed, self.counted) if c is not None)
+        counted = all(c.equal for c in (self.agreed, self.counted) if c is not None)
+        return counted and all(run.good for run in self.flat)
 
     @property
     def values(self) -> int:
@@ -106,7 +112,8 @@ def _head(runs: list[Run], geometry: Geometry) -> str:
         "Every state, every periodic read and every counter is compared"
         + (", engine with engine, and with a plain count of the trace.</p>" if
            any(run.agreed for run in runs) else " with a plain count of the trace.</p>")
-        + f'\n<div class="tiles">{shown}</div>\n{_table(runs)}{_polled(runs, geometry)}</header>\n'
+        + f'\n<div class="tiles">{shown}</div>\n{_table(runs)}{_polled(runs, geometry)}'
+        f"{flat.table([(run.name, run.flat) for run in runs])}</header>\n"
     )  # fmt: skip
 
 
@@ -161,10 +168,8 @@ def _section(run: Run) -> str:
         facts.append(f"{_duration(run.seconds)} on the trace's clock")
     facts.append(f"{run.pages:,} huge pages ({run.pages * 2:,} MiB) touched")
     facts.append(f"{run.tenants} tenant" + ("" if run.tenants == 1 else "s"))
-    if run.story:
-        facts.append(f"{len(run.story.polls)} polls")
-    shown = pictures(run.story) if run.story else []
-    figures = "".join(_figure(picture, run) for picture in shown)
+    facts.append(f"{run.polls} polls")
+    figures = "".join(_figure(picture, run) for picture in run.shown)
     said = "✓ equal" if run.good else "✗ not equal"
     return (
         f'<section id="{escape(run.name)}"><div class="head"><h2>{escape(run.name)}</h2>'
@@ -180,6 +185,7 @@ def _differences(run: Run) -> str:
         if comparison is not None and not comparison.equal:
             lines.append(f"{words}: {comparison.words}")
             lines += [f"  {difference}" for difference in comparison.differences]
+    lines += [f"flat memory, {p.placement}: {line}" for p in run.flat for line in p.complaints]
     return f'<pre class="card diff">{escape(chr(10).join(lines))}</pre>\n' if lines else ""
 
 

@@ -101,22 +101,41 @@ def compile_engine(engine: Engine, verilog: Path, folder: Path, say: Say = tell)
 
 def elaborate(engine: Engine, say: Say = tell) -> Path:
     """The folder with the SystemVerilog, filelist.f and params.json; emits if need be."""
-    folder = engine.folder
-    verilog = folder / "verilog"
+    first = f"elaborating {engine.key} (half a minute, and a first build of the hardware's)"
+    return emit(engine.folder / "verilog", run_with(engine.options), say=lambda: say(first))
+
+
+def run_with(options: Sequence[str]) -> Callable[[Path], list[str]]:
+    """The command that elaborates with these options, for `emit`."""
+    return lambda out: ["hw.run", *options, "--out", str(out)]
+
+
+def emit(
+    out: Path,
+    command: Callable[[Path], Sequence[str]],
+    sources: Sequence[Path] = (),
+    say: Callable[[], None] = lambda: None,
+) -> Path:
+    """`out`, with what Mill's `command(folder)` writes there; anew if hardware or command changed.
+
+    sources: others than hw/src that it is made of. say: called before it is. Raises EngineError.
+    """
+    folder = out.parent
+    log, stamp = folder / f"{out.name}.log", folder / f"{out.name}.stamp"
     with _locked(folder):
-        sources = list((ROOT / "hw" / "src").rglob("*.scala"))
-        inputs = _digest([*sources, ROOT / "build.sc", ROOT / ".mill-version"], [engine.key])
-        if verilog.is_dir() and _stamped(folder / "verilog.stamp", inputs):
-            return verilog
-        say(f"elaborating {engine.key} (half a minute, and a first build of the hardware's)")
-        fresh = folder / "verilog.new"
+        made_of = [*(ROOT / "hw" / "src").rglob("*.scala"), *sources]
+        made_of += [ROOT / "build.sc", ROOT / ".mill-version"]
+        inputs = _digest(made_of, command(Path(out.name)))
+        if out.is_dir() and _stamped(stamp, inputs):
+            return out
+        say()
+        fresh = folder / f"{out.name}.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        command = ["./mill", "hw.run", *engine.options, "--out", str(fresh)]
-        _run(command, folder / "elaborate.log", "the elaboration")
-        shutil.rmtree(verilog, ignore_errors=True)
-        fresh.replace(verilog)
-        _stamp(folder / "verilog.stamp", inputs)
-    return verilog
+        _run(["./mill", *command(fresh)], log, "the elaboration")
+        shutil.rmtree(out, ignore_errors=True)
+        fresh.replace(out)
+        _stamp(stamp, inputs)
+    return out
 
 
 def configuration(engine: Engine, params: dict) -> str:

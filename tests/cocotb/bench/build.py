@@ -7,13 +7,14 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+from anemone.rtl import builder
 from tests.cocotb.bench.sizes import Size
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,28 +58,9 @@ def tools_path() -> str:
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
-def emit(size: Size) -> Path:
-    """The folder with the engine's SystemVerilog, `filelist.f` and `params.json`."""
-    out = WORK / size.name / "rtl"
-    sources = sorted((ROOT / "hw" / "src").rglob("*.scala"))
-    now = digest([*sources, ROOT / "build.sc", *size.options])
-    stamp = out / ".stamp"
-    with locked("emit"):  # Mill runs one command at a time in a checkout
-        if not stamp.is_file() or stamp.read_text() != now:
-            shutil.rmtree(out, ignore_errors=True)
-            out.parent.mkdir(parents=True, exist_ok=True)
-            command = ["./mill", "hw.run", *size.options, "--out", str(out)]
-            run_logged(command, out.with_suffix(".log"))
-            stamp.write_text(now)
-    return out
-
-
-def run_logged(command: list[str], log: Path) -> None:
-    """Run a command; its output goes to `log` and, when it fails, into the error."""
-    with log.open("w") as file:
-        done = subprocess.run(command, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{log.read_text()[-4000:]}")
+def emit(build: Any) -> Path:
+    """The folder with a build's SystemVerilog, `filelist.f` and `params.json`."""
+    return builder.emit(WORK / build.name / "rtl", builder.run_with(build.options))
 
 
 def simulator(

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cocotb tests of this package in a simulator."""
+"""Runs cocotb tests in a simulator."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from tests.cocotb.bench.build import ROOT, TOP, built
-from tests.cocotb.bench.sizes import Size
+from tests.cocotb.bench.build import ROOT, TOP
 
 LOG_TAIL = 6000  # characters of a failed simulation's output that are shown
 
@@ -66,28 +62,3 @@ def simulate(
     except (RuntimeError, SystemExit) as error:
         ended = str(error)
     assert not ended, f"{ended}; the end of {log}:\n{log.read_text()[-LOG_TAIL:]}"
-
-
-def campaign(
-    size: Size,
-    first: int,
-    count: int,
-    folder: Path,
-    simulator: Path | None = None,
-    plusargs: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Play seeds first to first + count - 1; the report that `campaign.seeds` wrote."""
-    simulator = simulator or built(size, waves="WAVES" in os.environ)
-    report = folder / "report.json"
-    folder.mkdir(parents=True, exist_ok=True)
-    report.unlink(missing_ok=True)
-    simulate(
-        simulator,
-        "campaign",
-        folder,
-        plusargs,
-        BENCH_SIZE=size.name,
-        BENCH_SEEDS=f"{first} {count}",
-        BENCH_REPORT=str(report),
-    )
-    return json.loads(report.read_text())

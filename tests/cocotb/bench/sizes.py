@@ -36,6 +36,11 @@ class Size:
         )
 
     @property
+    def top(self) -> str:
+        """The module that is built."""
+        return "TelemetryEngine"
+
+    @property
     def lines(self) -> int:
         """Telemetry lines of a pipeline on a channel."""
         return self.states // WORDS_PER_LINE

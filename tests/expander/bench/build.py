@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from tests.cocotb.bench.build import ROOT, digest, locked, run_logged, simulator
+from anemone.rtl import builder
+from tests.cocotb.bench.build import ROOT, simulator
 from tests.expander.bench.sizes import Build
 
 WORK = ROOT / "build" / "expander"
@@ -44,18 +44,10 @@ public_flat_rw -module "memory_*" -var "Memory"
 
 def emit(build: Build) -> Path:
     """The folder with an expander's SystemVerilog, `filelist.f` and `params.json`."""
-    out = WORK / build.name / "rtl"
-    sources = sorted((ROOT / "hw" / "src").rglob("*.scala"))
-    now = digest([*sources, EMITTER, ROOT / "build.sc", *build.options])
-    stamp = out / ".stamp"
-    with locked("emit"):  # Mill runs one command at a time in a checkout
-        if not stamp.is_file() or stamp.read_text() != now:
-            shutil.rmtree(out, ignore_errors=True)
-            out.parent.mkdir(parents=True, exist_ok=True)
-            main = ["./mill", "hw.test.runMain", "anemone.expander.EmitBench"]
-            run_logged([*main, str(out), *build.options], out.with_suffix(".log"))
-            stamp.write_text(now)
-    return out
+    main = ["hw.test.runMain", "anemone.expander.EmitBench"]
+    return builder.emit(
+        WORK / build.name / "rtl", lambda out: [*main, str(out), *build.options], [EMITTER]
+    )
 
 
 def built(build: Build, waves: bool = False) -> Path:

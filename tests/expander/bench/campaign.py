@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotb test: seeds of one build, one after the other; each starts with a reset amid the last.
 
-Reads BENCH_SIZE, BENCH_SEEDS (first and count), BENCH_CYCLES and BENCH_REPORT, where the
-result goes.
+Reads BENCH_SIZE, and what `play_seeds` does.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import cocotb
 
-from tests.cocotb.bench.player import Difference
+from tests.cocotb.bench.seeds import play_seeds
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.world import World
 
+CYCLES = 4000  # of a seed's traffic
 PHASE = (60, 800)  # cycles
 CUT = 4  # one seed in so many ends amid traffic
 
@@ -28,33 +25,22 @@ CUT = 4  # one seed in so many ends amid traffic
 async def seeds(dut: Any) -> None:
     """Every seed's ports, states, counters and memory equal the golden models'."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
-    first, count = map(int, os.environ["BENCH_SEEDS"].split())
-    cycles = int(os.environ["BENCH_CYCLES"])
     cover: Counter[str] = Counter()
-    totals: Counter[str] = Counter()
     world = World(dut, build, cover)
     await world.start()
-    started = time.monotonic()
-    for seed in range(first, first + count):
-        print(f"{build.name} seed {seed}: ", end="", flush=True)
-        try:
-            await world.restart(seed)
-            await world.program()
-            end = world.t + cycles
-            while world.t < end:
-                world.phase()
-                await world.cycles(world.rng.randint(*PHASE))
-            if seed % CUT != CUT - 1:
-                await world.check()
-            else:
-                cover["restart/traffic"] += any(not score.idle for score in world.scores)
-        except AssertionError as error:
-            again = f"SEED={seed} CONFIG={build.name}, or SEED={first}-{seed} with those before"
-            raise Difference(f"{error}\nto repeat: {again}") from error
-        totals.update(seeds=1, cycles=world.t, events=world.lockstep.events)
-        for score in world.scores:
-            totals += score.counts
-        print(f"{totals['beats']} beats, {totals['lines']} lines so far", flush=True)
-    totals["milliseconds"] = int(1000 * (time.monotonic() - started))
-    report = {"totals": dict(totals), "cover": dict(sorted(cover.items()))}
-    Path(os.environ["BENCH_REPORT"]).write_text(json.dumps(report, indent=1) + "\n")
+
+    async def play(seed: int) -> Counter[str]:
+        await world.restart(seed)
+        await world.program()
+        end = world.t + CYCLES
+        while world.t < end:
+            world.phase()
+            await world.cycles(world.rng.randint(*PHASE))
+        if seed % CUT != CUT - 1:
+            await world.check()
+        else:
+            cover["restart/traffic"] += any(not score.idle for score in world.scores)
+        counts = Counter(cycles=world.t, events=world.lockstep.events)
+        return sum((score.counts for score in world.scores), counts)
+
+    await play_seeds(build.name, cover, ("beats", "lines"), play)

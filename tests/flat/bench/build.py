@@ -31,6 +31,11 @@ class Build:
     id_bits: int
 
     @property
+    def top(self) -> str:
+        """The module that is built."""
+        return TOP
+
+    @property
     def options(self) -> list[str]:
         """The emitter's."""
         sizes = {

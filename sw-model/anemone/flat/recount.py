@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace must do to flat memory, counted straight from the trace with NumPy.
+
+Shares no code with the engines. Knows the one case in which no history is needed but the last
+access of the set: a far line for each near one, and a swap on every miss. There near memory holds
+of a set what was accessed last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anemone.flat.config import FlatConfig
+from anemone.flat.result import HIT, SWAP, Counts, FlatResult
+from anemone.geometry import LINE_BYTES
+from anemone.traces import Trace
+
+
+def recount(config: FlatConfig, trace: Trace) -> FlatResult:
+    """The result without its clock. Raises ValueError for any other configuration."""
+    if (config.ratio, config.policy, config.dedicated) != (1, "every", (0, 0)):
+        raise ValueError("only a ratio of 1 that swaps on every miss can be recounted")
+    line = trace.addr // np.uint64(LINE_BYTES)
+    tag, of_set = np.divmod(line, np.uint64(config.near_lines))
+    order = np.argsort(of_set, kind="stable")
+    ordered, tags = of_set[order], tag[order]
+    first = np.append(True, ordered[1:] != ordered[:-1])[: len(line)]
+    held = np.where(first, np.uint64(0), np.roll(tags, 1))
+    hit = np.empty(len(line), bool)
+    hit[order] = tags == held
+    last = np.append(first[1:], True)[: len(line)]
+    moved = last & (tags != 0)
+    misses = int((~hit).sum())
+    writes = trace.write.astype(bool)
+    counts = Counts(
+        hits=int(hit.sum()),
+        misses=misses,
+        swaps=misses,
+        near_reads=len(line),
+        near_writes=misses + int((hit & writes).sum()),
+        far_reads=int((~hit & ~writes).sum()),
+        far_writes=misses,
+    )
+    outcomes = np.where(hit, HIT, SWAP).astype(np.uint8)
+    return FlatResult(counts, ordered[moved], tags[moved].astype(np.uint8), outcomes, 0, 0.0)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace through flat memory mode of half its footprint: run, compared, and what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anemone.flat.config import FlatConfig, load_config
+from anemone.flat.engine import run
+from anemone.flat.placement import PLACEMENTS, place
+from anemone.flat.recount import recount
+from anemone.flat.result import HIT, FlatResult, differences, write
+from anemone.geometry import LINE_BYTES, Geometry
+from anemone.listings import tenants
+from anemone.outputs import write_files
+from anemone.traces import Trace
+
+NAMES = {"rtl": "RTL", "model": "model"}
+Step = Callable[[str, int, int], None]  # what is being done, work done, work there is
+
+
+@dataclass(frozen=True)
+class PlacedRun:
+    """A trace with its pages placed one way.
+
+    results: by engine, the first the hardware's where it ran. agreed: where the engines differ,
+    None when only one ran. counted: where the first differs from a plain count of the trace.
+    """
+
+    placement: str
+    config: FlatConfig
+    results: dict[str, FlatResult] = field(default_factory=dict)
+    agreed: list[str] | None = None
+    counted: list[str] = field(default_factory=list)
+
+    @property
+    def first(self) -> FlatResult:
+        return next(iter(self.results.values()))
+
+    @property
+    def complaints(self) -> list[str]:
+        """What is wrong, in words."""
+        wrong = [
+            f"{NAMES[engine]}: {result.mismatches:,} reads of wrong lines"
+            for engine, result in self.results.items()
+            if result.mismatches
+        ]
+        agreed = [f"RTL and model: {line}" for line in self.agreed or []]
+        return [*wrong, *agreed, *(f"output and trace: {line}" for line in self.counted)]
+
+    @property
+    def good(self) -> bool:
+        return not self.complaints
+
+    @property
+    def hit_rate(self) -> float:
+        return float(np.mean(self.first.outcomes == HIT)) if len(self.first.outcomes) else 0.0
+
+    def hit_rates(self, of: np.ndarray, count: int, among: np.ndarray | None = None) -> np.ndarray:
+        """Hits of the accesses of each group, float64[count]; 0 for a group without any.
+
+        of: int64[n], the group of each access. among: bool[n], only these.
+        """
+        hit = self.first.outcomes == HIT
+        if among is not None:
+            of, hit = of[among], hit[among]
+        return np.bincount(of, hit, count) / np.maximum(np.bincount(of, minlength=count), 1)
+
+    @property
+    def near_bytes(self) -> int:
+        return self.config.near_lines * LINE_BYTES
+
+
+def placements(trace: Trace) -> tuple[str, ...]:
+    """Those that differ for a trace: a single tenant has only itself to conflict with."""
+    return PLACEMENTS if len(tenants(trace)) > 1 else PLACEMENTS[:1]
+
+
+def run_flat(
+    name: str, trace: Trace, folder: Path, engines: Sequence[str], geometry: Geometry, step: Step
+) -> list[PlacedRun]:
+    """A trace in each placement on each engine, into folder/PLACEMENT."""
+    return [_run(name, trace, p, folder / p, engines, geometry, step) for p in placements(trace)]
+
+
+def _run(
+    name: str,
+    trace: Trace,
+    placement: str,
+    folder: Path,
+    engines: Sequence[str],
+    geometry: Geometry,
+    step: Step,
+) -> PlacedRun:
+    placed = place(trace, placement)
+    write_files(
+        folder,
+        {
+            "flat.toml": lambda path: path.write_text(
+                f"# Half of what the trace {name} touches, {placement}; made by anemone sim\n"
+                f"near_lines = {placed.config.near_lines}\n",
+                encoding="utf-8",
+            ),
+            "trace.parquet": lambda path: _write_trace(path, placed.trace),
+        },
+    )
+    config = load_config(folder / "flat.toml", geometry)  # the way in is a user's
+    found = PlacedRun(placement, config)
+    for engine in engines:
+        what = f"{name}, flat, {placement}, on {'the RTL' if engine == 'rtl' else 'the model'}"
+        step(what, 0, 1)
+        found.results[engine] = run(
+            config,
+            placed.trace,
+            engine,
+            geometry,
+            lambda done, total, w=what: step(w, done, total),
+            folder / "trace.parquet",
+        )
+        write(found.results[engine], folder / engine)
+        step(what, 1, 1)
+    agreed = None
+    if len(engines) == 2:
+        agreed = differences(*(found.results[engine] for engine in engines))
+    counted = differences(found.first, recount(config, placed.trace))
+    return PlacedRun(placement, config, found.results, agreed, counted)
+
+
+def _write_trace(path: Path, trace: Trace) -> None:
+    columns = {"addr": trace.addr, "write": trace.write.astype(bool)}
+    columns |= {
+        name: column
+        for name in ("time_ns", "tenant")
+        if (column := getattr(trace, name)) is not None
+    }
+    pq.write_table(pa.table(columns), path, compression="zstd")

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the swap controller's campaign has to meet."""
+
+POLICIES = {
+    "every": ("hit", "swap"),
+    "nth": ("hit", "miss", "swap"),
+    "one_in": ("hit", "miss", "swap"),
+    "never": ("hit", "miss"),
+}
+
+
+def required() -> set[str]:
+    """Every outcome of every policy for every kind of access, and what else must be met."""
+    ways = ("read", "line", "part")
+    bins = {f"{p}/{o}/{w}" for p, os_ in POLICIES.items() for o in os_ for w in ways}
+    bins |= {f"{p}/dedicated/{w}" for p in POLICIES for w in ways}
+    return bins | {"outside", "forwarded", "restart/traffic"}
