@@ -228,6 +228,10 @@
  * applies.
  */
 #define ANEMONE_RULE_COMMIT 0x148
+/*
+ * A rule that asks for what features does not name is answered with an error, and the
+ * pipeline keeps the one it has. Of a rule that is off only the read effect is asked for.
+ */
 #define ANEMONE_RULE_COMMIT_PIPELINE_SHIFT 0
 #define ANEMONE_RULE_COMMIT_PIPELINE_MASK 0x000000000000003fULL
 

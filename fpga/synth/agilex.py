@@ -56,7 +56,7 @@ def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
         f"{MAP} -top {design.module} -noflatten\n"
         f"write_json {folder}/units.json\n"
         f"{ltp('units')}"
-        "hierarchy -top TelemetryPipeline\nflatten\n"
+        "hierarchy -top TelemetryPipeline\nsetattr -mod -unset keep_hierarchy *\nflatten\n"
         f"{ltp('pipeline')}"
     )
     yosys("agilex", script, ROOT / folder / "units")

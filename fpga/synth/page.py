@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fpga.synth.cost import GROWTH, SMALL, bars
+from fpga.synth.cost import FEATURES, GROWTH, SMALL, bars
 from fpga.synth.tools import ROOT
 
 PAGE = ROOT / "docs" / "cost.md"
@@ -18,7 +18,7 @@ def _row(*cells: object) -> str:
     return f"| {' | '.join(shown)} |\n"
 
 
-def _shape(options: dict[str, int]) -> str:
+def _shape(options: dict[str, int | str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in options.items())
 
 
@@ -40,6 +40,7 @@ def render(result: dict) -> str:
     clock = result["clock"]
     return TEMPLATE.read_text().format(
         shape=_shape(result["options"]),
+        lean=_shape(FEATURES),
         bars="".join(
             _row(what, asked, measured, "held" if held else "**missed**")
             for what, asked, measured, held in bars(result)

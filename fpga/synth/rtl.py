@@ -21,7 +21,7 @@ class Design:
 
     name: str
     top: str
-    options: dict[str, int] = field(default_factory=dict)
+    options: dict[str, int | str] = field(default_factory=dict)
 
     @property
     def module(self) -> str:

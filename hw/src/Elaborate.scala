@@ -5,13 +5,24 @@ import anemone.board.BoardExpander
 import anemone.bus.Axi4Params
 import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.flat.{FlatMemory, FlatParams}
-import anemone.nemo.{NemoParams, TelemetryEngine, UpdateOp}
+import anemone.nemo.{Features, NemoParams, OperandSource, ReadEffect, TelemetryEngine, UpdateOp}
 import circt.stage.ChiselStage
 import mainargs.{Flag, ParserForMethods, arg, main}
 
 /** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
 object Elaborate {
   private val default = NemoParams()
+  private val all = default.features
+
+  private def names(of: Seq[Any]): String = of.mkString(",")
+
+  /** What a list of names with commas stands for, in the order of `known`. */
+  private def chosen[T](what: String, list: String, known: Seq[(String, T)]): Seq[T] = {
+    val words = list.split(",").toSeq
+    for (word <- words)
+      require(known.map(_._1).contains(word), s"$what: ${names(known.map(_._1))}, not $word")
+    known.collect { case (name, value) if words.contains(name) => value }
+  }
 
   @main
   def elaborate(
@@ -24,6 +35,11 @@ object Elaborate {
       @arg(doc = "state words of a pipeline on a channel") states: Int = default.states,
       @arg(doc = "translation table entries of a pipeline") table: Int = default.table,
       @arg(name = "address-bits", doc = "bits of a device byte address") addressBits: Int = default.addressBits,
+      @arg(doc = "update ops that are built in") ops: String = names(all.ops.map(_.name)),
+      @arg(doc = "counter widths that are built in, in bits") widths: String = names(all.widths),
+      @arg(doc = "false: no predicates") notify: Boolean = all.notifies,
+      @arg(doc = "read effects that are built in") effects: String = names(ReadEffect.names),
+      @arg(doc = "operands of an update that are built in") operands: String = names(OperandSource.names),
       @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
       @arg(name = "flat", doc = "expander: with flat memory mode, a near and a far memory a channel") tiered: Flag,
       @arg(doc = "flat memory mode: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
@@ -31,7 +47,14 @@ object Elaborate {
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit = {
-    val params = NemoParams(pipelines, channels, states, table, addressBits, outcomes = tiered.value)
+    val features = Features(
+      chosen("op", ops, UpdateOp.ofRules.map(op => op.name -> op)),
+      chosen("width", widths, all.widths.map(bits => bits.toString -> bits)),
+      notify,
+      chosen("effect", effects, ReadEffect.names.zipWithIndex),
+      chosen("operand", operands, OperandSource.names.zipWithIndex)
+    )
+    val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
     val memory = Axi4Params(idBits = idBits)
     // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
     def flat = FlatParams(memory, ratio, addressBits, requests = requests)
@@ -69,7 +92,11 @@ object Elaborate {
       "index_bits" -> p.nemo.indexBits,
       "event_latency" -> TelemetryEngine.eventLatency,
       "read_latency" -> TelemetryEngine.readLatency,
-      "ops" -> UpdateOp.ofRules.map(op => op.name -> ujson.Num(op.code)),
+      "ops" -> p.nemo.features.ops.map(op => op.name -> ujson.Num(op.code)),
+      "widths" -> p.nemo.features.widths,
+      "notify" -> p.nemo.features.notifies,
+      "effects" -> p.nemo.features.effects.map(ReadEffect.names),
+      "operands" -> p.nemo.features.operandSources.map(OperandSource.names),
       "memory_address_bits" -> p.memory.addressBits,
       "memory_data_bits" -> p.memory.dataBits,
       "memory_id_bits" -> p.memory.idBits,

@@ -158,7 +158,9 @@ class Lines:
     def argument(self, register: Register, offset: str, port: str) -> str:
         bits = f"io.{port}.bits"
         bounded = [f for f in register.fields if f.bound]
-        legal = " && ".join(f"{bits}.{camel(f.name)} < {limit(f)}" for f in bounded)
+        conditions = [f"{bits}.{camel(f.name)} < {limit(f)}" for f in bounded]
+        conditions += [f"io.{port}Legal"] if register.checked else []
+        legal = " && ".join(conditions)
         return f"map.command({offset}, io.{port}, {places(register, bits)})({legal or 'true.B'})"
 
 

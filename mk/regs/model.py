@@ -71,7 +71,10 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """`kind`: that of its fields. `type_name`: shared by registers of one shape."""
+    """`kind`: that of its fields. `type_name`: shared by registers of one shape.
+
+    checked: hardware may refuse a write.
+    """
 
     name: str
     type_name: str
@@ -79,6 +82,7 @@ class Register:
     desc: str
     kind: str
     fields: tuple[Field, ...]
+    checked: bool = False
 
     @property
     def plain(self) -> bool:
@@ -173,7 +177,9 @@ def _register(node: RegNode) -> Register:
     offset = 0 if in_memory else node.raw_address_offset
     name = node.inst_name
     type_name = node.orig_type_name or name
-    return Register(name, type_name, offset, _text(node, "desc"), kind, fields)
+    checked = bool(node.get_property("checked", default=False))
+    _require(not checked or (kind == "argument" and not in_memory), node, "is no command")
+    return Register(name, type_name, offset, _text(node, "desc"), kind, fields, checked)
 
 
 def _field(node: FieldNode) -> Field:

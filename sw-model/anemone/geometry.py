@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anemone.errors import InputError
+from anemone.features import EVERYTHING, Features
 
 LINE_BYTES = 64  # a memory access, and a telemetry read, move one line
 TABLE_ENTRIES = 1 << 18  # of all pipelines together
@@ -22,6 +23,7 @@ class Geometry:
     of eight, so that a line has a number.
     table: entries of a pipeline's translation table; a power of two.
     device_gib: the device's memory in GiB. Every address is below it.
+    features: what rules may ask for.
 
     Raises InputError that names the command line option.
     """
@@ -31,6 +33,7 @@ class Geometry:
     states: int = 8192
     table: int = 8192
     device_gib: int = 16
+    features: Features = EVERYTHING
 
     def __post_init__(self) -> None:
         self._check("channels", (1, 2, 4), "1, 2 or 4")
@@ -77,4 +80,6 @@ class Geometry:
     @property
     def key(self) -> str:
         """A short name for a build of this geometry, safe as a file name."""
-        return f"c{self.channels}p{self.pipelines}s{self.states}t{self.table}a{self.address_bits}"
+        sizes = f"c{self.channels}p{self.pipelines}s{self.states}t{self.table}a{self.address_bits}"
+        features = [f"{name}-{some}" for name, some in sorted(self.features.options.items())]
+        return ".".join([sizes, *features]).replace(",", "-")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from anemone.errors import MISSING, Bare
+from anemone.features import Features
 from anemone.geometry import Geometry
 from anemone.tables import U64, Table, parse_toml, read_text, whole_number
 
@@ -143,8 +144,9 @@ def _rule(t: Table, geometry: Geometry) -> Rule:
         if part is not None:
             part.only("mask", "shift")
     width = t.content.get("width", 64)
-    if type(width) is not int or width not in WIDTHS:
-        raise t.wrong("width", "8, 16, 32 or 64")
+    widths = geometry.features.of_widths(WIDTHS)
+    if type(width) is not int or width not in widths:
+        raise t.wrong("width", _either(widths), width)
     return Rule(
         name=name,
         type=t.choice("type", TYPES),
@@ -156,37 +158,45 @@ def _rule(t: Table, geometry: Geometry) -> Rule:
         sub_mask=sub.number("mask") if sub else 0,
         sub_shift=sub.number("shift", 63) if sub else 0,
         width=width,
-        **_update(t.table("update")),
-        **_notify(t.table("notify")),
-        **_effect(t.table("read_effect")),
+        **_update(t.table("update"), geometry.features),
+        **_notify(t.table("notify"), geometry.features),
+        **_effect(t.table("read_effect"), geometry.features),
         map=_map(t, geometry, width),
         read_every=t.number("read_every", (1 << 63) - 1) if "read_every" in t.content else 0,
     )
 
 
-def _update(t: Table) -> dict[str, Any]:
+def _either(values: tuple[object, ...]) -> str:
+    """The values of a list that is allowed, in words."""
+    *most, last = map(str, values)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _update(t: Table, features: Features) -> dict[str, Any]:
     t.only("op", "operand")
-    op, operand = t.choice("op", OPS), t.content["operand"]
-    if isinstance(operand, str) and operand in OPERANDS[1:]:
+    op, operand = t.choice("op", features.of_ops(OPS)), t.content["operand"]
+    fields = features.of_operands(OPERANDS[1:])
+    if isinstance(operand, str) and operand in fields:
         return {"op": op, "operand": 0, "operand_kind": operand}
-    return {"op": op, "operand": t.number("operand", also='"line" or "is_write"')}
+    also = _either(tuple(f'"{name}"' for name in fields)) if fields else ""
+    return {"op": op, "operand": t.number("operand", also=also)}
 
 
-def _notify(t: Table | None) -> dict[str, Any]:
+def _notify(t: Table | None, features: Features) -> dict[str, Any]:
     if t is None:
         return {}
     t.only("op", optional=("operand",))
-    op = t.choice("op", PREDICATES)
+    op = t.choice("op", features.of_predicates(PREDICATES))
     if op != "none" or "operand" in t.content:
         operand = t.number("operand")
     return {"notify_op": op, "notify_operand": operand if op != "none" else 0}
 
 
-def _effect(t: Table | None) -> dict[str, Any]:
+def _effect(t: Table | None, features: Features) -> dict[str, Any]:
     if t is None:
         return {}
     t.only("op", optional=("value", "operand"))
-    op = t.choice("op", EFFECTS)
+    op = t.choice("op", features.of_effects(EFFECTS))
     if op == "none":
         return {}
     wants, other = ("value", "operand") if op == "reset" else ("operand", "value")

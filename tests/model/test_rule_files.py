@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from anemone.errors import InputError
+from anemone.features import Features
 from anemone.geometry import Geometry
 from anemone.rules import U64, Rule, load_rules, parse_rules, truncated_operands
 from tests.commands import assert_names_field, one_line
@@ -230,6 +231,29 @@ def test_geometry() -> None:
                         ("table", 1), ("device_gib", 0), ("channels", True)]:  # fmt: skip
         with pytest.raises(InputError, match=f"command line: --{name.replace('_', '-')}: {name}"):
             Geometry(**{name: value})
+
+
+def test_what_is_not_built_in() -> None:
+    """A rule that asks for it is refused by name, with what there is."""
+    features = Features(("add", "max"), (64,), False, ("none", "op"), ("imm", "line"))
+    geometry = Geometry(
+        channels=2, pipelines=2, states=16, table=8, device_gib=1, features=features
+    )
+    for bad, allowed in (
+        ('update = { op = "xor", operand = 1 }', "add, max"),
+        ('update = { op = "add", operand = "is_write" }', '"line"'),
+        ("width = 32", "64"),
+        ('notify = { op = "eq", operand = 1 }', "none"),
+        ('read_effect = { op = "reset", value = 0 }', "none, add, max"),
+    ):
+        field = bad.split(" ")[0]
+        kept = [line for line in LEAST.splitlines() if not line.startswith(field)]
+        text = "\n".join([*kept, bad])
+        parse_rules(text, "r", GEOMETRY)
+        with pytest.raises(InputError, match=field) as error:
+            parse_rules(text, "r", geometry)
+        assert str(error.value).endswith(allowed), str(error.value)
+    assert geometry.key != GEOMETRY.key
 
 
 def value_or_error(text: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from anemone import rtl
 from anemone.geometry import WORDS_PER_LINE, Geometry
 from anemone.golden import nemo
-from anemone.rules import OP_CODES
+from anemone.rules import OP_CODES, OPERANDS, OPS, WIDTHS
 from tests.rtl.engines import LEAST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +32,14 @@ def test_default_sizes(defaults: dict) -> None:
     for name in ("pipelines", "channels", "states", "table", "address_bits"):
         assert defaults[name] == getattr(geometry, name), name
     assert defaults["line_words"] == WORDS_PER_LINE
+
+
+def test_default_features(defaults: dict) -> None:
+    """All that there is."""
+    assert tuple(defaults["ops"]) == OPS and tuple(defaults["widths"]) == WIDTHS
+    assert defaults["notify"] is True
+    assert defaults["effects"] == ["none", "reset", "op"]
+    assert defaults["operands"] == ["immediate", *OPERANDS[1:]]
 
 
 def test_op_codes() -> None:

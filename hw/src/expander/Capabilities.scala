@@ -2,7 +2,6 @@
 package anemone.expander
 
 import anemone.expander.registers.{CapabilityRegister, FeaturesRegister, WindowRegister}
-import anemone.nemo.{OperandSource, Predicate, ReadEffect, UpdateOp}
 import chisel3._
 import chisel3.util._
 
@@ -22,15 +21,14 @@ object Capabilities {
     register
   }
 
-  /** What is built in, a bit a code. [[UpdateOp.Set]] is a read effect's and not a rule's op, so it has none. */
+  /** What is built in, a bit a code. */
   def features(p: ExpanderParams): FeaturesRegister = {
-    import OperandSource._
     val register = Wire(new FeaturesRegister)
-    register.ops := mask(UpdateOp.all.filterNot(_ == UpdateOp.Set).map(_.code))
-    register.widths := mask(0 to p.nemo.subBits)
-    register.predicates := mask(Predicate.None to Predicate.LessEqual)
-    register.effects := mask(Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op))
-    register.operandSources := mask(Seq(Immediate, Line, IsWrite))
+    register.ops := mask(p.nemo.features.ops.map(_.code))
+    register.widths := mask(p.nemo.widthCodes)
+    register.predicates := mask(p.nemo.features.predicates)
+    register.effects := mask(p.nemo.features.effects)
+    register.operandSources := mask(p.nemo.features.operandSources)
     register.flatRatio := p.flat.fold(0)(_.ratio).U
     register.flatMemory := p.flat.isDefined.B
     register

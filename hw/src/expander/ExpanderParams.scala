@@ -27,6 +27,7 @@ case class ExpanderParams(
     memory.addressBits >= nemo.addressBits,
     s"memory.addressBits: the device's ${nemo.addressBits} bits or more, not ${memory.addressBits}"
   )
+  require(nemo.wordBits == 64, s"nemo.wordBits: words of a 64 B line, 64, not ${nemo.wordBits}")
   require(nemo.pipelines <= 32, s"nemo.pipelines: the registers have room for 32, not ${nemo.pipelines}")
   require(
     isPow2(telemetryReads) && telemetryReads >= 4 && telemetryReads <= 256,

@@ -95,6 +95,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   private val rule = engine.io.rule.bits.rule
   engine.io.rule.valid := registers.io.ruleCommit.valid
   registers.io.ruleCommit.ready := engine.io.rule.ready
+  registers.io.ruleCommitLegal := RuleCheck(out.ruleControl, nemo)
   engine.io.rule.bits.pipeline := registers.io.ruleCommit.bits.pipeline
   // Where no event has an outcome, a rule that asks for one matches nothing.
   rule.enable := out.ruleControl.enable &&

@@ -4,7 +4,9 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** Counters of 8 << width bits, or less in a formal proof, packed in a state word; counter i of a rule is in word i / (counters a word). */
+/** Counters packed in a state word; counter i of a rule is in word i / (counters a word). A `width` is a level of
+  * [[NemoParams]].
+  */
 object CounterWidth {
 
   /** A value of the lowest counter, repeated in every counter of the word. Of the word's halves all but the widest counter
@@ -13,14 +15,20 @@ object CounterWidth {
   def repeat(value: UInt, width: UInt, p: NemoParams): UInt = {
     val half = p.wordBits / 2
     val padded = value.pad(p.wordBits)
-    val low = MuxLookup(width, padded(half - 1, 0))((0 until p.subBits - 1).map { w =>
-      w.U -> Fill(half / p.counterBits(w), padded(p.counterBits(w) - 1, 0))
-    })
-    Cat(Mux(width >= p.subBits.U, padded(p.wordBits - 1, half), low), low)
+    def low(w: Int): UInt = Fill(half / p.counterBits(w), padded(p.counterBits(w) - 1, 0))
+    val whole = p.levels.contains(p.subBits)
+    if (p.subBits == 0) padded
+    else {
+      val halves = (p.levels.filter(_ < p.subBits) ++ Option.when(whole)(p.subBits - 1)).distinct
+      val lower = MuxLookup(width, low(halves.last))(halves.init.map(w => w.U -> low(w)))
+      val higher = if (whole) Mux(width >= p.subBits.U, padded(p.wordBits - 1, half), lower) else lower
+      Cat(higher, lower)
+    }
   }
 
   /** The bytes of counter `sub`, a bit a byte (a byte is a counter of width 0). */
-  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = {
+  def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = if (p.subBits == 0) 1.U
+  else {
     val highest =
       select(width, p)(w => ((BigInt(1) << p.wordBytes) - (BigInt(1) << (p.wordBytes - (1 << w)))).U(p.wordBytes.W))
     val below = select(width, p)(w => ((~sub).asUInt & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0) << w)
@@ -35,19 +43,20 @@ object CounterWidth {
     * a few operations on words for a simulator.
     */
   private def lowBits(bytes: UInt, p: NemoParams): UInt =
-    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(bytes.pad(p.wordBits)) { (word, half) =>
-      val group = (BigInt(1) << half) - 1
-      val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
-      (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
+    Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(Cat(0.U((p.wordBits - p.wordBytes).W), bytes)) {
+      (word, half) =>
+        val group = (BigInt(1) << half) - 1
+        val kept = (0 until p.wordBytes / half).map(k => group << (k * half * p.byteBits)).sum
+        (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
     }
 
   /** The highest bits of some bytes. */
   def topBits(bytes: UInt, p: NemoParams): UInt = (lowBits(bytes, p) << (p.byteBits - 1))(p.wordBits - 1, 0)
 
-  /** For every bit, the flag at the highest bit of its counter. */
+  /** For every byte, the flag at the highest bit of its counter. */
   def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =
     select(width, p) { w =>
-      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(p.counterBits(w), flags((k + 1) * p.counterBits(w) - 1))))
+      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(1 << w, flags((k + 1) * p.counterBits(w) - 1))))
     }
 
   /** All bits of some bytes. */
@@ -56,7 +65,7 @@ object CounterWidth {
       word | (word << n)(p.wordBits - 1, 0)
     }
 
-  /** One of several values by width; a width wider than the word counts as the word's. */
+  /** One of several values by width; a width that is not built in counts as the widest. */
   def select[T <: Data](width: UInt, p: NemoParams)(f: Int => T): T =
-    MuxLookup(width, f(p.subBits))((0 until p.subBits).map(w => w.U -> f(w)))
+    MuxLookup(width, f(p.levels.last))(p.levels.init.map(w => w.U -> f(w)))
 }

@@ -67,6 +67,8 @@ class LaidRule(val p: NemoParams) extends Bundle {
   val end = UInt((p.addressBits + 1).W)
   val key = new AddressField(p, p.keyBits)
   val offset = new AddressField(p, p.indexBits)
+
+  /** A level of [[NemoParams]]. */
   val counterWidth = UInt(2.W)
   val op = UInt(UpdateOp.codeBits.W)
 
@@ -91,7 +93,8 @@ object LaidRule {
   /** Combinational. */
   def apply(rule: Rule, p: NemoParams): LaidRule = {
     val laid = Wire(new LaidRule(p))
-    def repeated(operand: UInt): UInt = CounterWidth.repeat(operand, rule.counterWidth, p)
+    val width = (rule.counterWidth + p.firstLevel.S(3.W).asUInt)(1, 0)
+    def repeated(operand: UInt): UInt = CounterWidth.repeat(operand, width, p)
     laid.enable := rule.enable
     laid.reads := rule.reads
     laid.writes := rule.writes
@@ -100,7 +103,7 @@ object LaidRule {
     laid.end := rule.end
     laid.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)
     laid.offset := AddressField(rule.subMask, rule.subShift, p.indexBits, p)
-    laid.counterWidth := rule.counterWidth
+    laid.counterWidth := width
     laid.op := rule.op
     laid.operand := repeated(Mux(rule.operandSource === OperandSource.Immediate.U, rule.operand, laid.ofWrite))
     laid.ofLine := rule.operandSource === OperandSource.Line.U

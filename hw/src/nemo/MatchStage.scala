@@ -82,7 +82,9 @@ class MatchStage(p: NemoParams) extends Module {
   private val mapped = (inBase || entry(0)) && keyFits
   private val index = (entry(p.indexBits - 1, 0) +& offsetLow).asTypeOf(UInt((p.indexBits + 1).W))
   private val wordIndex = CounterWidth.select(width, p)(w => (index >> (p.subBits - w)).pad(p.indexBits + 1))
-  private val sub = CounterWidth.select(width, p)(w => (index & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0))
+  private val sub =
+    if (p.subBits == 0) 0.U(0.W)
+    else CounterWidth.select(width, p)(w => (index & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0))
   private val inStates = inBase && offsetFits && !(wordIndex >> log2Ceil(p.states)).orR
 
   io.result.matched := RegNext(looked && mapped && inStates, false.B)

@@ -4,15 +4,15 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** Sizes of a telemetry engine. What a rule does is chosen at run time; only sizes are fixed at elaboration.
+/** Sizes of a telemetry engine, and what rules may ask of it. What a rule does is chosen at run time.
   *
   * @param pipelines   rules that run side by side, each on every channel
   * @param channels    memory channels; the address bits above the 64 B line choose one
   * @param states      state words of one pipeline on one channel
   * @param table       entries of a pipeline's translation table
   * @param addressBits bits of a device byte address
-  * @param wordBytes   bytes of a state word: 8, or less to keep a formal proof small
-  * @param byteBits    bits of the narrowest counter: 8, or less to keep a formal proof small
+  * @param features    what rules may ask for
+  * @param wordBits    bits of a state word: 64, or less to keep a formal proof small
   * @param lineWords   state words of a telemetry line: 8, or less to keep a formal proof small
   * @param outcomes    events say whether near memory had the line, and rules may ask for it (flat memory mode)
   */
@@ -22,22 +22,25 @@ case class NemoParams(
     states: Int = 8192,
     table: Int = 8192,
     addressBits: Int = 34,
-    wordBytes: Int = 8,
-    byteBits: Int = 8,
+    features: Features = Features(),
+    wordBits: Int = 64,
     lineWords: Int = 8,
     outcomes: Boolean = false
 ) {
   require(pipelines >= 1 && pipelines <= 64, s"pipelines: 1 to 64, not $pipelines")
   require(Seq(1, 2, 4).contains(channels), s"channels: 1, 2 or 4, not $channels")
-  require(Seq(2, 4, 8).contains(wordBytes), s"wordBytes: 2, 4 or 8, not $wordBytes")
-  require(Seq(2, 4, 8).contains(byteBits), s"byteBits: 2, 4 or 8, not $byteBits")
+  require(isPow2(wordBits) && wordBits >= 4 && wordBits <= 64, s"wordBits: a power of two, 4 to 64, not $wordBits")
+  require(features.widths.max <= wordBits, s"features.widths: at most $wordBits, not ${features.widths}")
   require(Seq(2, 4, 8).contains(lineWords), s"lineWords: 2, 4 or 8, not $lineWords")
   require(isPow2(states) && states >= 2 * lineWords, s"states: a power of two, two lines or more, not $states")
   require(isPow2(table) && table >= 2, s"table: a power of two, 2 or more, not $table")
   require(addressBits >= 8 && addressBits <= 52, s"addressBits: 8 to 52, not $addressBits")
+
+  /** Bits of the narrowest counter, here called a byte, and how many a state word has. */
+  val byteBits: Int = features.widths.min
+  val wordBytes: Int = wordBits / byteBits
   require(states * wordBytes <= (1 << 24), s"states: at most 2^24 counters a channel, not ${states * wordBytes}")
 
-  val wordBits: Int = byteBits * wordBytes
   val lines: Int = states / lineWords
   val lineBits: Int = log2Ceil(lines)
   val wordIndexBits: Int = log2Ceil(lineWords)
@@ -45,8 +48,13 @@ case class NemoParams(
   /** Position of a counter within its word, counted in counters. */
   val subBits: Int = log2Ceil(wordBytes)
 
-  /** Bits of a counter by width code. */
-  def counterBits(width: Int): Int = byteBits << width
+  /** Widths as they are told inside: how often a byte is doubled. */
+  val levels: Seq[Int] = features.widths.map(bits => log2Ceil(bits / byteBits)).sorted
+  def counterBits(level: Int): Int = byteBits << level
+
+  /** The level of a width's code 0: codes count from 8 bits, whether these are built in or not. */
+  val firstLevel: Int = log2Ceil(8.min(byteBits)) - log2Ceil(byteBits)
+  val widthCodes: Seq[Int] = levels.map(_ - firstLevel)
 
   /** Index of a counter: the narrowest counters are the most. */
   val indexBits: Int = log2Ceil(states) + subBits

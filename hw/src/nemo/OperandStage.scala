@@ -7,7 +7,7 @@ import chisel3.util._
 /** An operand laid out for [[UpdateAlu]]: aligned with the counters it meets, neutral in the others. */
 class AluOperand(p: NemoParams) extends Bundle {
 
-  /** B, zero in bytes that are not updated; of a byte that a shift keeps in part, its bits that are kept. */
+  /** B, zero in bytes that are not updated; of a shift, the bits that it keeps. */
   val b = UInt(p.wordBits.W)
 
   /** Bytes of the word that are updated. */
@@ -17,16 +17,15 @@ class AluOperand(p: NemoParams) extends Bundle {
 
   /** The highest bytes of counters. */
   val tops = UInt(p.wordBytes.W)
-  val settle = UInt(UpdateOp.settleBits.W)
 
-  /** Right rotation of the word. */
+  /** What stands of each byte, one of [[OpControl]]'s choices. */
+  val choice = UInt(OpControl.choiceBits(p).W)
+
+  /** Right rotation of A, zero where nothing is moved. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
 
-  /** What `alt` has of each byte, two bits a byte, here the lower and the higher bits of all bytes: A ^ B (0), the rotated
-    * word (1), that where B has ones (2), or B (3).
-    */
-  val mixLow = UInt(p.wordBytes.W)
-  val mixHigh = UInt(p.wordBytes.W)
+  /** A is of the result; else it counts as zero. */
+  val pass = Bool()
 }
 
 /** Lays an operand out for the counters of a state word that an access selects.
@@ -51,7 +50,7 @@ class OperandStage(p: NemoParams) extends Module {
   })
 
   // First cycle: decode.
-  private val control = RegNext(OpControl(io.op))
+  private val control = RegNext(OpControl(io.op, p))
   private val from = io.from.map(RegNext(_))
   private val width = RegNext(io.counterWidth)
   private val inside = RegNext(io.inside)
@@ -59,8 +58,10 @@ class OperandStage(p: NemoParams) extends Module {
   // Second: which bits of a counter a shift by n keeps: to the left those in places n and up, to the right those whose
   // places counted from the top are. Of a bit's place, that of its byte is compared first. Each digit of a byte's place has
   // one of two values, so that both are compared once for all bytes.
-  private val right = control.moved === UpdateOp.Right.code.U
-  private val shifts = right || control.moved === UpdateOp.Left.code.U
+  private def moves(to: UpdateOp.Moved): Bool =
+    if (p.features.ops.exists(_.moved == to)) control.moved === to.code.U else false.B
+  private val right = moves(UpdateOp.Right)
+  private val shifts = right || moves(UpdateOp.Left)
   private val amount =
     from.zip(io.operands).map { case (f, operand) => Mux(f, operand.pad(6)(5, 0), 0.U) }.reduce(_ | _)
   private val byteBits = log2Ceil(p.byteBits)
@@ -77,7 +78,7 @@ class OperandStage(p: NemoParams) extends Module {
       (greater || (equal && over), equal && at)
     }
   }.unzip
-  private val whole = RegNext(Mux(shifts, VecInit(over).asUInt, 0.U))
+  private val ones = RegNext(Mux(shifts, VecInit(over).asUInt, Fill(p.wordBytes, control.subtract)))
   private val meets = Mux(shifts, VecInit(at).asUInt, 0.U)
   private val bitsFrom = VecInit.tabulate(p.byteBits)(_.U >= amountBit).asUInt
   private val part = Mux(right, Reverse(bitsFrom), bitsFrom)
@@ -88,8 +89,7 @@ class OperandStage(p: NemoParams) extends Module {
   // Third: B, and what else `alt` is made of.
   private def later[T <: Data](x: T): T = RegNext(RegNext(x))
   private val covered = RegNext(inside)
-  private val mixed = Mux(RegNext(control.pass), 0.U, covered)
-  private val b = (operands.reduce(_ | _) ^ Fill(p.wordBits, RegNext(control.subtract))) | parts
+  private val b = (operands.reduce(_ | _) ^ CounterWidth.spread(ones, p)) | parts
   io.result.b := byBytes { k =>
     RegNext(Mux(covered(k), b((k + 1) * p.byteBits - 1, k * p.byteBits), 0.U))
   }
@@ -97,10 +97,9 @@ class OperandStage(p: NemoParams) extends Module {
   io.result.subtract := later(control.subtract)
   io.result.counterWidth := later(width)
   io.result.tops := RegNext(CounterWidth.tops(RegNext(width), p))
-  io.result.settle := later(control.settle)
+  io.result.choice := later(control.choice)
   io.result.rotate := later(Mux(shifts, Mux(right, amount, 0.U - amount), 0.U))
-  io.result.mixLow := RegNext(mixed & (~RegNext(meets)).asUInt)
-  io.result.mixHigh := RegNext(mixed & (~whole).asUInt)
+  io.result.pass := later(control.pass || shifts)
 }
 
 object OperandStage {

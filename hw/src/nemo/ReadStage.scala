@@ -31,8 +31,8 @@ class ReadStage(p: NemoParams) extends Module {
 
   /** The same of one word: it holds what it has while a walk goes on to the others. */
   private def keptWord[T <: Data](value: T, k: Int, n: Int): T =
-    RegEnable(value, slots(n).read && (!slots(n).walk || slots(n).word === k.U))
-  private def goesOn(n: Int): Bool = slots(n).walk && slots(n).word =/= 0.U
+    RegEnable(value, slots(n).read && (!slots(n).walks || slots(n).word === k.U))
+  private def goesOn(n: Int): Bool = slots(n).walks && slots(n).word =/= 0.U
 
   // Which slot before has a word's newest value.
   private val hits = Seq.tabulate(UpdateStage.window)(d => joined(_.hits(d)))
@@ -68,7 +68,7 @@ class ReadStage(p: NemoParams) extends Module {
   for (k <- 0 until p.lineWords)
     io.line.bits.words(k) := kept(words(k).data, 3) | thirds(k) | seconds(k) | newestFirst(k)
   io.line.bits.poison := badStored || badLater || Mux(goesOn(4), held.bad, firstHit.orR && first.bad)
-  io.line.valid := slot.read && (!slot.walk || slot.word === (p.lineWords - 1).U)
+  io.line.valid := slot.read && (!slot.walks || slot.word === (p.lineWords - 1).U)
   io.pipeline := slot.target.pipeline
 }
 

@@ -9,6 +9,7 @@ object OperandSource {
   val Line = 1
   val IsWrite = 2
   val bits = 2
+  val names: Seq[String] = Seq("immediate", "line", "is_write")
 }
 
 /** Predicates of the notify stage, on the value just written; all unsigned. */
@@ -28,6 +29,7 @@ object ReadEffect {
   val Reset = 1
   val Op = 2
   val bits = 2
+  val names: Seq[String] = Seq("none", "reset", "op")
 }
 
 /** Whether near memory had an event's line, a bit each: in a rule those that match, none for all. An event has neither
@@ -47,7 +49,7 @@ object NearOutcome {
   *   - key = (address & `primaryMask`) >> `primaryShift`; the table turns it into a base index
   *   - index = base + ((address & `subMask`) >> `subShift`)
   *   - update: `op` ([[UpdateOp]] code) with `operand` or a request field (`operandSource`)
-  *   - `counterWidth`: a counter has 8 << counterWidth bits; a word holds several
+  *   - `counterWidth`: a counter has 8 << counterWidth bits (2 << counterWidth in a small formal proof)
   *   - notify: `notifyOp` ([[Predicate]]) against `notifyOperand`
   *   - read effect: `effectKind` ([[ReadEffect]]), `effectOp`, and `effectOperand`, the operand or the reset value
   */

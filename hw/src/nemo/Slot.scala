@@ -31,13 +31,16 @@ class Line(p: NemoParams) extends Bundle {
   * A read whose effect is an update op walks the line a word a slot (`walk`): the words of the line go through the
   * update stage one after the other, with no event in between.
   */
-class Slot(p: NemoParams) extends Bundle {
+class Slot(val p: NemoParams) extends Bundle {
   val event = Bool()
   val request = new MemoryEvent(p)
   val read = Bool()
   val target = new LineRead(p)
   val walk = Bool()
   val word = UInt(p.wordIndexBits.W)
+
+  /** `walk`, which is never where no walk is built in. */
+  def walks: Bool = if (p.features.walks) walk else false.B
 }
 
 object Slot {

@@ -31,15 +31,17 @@ class SlotArbiter(p: NemoParams) extends Module {
   })
 
   // One event a slot of the walk after its first.
-  private val waiting = Module(new Queue(new MemoryEvent(p), p.lineWords - 1, pipe = true))
+  private val waiting =
+    Option.when(p.features.walks)(Module(new Queue(new MemoryEvent(p), p.lineWords - 1, pipe = true)))
   private val walk = RegInit(false.B)
   private val word = RegInit(0.U(p.wordIndexBits.W))
   private val target = Reg(new LineRead(p))
-  private val backlog = waiting.io.deq.valid
+  private val backlog = waiting.map(_.io.deq.valid).getOrElse(false.B)
 
   io.open := !walk && !backlog && !io.hold
   io.read.ready := io.open && !io.event.valid
-  private val startsWalk = io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
+  private val startsWalk =
+    p.features.walks.B && io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
   io.walking := walk
 
   when(startsWalk) {
@@ -51,14 +53,16 @@ class SlotArbiter(p: NemoParams) extends Module {
     walk := word =/= (p.lineWords - 1).U
   }
 
-  waiting.io.enq.valid := io.event.valid && (walk || backlog)
-  waiting.io.enq.bits := io.event.bits
-  waiting.io.deq.ready := !walk
-  assert(!waiting.io.enq.valid || waiting.io.enq.ready, "an event was lost")
+  for (queue <- waiting) {
+    queue.io.enq.valid := io.event.valid && (walk || backlog)
+    queue.io.enq.bits := io.event.bits
+    queue.io.deq.ready := !walk
+    assert(!queue.io.enq.valid || queue.io.enq.ready, "an event was lost")
+  }
 
   private val next = Wire(new Slot(p))
   next.event := !walk && (backlog || io.event.valid)
-  next.request := Mux(backlog, waiting.io.deq.bits, io.event.bits)
+  next.request := waiting.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
   next.read := walk || io.read.fire
   next.target := Mux(walk, target, io.read.bits)
   next.walk := walk || startsWalk

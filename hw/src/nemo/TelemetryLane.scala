@@ -53,11 +53,16 @@ class TelemetryLane(p: NemoParams) extends Module {
   update.io.clear := io.clear
   io.part := update.io.part
 
-  private val notification = Module(new NotifyStage(p))
-  notification.io.updated := update.io.updated
-  notification.io.rule := io.rule
-  notification.io.load := ShiftRegister(updateLoad, UpdateStage.latency, false.B, true.B)
-  io.holds := notification.io.holds
+  if (p.features.notifies) {
+    val notification = Module(new NotifyStage(p))
+    notification.io.updated := update.io.updated
+    notification.io.rule := io.rule
+    notification.io.load := ShiftRegister(updateLoad, UpdateStage.latency, false.B, true.B)
+    io.holds := notification.io.holds
+  } else {
+    io.holds.valid := false.B
+    io.holds.bits := 0.U
+  }
 }
 
 object TelemetryLane {

@@ -83,7 +83,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   io.status.matched := count(results.map(_.matched))
   io.status.unmapped := count(results.map(_.unmapped))
   io.status.outOfRange := count(results.map(_.outOfRange))
-  io.status.notifications := count(holds.map(_.valid))
+  io.status.notifications := (if (p.features.notifies) count(holds.map(_.valid)) else 0.U)
   io.status.parityErrors := count(io.poisoned)
 
   // The latch: a hit in the cycle of the acknowledge is the next first one, so none is lost.

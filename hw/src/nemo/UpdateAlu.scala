@@ -27,52 +27,44 @@ class UpdateAlu(p: NemoParams) extends Module {
   })
 
   private val in = io.operand
-  private val a = Mux(io.chain, io.result, io.state)
+  private val word = Mux(io.chain, io.result, io.state)
+  if (OpControl.onlySums(p)) io.result := RegNext(Mux(io.zero, 0.U, Mux(in.pass, word, 0.U) + in.b + in.subtract))
+  else chosen(word)
 
-  // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
-  private val tops = CounterWidth.topBits(in.tops, p)
-  private def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
-  private val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
+  /** `result`, from all that ops may do with A. */
+  private def chosen(a: UInt): Unit = {
+    // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
+    val tops = CounterWidth.topBits(in.tops, p)
+    def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
+    val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
 
-  private val rotated = (0 until log2Ceil(p.wordBits)).reverse.foldLeft(a) { (word, stage) =>
-    val n = 1 << stage
-    Mux(in.rotate(stage), Cat(word(n - 1, 0), word(p.wordBits - 1, n)), word)
+    def kept(word: UInt, keep: Bool): UInt = RegNext(Mux(keep && !io.zero, word, 0.U))
+    val rotated = kept(if (p.features.shifts) Rotator(a, in.rotate, p) else a, in.pass)
+    val b = kept(in.b, true.B)
+
+    // At a top bit `partial` is the carry that came in.
+    val differ = RegNext(a & tops) ^ b
+    val sum = partial ^ (differ & CounterWidth.topBits(RegNext(in.tops), p))
+    val carries = (differ & partial) | ((~differ).asUInt & b)
+    val carry = CounterWidth.fromTop(carries, RegNext(in.counterWidth), p)
+
+    // What stands, a byte at a time; with B and the rotated word zero, A ^ B is zero as well.
+    val choice = RegNext(in.choice)
+    val (inside, stay) = (RegNext(in.inside), !RegNext(io.zero))
+    val codes = VecInit.tabulate(ResultChoice.bits) { i =>
+      def all(code: Int): UInt = Fill(p.wordBytes, ((code >> i) & 1).U)
+      val bits = OpControl.choices(p).map { op =>
+        (inside & ((carry & all(op.carried)) | ((~carry).asUInt & all(op.plain)))) | ((~inside).asUInt & all(
+          op.outside
+        ))
+      }
+      Mux(stay, MuxLookup(choice, bits.head)(bits.zipWithIndex.tail.map { case (bits, i) => i.U -> bits }), 0.U)
+    }
+    val chosen = Module(new ResultChoice(p))
+    chosen.sum := sum
+    chosen.a := rotated
+    chosen.b := b
+    chosen.codes := codes
+    io.result := chosen.result
   }
-  private val (mixLow, mixHigh) = (CounterWidth.spread(in.mixLow, p), CounterWidth.spread(in.mixHigh, p))
-  private def not(word: UInt): UInt = (~word).asUInt
-  private val met = (a & not(mixLow | mixHigh)) ^ in.b
-  private val mixed = (met & (rotated | mixLow | not(mixHigh))) | (rotated & mixLow & not(mixHigh))
-  private val alt = RegNext(Mux(io.zero, 0.U, mixed))
-
-  // At a top bit `partial` is the carry that came in, and for a sum `alt` is A ^ B.
-  private val partialTops = CounterWidth.topBits(RegNext(in.tops), p)
-  private val sum = partial ^ (alt & partialTops)
-  private val topB = RegNext(in.b & tops)
-  private val carry = CounterWidth.fromTop((alt & partial) | (not(alt) & topB), RegNext(in.counterWidth), p)
-
-  // B where the result may be A or B, and zero else: so its inverse is the operand of a maximum, or all ones for a
-  // saturated sum, and `alt` with it is A again for a maximum.
-  private val (larger, either) = (UpdateOp.SettleLarger.code.U, UpdateOp.SettleEither.code.U)
-  private val other = RegNext(Mux(io.zero || (in.settle =/= larger && in.settle =/= either), 0.U, in.b))
-
-  // Two flags a byte choose, so that a bit of the result is one look-up of five inputs.
-  private val settle = RegNext(Mux(io.zero, UpdateOp.SettleAlt.code.U, in.settle))
-  private val inside = CounterWidth.spread(RegNext(in.inside), p)
-  private val always = Fill(p.wordBits, 1.U)
-  private val takesSum = inside & MuxLookup(settle, 0.U)(
-    Seq(
-      UpdateOp.SettleSum.code.U -> always,
-      UpdateOp.SettleSaturated.code.U -> not(carry),
-      either -> always
-    )
-  )
-  private val inverts = inside & MuxLookup(settle, 0.U)(
-    Seq(
-      UpdateOp.SettleSaturated.code.U -> carry,
-      larger -> not(carry),
-      either -> always
-    )
-  )
-  private val settled = (sum & takesSum) | ((alt ^ other) & not(takesSum))
-  io.result := (settled & not(inverts)) | (((alt & takesSum) | (other ^ not(takesSum))) & inverts)
 }

@@ -30,6 +30,22 @@ case class UpdateOp(
     moved == UpdateOp.Nothing || !(pass || subtract),
     s"$name: an op moves the state, or meets it with the operand"
   )
+  require(pass || !subtract, s"$name: a difference is one of A and B")
+  require(subtract || settle != UpdateOp.SettleLarger, s"$name: the larger one is known from a difference")
+
+  /** What the datapath chooses for this op. In a byte that is not updated B is zero, and all sums but differences are A. */
+  private[nemo] val choice: UpdateOp.Choice = {
+    import ResultChoice._
+    val outside = if (subtract) A else Sum
+    settle match {
+      case UpdateOp.SettleAlt if moved != UpdateOp.Nothing => UpdateOp.Choice(And, And, outside)
+      case UpdateOp.SettleAlt                              => UpdateOp.Choice(Xor, Xor, outside)
+      case UpdateOp.SettleSum                              => UpdateOp.Choice(Sum, Sum, outside)
+      case UpdateOp.SettleSaturated                        => UpdateOp.Choice(Sum, Ones, outside)
+      case UpdateOp.SettleLarger                           => UpdateOp.Choice(NotB, A, outside)
+      case UpdateOp.SettleEither                           => UpdateOp.Choice(Or, Or, outside)
+    }
+  }
 }
 
 object UpdateOp {
@@ -38,19 +54,21 @@ object UpdateOp {
   case object Right extends Moved(1)
   case object Left extends Moved(2)
 
-  sealed abstract class Settle(val code: Int)
-  case object SettleAlt extends Settle(0)
-  case object SettleSum extends Settle(1)
+  sealed abstract class Settle
+  case object SettleAlt extends Settle
+  case object SettleSum extends Settle
 
   /** All ones where the sum carried. */
-  case object SettleSaturated extends Settle(2)
+  case object SettleSaturated extends Settle
 
   /** A where A - B did not borrow, else B. */
-  case object SettleLarger extends Settle(3)
+  case object SettleLarger extends Settle
 
-  /** Ones of A ^ B or of B. */
-  case object SettleEither extends Settle(4)
-  val settleBits: Int = 3
+  /** Ones of A or of B. */
+  case object SettleEither extends Settle
+
+  /** [[ResultChoice]] codes of a byte that is updated, without a carry out of its counter and with one, and of others. */
+  private[nemo] case class Choice(plain: Int, carried: Int, outside: Int)
 
   val Add: UpdateOp = UpdateOp("add", 0, pass = true, settle = SettleSum)
   val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, pass = true, settle = SettleSum)
@@ -76,24 +94,38 @@ object UpdateOp {
 }
 
 /** An op decoded into the datapath's controls, one row of [[UpdateOp]] as wires. */
-class OpControl extends Bundle {
+class OpControl(p: NemoParams) extends Bundle {
   val subtract = Bool()
   val pass = Bool()
   val moved = UInt(2.W)
-  val settle = UInt(UpdateOp.settleBits.W)
+
+  /** Which of `OpControl.choices`. */
+  val choice = UInt(OpControl.choiceBits(p).W)
 }
 
 object OpControl {
 
-  /** Decodes an op code, without latency; a code that is none decodes as ADD. */
-  def apply(code: UInt): OpControl = {
+  /** What the ops that are built in choose from. */
+  private[nemo] def choices(p: NemoParams): Seq[UpdateOp.Choice] = p.features.datapath.map(choice(_, p)).distinct
+  private def choice(op: UpdateOp, p: NemoParams): UpdateOp.Choice =
+    if (op == UpdateOp.Set && onlySums(p)) UpdateOp.Add.choice else op.choice
+
+  /** Every result is a sum, that of a reset one with an A of zero. */
+  def onlySums(p: NemoParams): Boolean =
+    p.subBits == 0 && p.features.ops.forall(_.settle == UpdateOp.SettleSum)
+  def choiceBits(p: NemoParams): Int = 1.max(log2Ceil(choices(p).size))
+
+  /** Decodes an op code, without latency; a code that is none that is built in decodes as the first that is. */
+  def apply(code: UInt, p: NemoParams): OpControl = {
     def field(f: UpdateOp => Int, width: Int): UInt =
-      MuxLookup(code, f(UpdateOp.Add).U(width.W))(UpdateOp.all.map(op => op.code.U -> f(op).U(width.W)))
-    val control = Wire(new OpControl)
+      MuxLookup(code, f(p.features.datapath.head).U(width.W))(p.features.datapath.map(op =>
+        op.code.U -> f(op).U(width.W)
+      ))
+    val control = Wire(new OpControl(p))
     control.subtract := field(op => if (op.subtract) 1 else 0, 1)
     control.pass := field(op => if (op.pass) 1 else 0, 1)
     control.moved := field(_.moved.code, 2)
-    control.settle := field(_.settle.code, UpdateOp.settleBits)
+    control.choice := field(op => choices(p).indexOf(choice(op, p)), choiceBits(p))
     control
   }
 }

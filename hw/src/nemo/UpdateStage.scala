@@ -76,14 +76,15 @@ class UpdateStage(p: NemoParams) extends Module {
 
   // Stage 0: one access from the slot, an event's counter or a read's words.
   private val width = loaded(io.rule.counterWidth)
-  private val effect = RegEnable(io.rule.modifies, false.B, io.load)
+  private val effect =
+    if (p.features.effects.size == 1) false.B else RegEnable(io.rule.modifies, false.B, io.load)
   private val read = io.slot.read && io.slot.target.pipeline === io.pipeline && !io.off
   private val event = io.matched.matched && !io.off
   private val access = Wire(new LineSelect(p))
   access.line := Mux(io.slot.read, io.slot.target.line, io.matched.line)
   access.words := Mux(
     io.slot.read,
-    Mux(read, Mux(io.slot.walk, UIntToOH(io.slot.word, p.lineWords), Fill(p.lineWords, 1.U)), 0.U),
+    Mux(read, Mux(io.slot.walks, UIntToOH(io.slot.word, p.lineWords), Fill(p.lineWords, 1.U)), 0.U),
     Mux(event, UIntToOH(io.matched.word, p.lineWords), 0.U)
   )
   private val modifies = event || (read && io.slot.target.effect && effect)
@@ -92,7 +93,8 @@ class UpdateStage(p: NemoParams) extends Module {
   modified.words := Mux(modifies, access.words, 0.U)
 
   private val operands = Module(new OperandStage(p))
-  private val (ofLine, ofWrite) = (loaded(io.rule.ofLine), loaded(io.rule.ofWrite))
+  private val ofLine = if (p.features.ofLine) loaded(io.rule.ofLine) else false.B
+  private val ofWrite = if (p.features.ofWrite) loaded(io.rule.ofWrite) else false.B
   operands.io.op := Mux(io.slot.read, loaded(io.rule.effectOp), loaded(io.rule.op))
   operands.io.from := VecInit(
     io.slot.read,
@@ -120,7 +122,7 @@ class UpdateStage(p: NemoParams) extends Module {
 
   // Stage 1: of one word it is the youngest that counts; of a line's words each may have another.
   private val hits = touched.map(RegNext(_, 0.U))
-  private val oneWord = RegNext(!io.slot.read || io.slot.walk)
+  private val oneWord = RegNext(!io.slot.read || io.slot.walks)
   private val any = hits.map(_.orR)
   private val takes = any.zip(any.scanLeft(false.B)(_ || _)).map { case (hit, younger) => hit && !(oneWord && younger) }
 

@@ -17,6 +17,7 @@ class RegistersBench(p: ExpanderParams) extends Module {
     val ruleCommit = chiselTypeOf(registers.io.ruleCommit)
     val table = chiselTypeOf(registers.io.table)
   })
+  registers.io.ruleCommitLegal := true.B
   registers.io.in := io.in
   io.out := registers.io.out
   io.ruleCommit <> registers.io.ruleCommit

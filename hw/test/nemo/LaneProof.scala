@@ -37,8 +37,8 @@ object EmitProofs {
     states = 4,
     table = 2,
     addressBits = 8,
-    wordBytes = 2,
-    byteBits = 2,
+    features = Features(widths = Seq(2, 4)),
+    wordBits = 4,
     lineWords = 2
   )
 

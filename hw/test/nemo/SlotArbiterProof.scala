@@ -78,8 +78,8 @@ class SlotArbiterProof extends AnyFlatSpec with ChiselScalatestTester with Forma
     states = 8,
     table = 2,
     addressBits = 8,
-    wordBytes = 2,
-    byteBits = 2,
+    features = Features(widths = Seq(2, 4)),
+    wordBits = 4,
     lineWords = 4
   )
 

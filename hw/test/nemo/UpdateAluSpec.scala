@@ -26,7 +26,6 @@ class AluBench(val p: NemoParams) extends Module {
 }
 
 class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
-  private val p = NemoParams()
   private val word = (BigInt(1) << 64) - 1
 
   private def interesting(random: Random): BigInt = random.nextInt(6) match {
@@ -38,8 +37,16 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   behavior of "UpdateAlu"
-  for (op <- UpdateOp.all; w <- 0 to 3) {
-    it should s"${op.name} counters of ${8 << w} bits, one or all of a word, alone and chained, or zero instead" in {
+  for (op <- UpdateOp.all; w <- 0 to 3) testThat(op, w, NemoParams())
+
+  // Sums alone, and two parts of the datapath without the others.
+  private val sums = NemoParams(features = Features(ops = Seq(UpdateOp.Add, UpdateOp.Sub), widths = Seq(64)))
+  for (op <- sums.features.datapath) testThat(op, 3, sums, ", where all is a sum")
+  private val few = NemoParams(features = Features(ops = Seq(UpdateOp.Max, UpdateOp.Xor), widths = Seq(16, 64)))
+  for (op <- few.features.datapath; w <- Seq(1, 3)) testThat(op, w, few, ", where nothing is moved")
+
+  private def testThat(op: UpdateOp, w: Int, p: NemoParams, where: String = ""): Unit =
+    it should s"${op.name} counters of ${8 << w} bits, one or all of a word, alone and chained, or zero instead$where" in {
       test(new AluBench(p)) { dut =>
         val seed = 1000 * op.code + w
         info(s"seed $seed")
@@ -61,8 +68,9 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
             Seq.tabulate(OperandStage.sources)(i =>
               LaidOut.repeated(if (i == source) operand else interesting(random), w)
             )
-          dut.io.operand.counterWidth.poke(w)
-          dut.io.operand.inside.poke(bytes)
+          dut.io.operand.counterWidth.poke(w + p.firstLevel)
+          val parts = 0 until p.wordBytes
+          dut.io.operand.inside.poke(parts.filter(k => (bytes >> (k * 8 / p.wordBytes) & 1) == 1).map(1 << _).sum)
           pending.enqueue((
             if (source < OperandStage.sources) operand else 0,
             bytes,
@@ -83,5 +91,4 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
       }
     }
-  }
 }

@@ -15,6 +15,7 @@ def expander(geometry: Geometry) -> Engine:
     options = {
         "top": "expander", "pipelines": geometry.pipelines, "channels": geometry.channels,
         "states": geometry.states, "table": geometry.table, "address-bits": geometry.address_bits,
+        **geometry.features.options,
     }  # fmt: skip
     harness = (REGISTERS, COMMON, HARNESS)
     return Engine(geometry.key, "MemoryExpander", _options(options), harness, _expander_sizes)

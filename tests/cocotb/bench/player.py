@@ -15,7 +15,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 
 from anemone.geometry import WORDS_PER_LINE
-from anemone.rules import Rule
+from anemone.rules import OPS, WIDTHS, Rule
 from tests.cocotb.bench.plan import Line, Plan, Timing, strobe_signals
 from tests.cocotb.bench.script import registers
 from tests.cocotb.bench.sizes import Size
@@ -155,7 +155,12 @@ class Player:
             await self.edge
         assert not self.get("status_0_clearing"), "still clearing"
         end = 1 << self.size.address_bits
-        rule = Rule(name="count", end=end, primary_mask=0, notify_op="ge", notify_operand=0)
+        features = self.size.features
+        rule = Rule(
+            name="count", end=end, primary_mask=0,
+            op=features.of_ops(OPS)[0], width=features.of_widths(WIDTHS)[-1],
+            notify_op="ge" if features.notify else "none",
+        )  # fmt: skip
         fields = {f"rule_bits_rule_{k}": v for k, v in registers(rule, True, self.size).items()}
         self.set(rule_bits_pipeline=0, **fields)
         loading = await self._until({"rule_valid": 1}, {"rule_ready": 1}, hold=True)
@@ -163,12 +168,12 @@ class Player:
         self.set(**{f"table_bits_{k}": v for k, v in entry.items()})
         await self._until({"table_valid": 1}, {"table_ready": 1})
         self.set(events_0_bits_address=0, events_0_bits_write=0)
-        names = ("matched", "notifications", "notified")
+        names = ("matched", "notifications", "notified")[: 3 if features.notify else 1]
         lags = await self._until({"events_0_valid": 1}, {f"status_0_{n}": 1 for n in names})
         read = await self._until({"reads_0_valid": 1}, {"lines_0_valid": 1})
-        return Timing(
-            loading["rule_ready"], read["lines_0_valid"], *(lags[f"status_0_{n}"] for n in names)
-        )
+        late = max(lags.values())
+        shown = (lags.get(f"status_0_{n}", late) for n in ("matched", "notifications", "notified"))
+        return Timing(loading["rule_ready"], read["lines_0_valid"], *shown)
 
     async def _until(
         self, drive: dict[str, int], wanted: dict[str, int], hold: bool = False

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from anemone.rules import OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule
+from anemone.features import Features
+from anemone.rules import EFFECTS, OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule
 from tests.cocotb.bench.sizes import Size
 
 
@@ -56,42 +57,45 @@ def _range(rng: Random, size: Size) -> dict[str, int]:
     return {"start": start, "end": rng.randint(start + 1, device)}
 
 
-def _notify(rng: Random, width: int, updated: int) -> dict[str, object]:
+def _notify(rng: Random, features: Features, width: int, updated: int) -> dict[str, object]:
     """A predicate; often against the update's operand, which is where "==" comes true."""
     against = updated if rng.random() < 0.4 else operand(rng, width)
-    return {"notify_op": rng.choice(PREDICATES), "notify_operand": against}
+    return {"notify_op": rng.choice(features.of_predicates(PREDICATES)), "notify_operand": against}
 
 
-def _effect(rng: Random, width: int) -> dict[str, object]:
+def _effect(rng: Random, features: Features, width: int) -> dict[str, object]:
     kind = rng.random()
-    effect = "none" if kind < 0.2 else "reset" if kind < 0.55 else rng.choice(OPS)
+    effect = "none" if kind < 0.2 else "reset" if kind < 0.55 else rng.choice(features.of_ops(OPS))
+    if effect not in features.of_effects(EFFECTS):
+        effect = rng.choice(features.of_effects(EFFECTS))
     return {"effect_op": effect, "effect_operand": rng.choice((0, operand(rng, width)))}
 
 
 def random_rule(rng: Random, size: Size, **fixed: object) -> Rule:
     """A rule; `fixed` are fields that are given."""
-    width = fixed.get("width") or rng.choice(WIDTHS)
+    features = size.features
+    width = fixed.get("width") or rng.choice(features.of_widths(WIDTHS))
     assert isinstance(width, int)
     updated = operand(rng, width)
     fields: dict[str, object] = {
         "name": "",
         "type": rng.choice(("RW", "RW", "RW", "R", "W")),
-        "op": rng.choice(OPS),
+        "op": rng.choice(features.of_ops(OPS)),
         "operand": updated,
-        "operand_kind": rng.choice(("imm", "imm", "imm", *OPERANDS)),
+        "operand_kind": rng.choice(("imm", "imm", "imm", *features.of_operands(OPERANDS))),
         "width": width,
         **_range(rng, size),
         **_fields(rng, size, width),
-        **_notify(rng, width, updated),
-        **_effect(rng, width),
+        **_notify(rng, features, width, updated),
+        **_effect(rng, features, width),
         **fixed,
     }
     return Rule(**fields)  # type: ignore[arg-type]
 
 
-def other_effect(rng: Random, rule: Rule) -> Rule:
+def other_effect(rng: Random, rule: Rule, size: Size) -> Rule:
     """The rule with another read effect."""
-    return replace(rule, **_effect(rng, rule.width))
+    return replace(rule, **_effect(rng, size.features, rule.width))
 
 
 def changed_rule(rng: Random, rule: Rule, size: Size) -> Rule:

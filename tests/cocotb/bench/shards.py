@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine's bench, and the seeds of it that `make test` plays: 240, some 1.2 M events."""
+"""The engine's bench, and the seeds of it that `make test` plays: 270, some 1.3 M events."""
 
 from tests.cocotb.bench.bench import Bench
 from tests.cocotb.bench.build import WORK, built
@@ -15,5 +15,7 @@ BENCH = Bench(
         "p3c4": [(first, 20) for first in range(0, 80, 20)],
         "p2c2": [(0, 50), (50, 50)],
         "p1c1": [(0, 60)],
+        "lean": [(0, 15)],
+        "some": [(0, 15)],
     },
 )

@@ -6,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from anemone.features import EVERYTHING, Features
 from anemone.geometry import WORDS_PER_LINE, Geometry
+from anemone.rules import WIDTHS
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Size:
     states: int
     table: int
     address_bits: int
+    features: Features = EVERYTHING
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -29,6 +32,7 @@ class Size:
             states=self.states,
             table=self.table,
             device_gib=1,
+            features=self.features,
         )
 
     @property
@@ -43,8 +47,8 @@ class Size:
 
     @property
     def counters(self) -> int:
-        """8-bit counters a channel, the most: a base index from here on is past the last one."""
-        return self.states * 8
+        """Counters a channel, the most: a base index from here on is past the last one."""
+        return self.states * (64 // min(self.features.of_widths(WIDTHS)))
 
     @property
     def clear_cycles(self) -> int:
@@ -60,6 +64,7 @@ class Size:
             "--states": self.states,
             "--table": self.table,
             "--address-bits": self.address_bits,
+            **{f"--{name}": some for name, some in self.features.options.items()},
         }
         return [word for option, value in values.items() for word in (option, str(value))]
 
@@ -70,5 +75,26 @@ SIZES = {
         Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
         Size("p1c1", pipelines=1, channels=1, states=16, table=2, address_bits=13),
         Size("p3c4", pipelines=3, channels=4, states=256, table=16, address_bits=24),
+        # What NEMO's prototype has, and ops that use other parts of the datapath in two widths.
+        Size(
+            "lean",
+            pipelines=2,
+            channels=2,
+            states=64,
+            table=32,
+            address_bits=20,
+            features=Features(("add",), (64,), False, ("none", "reset"), ("imm",)),
+        ),
+        Size(
+            "some",
+            pipelines=2,
+            channels=1,
+            states=32,
+            table=8,
+            address_bits=16,
+            features=Features(
+                ("sub", "shl", "max"), (16, 64), True, ("none", "op"), ("imm", "line")
+            ),
+        ),
     )
 }

@@ -90,7 +90,7 @@ def _rules(rng: Random, script: Script, size: Size, first: list[Rule]) -> None:
     for at in sorted(rng.randrange(200, script.cycles) for _ in range(count)):
         p = rng.randrange(size.pipelines)
         old = latest[p]
-        latest[p] = other_effect(rng, old) if effects else changed_rule(rng, old, size)
+        latest[p] = other_effect(rng, old, size) if effects else changed_rule(rng, old, size)
         script.rules.append(RuleWrite(at, p, latest[p], enable=rng.random() < 0.9))
 
 

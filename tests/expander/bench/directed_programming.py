@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cocotb.triggers import ClockCycles, RisingEdge
 
+from anemone import registers
 from tests.expander.bench import control as reg
 from tests.expander.bench.directed_region import COUNT, COUNTED, counted
 from tests.expander.bench.hand import by_hand
@@ -150,6 +151,26 @@ async def a_base_past_the_counters(host: Host) -> None:
         for line in range(host.size.lines):
             last = channel == 0 and line == host.size.lines - 1
             assert await host.line(0, line, channel) == [0] * 7 + [last << 56], (channel, line)
+
+
+@hosted
+async def a_rule_of_unknown_codes_is_refused(host: Host) -> None:
+    """With an error; the pipeline keeps its rule, and counts on by it. A rule that is off may have
+    any, but for its read effect.
+    """
+    await counted(host)
+    fields = reg.shadow(COUNT, True, host.size)
+    for low, code in ((24, 8), (24, 15), (16, 3), (32, 6), (40, 3)):
+        wrong = fields[registers.RULE_CONTROL] & ~(0xF << low) | code << low
+        await host.set(registers.RULE_CONTROL, wrong)
+        assert (await host.control.write(reg.COMMIT, bytes(8))).resp == 2, (low, code)
+        await host.set(registers.RULE_CONTROL, wrong & ~1)
+        answer = await host.control.write(reg.COMMIT, bytes([1] + [0] * 7))
+        assert answer.resp == (2 if low == 40 else 0), (low, code)
+    assert await host.line(0, 0) == COUNTED
+    matched = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
+    await host.touch(0)
+    assert await host.get(reg.pipeline(0, reg.COUNTERS["matched"])) == matched + 1
 
 
 @hosted

@@ -16,6 +16,7 @@ import chisel3.util._
   *   - `in`: what software reads; sampled in the cycle after AR
   *   - `out`: what software has written; changes in the cycle in which B may be seen. Pulses come one cycle before.
   *   - `ruleCommit`: held, and with it every later write, until ready
+  *   - `ruleCommitLegal`: whether the write stands
   *   - `table`: an entry that software writes, likewise; one a cycle
   */
 class ExpanderRegisters(p: ExpanderParams) extends Module {
@@ -24,6 +25,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     val in = Input(new RegisterInputs(p))
     val out = Output(new RegisterOutputs(p))
     val ruleCommit = Decoupled(new RuleCommitRegister)
+    val ruleCommitLegal = Input(Bool())
     val table = Decoupled(new TableEntry)
   })
   private val map = new RegisterMap(io.bus)
@@ -147,7 +149,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     at.ruleCommit,
     io.ruleCommit,
     0 -> io.ruleCommit.bits.pipeline
-  )(io.ruleCommit.bits.pipeline < p.nemo.pipelines.U)
+  )(io.ruleCommit.bits.pipeline < p.nemo.pipelines.U && io.ruleCommitLegal)
 
   for (i <- 0 until p.flatChannels) {
     val base = at.flat.first + at.flat.stride * i

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.expander.registers.RuleControlRegister
+import anemone.nemo.{NemoParams, ReadEffect}
+import chisel3._
+
+/** Whether all is built in that a rule asks for. Combinational.
+  *
+  * Of a rule that is off only the read effect is looked at, so that zeros are a rule in every configuration.
+  */
+object RuleCheck {
+  def apply(control: RuleControlRegister, p: NemoParams): Bool = {
+    def isOne(code: UInt, of: Seq[Int]): Bool = of.map(code === _.U).reduce(_ || _)
+    val ops = p.features.ops.map(_.code)
+    val effect = control.effectKind
+    val updates = isOne(control.op, ops) &&
+      isOne(control.operandSource, p.features.operandSources) && isOne(control.notifyOp, p.features.predicates)
+    val affects = isOne(effect, p.features.effects) && (effect =/= ReadEffect.Op.U || isOne(control.effectOp, ops))
+    val idle = !control.enable && effect === ReadEffect.None.U
+    (updates || !control.enable) && affects && (isOne(control.counterWidth, p.widthCodes) || idle)
+  }
+}

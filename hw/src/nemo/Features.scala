@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import chisel3.util._
+
+/** What rules may ask for; what is left out costs nothing. A rule that asks for it all the same is refused where software
+  * writes rules, and is not to be given to a [[TelemetryEngine]].
+  *
+  * @param ops            update ops, of rules and of read effects
+  * @param widths         bits of a counter, powers of two
+  * @param notifies       predicates, their latch and their count
+  * @param effects        [[ReadEffect]] codes; no effect is always there
+  * @param operandSources [[OperandSource]] codes; the rule's own operand is always there
+  */
+case class Features(
+    ops: Seq[UpdateOp] = UpdateOp.ofRules,
+    widths: Seq[Int] = Seq(8, 16, 32, 64),
+    notifies: Boolean = true,
+    effects: Seq[Int] = Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op),
+    operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite)
+) {
+  import Features._
+  require(
+    ops.nonEmpty && isSet(ops) && ops.forall(UpdateOp.ofRules.contains),
+    s"ops: some of ${UpdateOp.ofRules.map(_.name).mkString(", ")}, not ${ops.map(_.name).mkString(", ")}"
+  )
+  require(
+    widths.nonEmpty && isSet(widths) && widths.forall(w => isPow2(w) && w >= 2),
+    s"widths: powers of two, not $widths"
+  )
+  require(
+    isSet(effects) && effects.contains(ReadEffect.None) && effects.forall(allEffects.contains),
+    s"effects: ${ReadEffect.None} and some of $allEffects, not $effects"
+  )
+  require(
+    isSet(operandSources) && operandSources.contains(OperandSource.Immediate) &&
+      operandSources.forall(allSources.contains),
+    s"operandSources: ${OperandSource.Immediate} and some of $allSources, not $operandSources"
+  )
+
+  val predicates: Seq[Int] = Predicate.None to (if (notifies) Predicate.LessEqual else Predicate.None)
+
+  /** A read may go through its line a word a slot. */
+  val walks: Boolean = effects.contains(ReadEffect.Op)
+  val shifts: Boolean = ops.exists(_.moved != UpdateOp.Nothing)
+  val resets: Boolean = effects.contains(ReadEffect.Reset)
+  val ofLine: Boolean = operandSources.contains(OperandSource.Line)
+  val ofWrite: Boolean = operandSources.contains(OperandSource.IsWrite)
+
+  /** What the datapath does. */
+  val datapath: Seq[UpdateOp] = ops ++ Option.when(resets)(UpdateOp.Set)
+}
+
+object Features {
+  private val allEffects = Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op)
+  private val allSources = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite)
+  private def isSet[T](of: Seq[T]): Boolean = of.distinct.size == of.size
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.expander.registers.RuleControlRegister
+import anemone.nemo._
+import chisel3._
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.util.Random
+
+class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private class Bench(p: NemoParams) extends Module {
+    val control = IO(Input(new RuleControlRegister))
+    val legal = IO(Output(Bool()))
+    legal := RuleCheck(control, p)
+  }
+  private val lean =
+    Features(Seq(UpdateOp.Add), Seq(64), notifies = false, Seq(ReadEffect.None, ReadEffect.Reset), Seq(0))
+  private val some =
+    Features(Seq(UpdateOp.Max, UpdateOp.Shl), Seq(8, 32), effects = Seq(ReadEffect.None, ReadEffect.Op))
+
+  behavior of "RuleCheck"
+  for ((name, features) <- Seq("all" -> Features(), "the prototype's" -> lean, "some" -> some))
+    it should s"let through the rules of $name features, and rules that are off" in {
+      test(new Bench(NemoParams(features = features))) { dut =>
+        val random = new Random(7)
+        var legal = 0
+        for (_ <- 0 until 4000) {
+          // Codes that are listed come often enough that all of a rule may be legal.
+          def code(built: Seq[Int], codes: Int) =
+            if (random.nextInt(4) > 0) built(random.nextInt(built.size)) else random.nextInt(codes)
+          val ops = features.ops.map(_.code)
+          val widths = features.widths.map(bits => Seq(8, 16, 32, 64).indexOf(bits))
+          val predicates = if (features.notifies) 0 to 5 else Seq(0)
+          val enable = random.nextInt(4) > 0
+          val (op, width) = (code(ops, 16), code(widths, 4))
+          val (source, predicate) = (code(features.operandSources, 4), code(predicates, 8))
+          val (kind, effectOp) = (code(features.effects, 4), code(ops, 16))
+          dut.control.enable.poke(enable)
+          dut.control.op.poke(op)
+          dut.control.counterWidth.poke(width)
+          dut.control.operandSource.poke(source)
+          dut.control.notifyOp.poke(predicate)
+          dut.control.effectKind.poke(kind)
+          dut.control.effectOp.poke(effectOp)
+          val update = ops.contains(op) && features.operandSources.contains(source) && predicates.contains(predicate)
+          val effect = features.effects.contains(kind) && (kind != ReadEffect.Op || ops.contains(effectOp))
+          val wide = widths.contains(width) || (!enable && kind == ReadEffect.None)
+          val expected = (update || !enable) && effect && wide
+          dut.legal.expect(expected, s"$enable $op $width $source $predicate $kind $effectOp")
+          if (expected && enable) legal += 1
+        }
+        assert(legal > 100)
+      }
+    }
+}

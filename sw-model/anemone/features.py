@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What rules may ask of an engine: what is built into the hardware (Features.scala)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Features:
+    """Names as rules have them; None: all there are.
+
+    ops: of updates and of read effects. widths: bits of a counter. notify: predicates. effects:
+    none, reset, op. operands: imm, line, is_write.
+    """
+
+    ops: tuple[str, ...] | None = None
+    widths: tuple[int, ...] | None = None
+    notify: bool = True
+    effects: tuple[str, ...] | None = None
+    operands: tuple[str, ...] | None = None
+
+    def of_ops(self, names: Iterable[str]) -> tuple[str, ...]:
+        return _built(names, self.ops)
+
+    def of_widths(self, widths: Iterable[int]) -> tuple[int, ...]:
+        return _built(widths, self.widths)
+
+    def of_predicates(self, names: Iterable[str]) -> tuple[str, ...]:
+        return _built(names, None if self.notify else ("none",))
+
+    def of_effects(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Of none, reset and the ops."""
+        effects = tuple(names)
+        if self.effects is None:
+            return tuple(e for e in effects if e in ("none", "reset") or self.of_ops((e,)))
+        ops = "op" in self.effects
+        return tuple(e for e in effects if e in self.effects or (ops and self.of_ops((e,))))
+
+    def of_operands(self, names: Iterable[str]) -> tuple[str, ...]:
+        return _built(names, self.operands)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Those of the elaborator, where not all is built in."""
+        lists = {"ops": self.ops, "widths": self.widths, "effects": self.effects}
+        lists["operands"] = self.operands and tuple(
+            "immediate" if name == "imm" else name for name in self.operands
+        )
+        options = {name: ",".join(map(str, some)) for name, some in lists.items() if some}
+        return options if self.notify else {**options, "notify": "false"}
+
+
+EVERYTHING = Features()
+
+
+def _built(names: Iterable[T], built: tuple[T, ...] | None) -> tuple[T, ...]:
+    return tuple(name for name in names if built is None or name in built)
