@@ -16,8 +16,8 @@ import pytest
 from tests.formal.checker import broken, check, proof
 
 FOR_EVER = ("pdr", "Property proved.")
-# A reset, and any four operations put and taken in any order.
-FRAMES = 10
+# A reset, and any three operations put and taken in any order.
+FRAMES = 8
 A_WHILE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
 
 
