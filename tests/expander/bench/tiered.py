@@ -214,6 +214,8 @@ class TieredWorld(World):
         self.taps = [Tap(controller, score) for controller, score in pairs]
         prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
         self.near = [Near(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
+        for near in self.near:  # power-up leaves anything beside the lines
+            near.sidebands.update(dict.fromkeys(range(self.now.near_lines), 1))
         self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         return [*self.near, *self.far]
 
