@@ -29,6 +29,7 @@ from tests.flat.bench.contents import check_contents
 from tests.flat.bench.memories import Far, Near
 
 PAGE = 4096  # dedicated memory comes in these
+SWEEP = 4000  # cycles in which near memory is swept, at most
 TRAFFIC = ("near_reads", "near_writes", "far_reads", "far_writes")
 COUNTERS = {
     name: getattr(registers, f"FLAT_{name.upper()}")
@@ -214,6 +215,8 @@ class TieredWorld(World):
         self.taps = [Tap(controller, score) for controller, score in pairs]
         prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
         self.near = [Near(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
+        for near in self.near:  # power-up leaves anything beside the lines
+            near.sidebands.update(dict.fromkeys(range(self.now.near_lines), 1))
         self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         return [*self.near, *self.far]
 
@@ -239,8 +242,12 @@ class TieredWorld(World):
                 self.control.write(registers.FLAT.at(c, register), register.pack(**fields))
         status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in channels]
         ready = registers.FLAT_STATUS.pack(started=1, ready=1)
-        while await self.registers(status) != [ready for _ in channels]:
+        for _ in range(SWEEP // 20):
             await self.cycles(20)
+            if await self.registers(status) == [ready for _ in channels]:
+                break
+        else:
+            raise Difference(f"cycle {self.t}: not ready {SWEEP} cycles behind the start")
         for near in [] if self.warm else self.near:
             near.store.lines.clear()  # zeroes, in place of what the golden model has there
             near.accesses.counts.clear()
