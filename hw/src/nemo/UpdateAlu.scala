@@ -54,7 +54,9 @@ class UpdateAlu(p: NemoParams) extends Module {
     val codes = VecInit.tabulate(ResultChoice.bits) { i =>
       def all(code: Int): UInt = Fill(p.wordBytes, ((code >> i) & 1).U)
       val bits = OpControl.choices(p).map { op =>
-        (inside & ((carry & all(op.carried)) | ((~carry).asUInt & all(op.plain)))) | ((~inside).asUInt & all(op.outside))
+        (inside & ((carry & all(op.carried)) | ((~carry).asUInt & all(op.plain)))) | ((~inside).asUInt & all(
+          op.outside
+        ))
       }
       Mux(stay, MuxLookup(choice, bits.head)(bits.zipWithIndex.tail.map { case (bits, i) => i.U -> bits }), 0.U)
     }
