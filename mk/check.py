@@ -22,7 +22,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test"
-TOPS = {"MemoryExpander": "build/rtl", "FlatMemory": "build/rtl-flat"}  # what `make verilog` emits
+# What `make verilog` emits.
+TOPS = {
+    "build/rtl": "MemoryExpander",
+    "build/rtl-flat": "FlatMemory",
+    "build/rtl-tiered": "MemoryExpander",
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def tracked(*suffixes: str) -> list[str]:
 
 def for_tops(command: str) -> str:
     """A shell command for each of the hardware's tops, one behind the other."""
-    return " && ".join(command.format(top=top, folder=folder) for top, folder in TOPS.items())
+    return " && ".join(command.format(top=top, folder=folder) for folder, top in TOPS.items())
 
 
 def stages() -> list[Stage]:

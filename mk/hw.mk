@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 .PHONY: verilog regs FORCE
 
-verilog: build/rtl/filelist.f build/rtl-flat/filelist.f ## emit the expander to build/rtl (ENGINE="--pipelines 4 --channels 1"), flat memory mode to build/rtl-flat
+verilog: build/rtl/filelist.f build/rtl-flat/filelist.f build/rtl-tiered/filelist.f ## emit the expander to build/rtl (ENGINE="--pipelines 4 --channels 1"), flat memory mode to build/rtl-flat, both together to build/rtl-tiered
 
 # mk/setup.sh and not the target setup: a phony prerequisite would emit every time.
 build/rtl/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version build/rtl.options
@@ -14,6 +14,12 @@ build/rtl-flat/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-v
 	@mk/setup.sh
 	rm -rf $(@D)
 	./mill hw.run --top flat --ratio 4 --out $(@D)
+
+# Few pipelines, for they are all alike.
+build/rtl-tiered/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version
+	@mk/setup.sh
+	rm -rf $(@D)
+	./mill hw.run --top expander --flat --ratio 2 --pipelines 2 --out $(@D)
 
 regs: setup ## write all that is generated from hw/regs/anemone.rdl
 	python -m mk.regs

@@ -16,3 +16,5 @@ soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=na
 mutate: setup ## break the RTL in many ways and see that the cocotb bench notices each
 	python -m tests.cocotb.mutate
 	python -m tests.cocotb.mutate expander
+	python -m tests.cocotb.mutate tiered
+	python -m tests.cocotb.mutate flat

@@ -45,6 +45,9 @@
 /* Bits of a counter's index and of a base index. */
 #define ANEMONE_CAPABILITY_COUNTER_INDEX_BITS_SHIFT 40
 #define ANEMONE_CAPABILITY_COUNTER_INDEX_BITS_MASK 0x0000ff0000000000ULL
+/* Channels with flat memory mode: all or none. */
+#define ANEMONE_CAPABILITY_FLAT_CHANNELS_SHIFT 48
+#define ANEMONE_CAPABILITY_FLAT_CHANNELS_MASK 0x00ff000000000000ULL
 
 /* What is built in, a bit a code. */
 #define ANEMONE_FEATURES 0x018
@@ -63,7 +66,10 @@
 /* Sources of an update's operand. */
 #define ANEMONE_FEATURES_OPERAND_SOURCES_SHIFT 40
 #define ANEMONE_FEATURES_OPERAND_SOURCES_MASK 0x00000f0000000000ULL
-/* Flat memory mode. */
+/* Far lines for each near line in flat memory mode; 0: it is not built. */
+#define ANEMONE_FEATURES_FLAT_RATIO_SHIFT 48
+#define ANEMONE_FEATURES_FLAT_RATIO_MASK 0x000f000000000000ULL
+/* Flat memory mode; and rules that ask whether near memory had a line. */
 #define ANEMONE_FEATURES_FLAT_MEMORY_SHIFT 63
 #define ANEMONE_FEATURES_FLAT_MEMORY_MASK 0x8000000000000000ULL
 
@@ -164,6 +170,9 @@
 /* Writes match. */
 #define ANEMONE_RULE_CONTROL_WRITES_SHIFT 2
 #define ANEMONE_RULE_CONTROL_WRITES_MASK 0x0000000000000004ULL
+/* Match by what near memory had. Without flat memory mode only any matches. */
+#define ANEMONE_RULE_CONTROL_NEAR_SHIFT 4
+#define ANEMONE_RULE_CONTROL_NEAR_MASK 0x0000000000000030ULL
 #define ANEMONE_RULE_CONTROL_COUNTER_WIDTH_SHIFT 8
 #define ANEMONE_RULE_CONTROL_COUNTER_WIDTH_MASK 0x0000000000000300ULL
 /* Where the update's operand comes from. */
@@ -226,6 +235,91 @@
 #define ANEMONE_RULE_COMMIT_PIPELINE_SHIFT 0
 #define ANEMONE_RULE_COMMIT_PIPELINE_MASK 0x000000000000003fULL
 
+/* Registers of flat i; ANEMONE_FLAT_* are offsets from there. */
+#define ANEMONE_FLAT(i) (0x800 + 0x100 * (i))
+#define ANEMONE_FLAT_COUNT_MAX 4
+
+/*
+ * Near lines of the channel's sets. This and the next three count as they stand at the
+ * start.
+ */
+#define ANEMONE_FLAT_NEAR_LINES 0x00
+/* 64 B lines, 1 or more; 0 never starts. */
+#define ANEMONE_FLAT_NEAR_LINES_LINES_SHIFT 0
+#define ANEMONE_FLAT_NEAR_LINES_LINES_MASK 0x00007fffffffffffULL
+
+/* First address of dedicated near memory. */
+#define ANEMONE_FLAT_DEDICATED_START 0x08
+/* Device byte address, bits 51 to 12. */
+#define ANEMONE_FLAT_DEDICATED_START_PAGE_SHIFT 12
+#define ANEMONE_FLAT_DEDICATED_START_PAGE_MASK 0x000ffffffffff000ULL
+
+/* First address past dedicated near memory; none is where this is not above the first one. */
+#define ANEMONE_FLAT_DEDICATED_END 0x10
+#define ANEMONE_FLAT_DEDICATED_END_PAGE_SHIFT 12
+#define ANEMONE_FLAT_DEDICATED_END_PAGE_MASK 0x000ffffffffff000ULL
+
+/* Which misses swap. */
+#define ANEMONE_FLAT_POLICY 0x18
+#define ANEMONE_FLAT_POLICY_POLICY_SHIFT 0
+#define ANEMONE_FLAT_POLICY_POLICY_MASK 0x0000000000000003ULL
+/* Of policies that count; 0 is 1. */
+#define ANEMONE_FLAT_POLICY_N_SHIFT 32
+#define ANEMONE_FLAT_POLICY_N_MASK 0xffffffff00000000ULL
+
+/* Commands to the channel's flat memory mode. */
+#define ANEMONE_FLAT_CONTROL 0x20
+/*
+ * Take requests, which wait until then; after power-up near memory is swept first. Ends with
+ * a reset.
+ */
+#define ANEMONE_FLAT_CONTROL_START_SHIFT 0
+#define ANEMONE_FLAT_CONTROL_START_MASK 0x0000000000000001ULL
+
+/* What it is doing. */
+#define ANEMONE_FLAT_STATUS 0x28
+#define ANEMONE_FLAT_STATUS_STARTED_SHIFT 0
+#define ANEMONE_FLAT_STATUS_STARTED_MASK 0x0000000000000001ULL
+/* Requests are taken. */
+#define ANEMONE_FLAT_STATUS_READY_SHIFT 1
+#define ANEMONE_FLAT_STATUS_READY_MASK 0x0000000000000002ULL
+
+/* Accesses that near memory had the line of; dedicated ones are not counted. */
+#define ANEMONE_FLAT_HITS 0x40
+
+/* Accesses that near memory had not the line of. */
+#define ANEMONE_FLAT_MISSES 0x48
+
+/* Misses that swap. */
+#define ANEMONE_FLAT_SWAPS 0x50
+
+/* Reads of near memory that the accesses asked for. */
+#define ANEMONE_FLAT_NEAR_READS 0x58
+
+/* Writes of near memory, likewise. */
+#define ANEMONE_FLAT_NEAR_WRITES 0x60
+
+/* Reads of far memory, likewise. */
+#define ANEMONE_FLAT_FAR_READS 0x68
+
+/* Writes of far memory, likewise. */
+#define ANEMONE_FLAT_FAR_WRITES 0x70
+
+/* Of these four, what was served from a swap in flight. */
+#define ANEMONE_FLAT_FORWARDED 0x78
+
+/* Reads and writes that near memory refused. */
+#define ANEMONE_FLAT_NEAR_ERRORS 0x80
+
+/* Reads and writes that far memory refused. */
+#define ANEMONE_FLAT_FAR_ERRORS 0x88
+
+/* Sets that are not swapped any more, because of such an error. */
+#define ANEMONE_FLAT_MARKED 0x90
+
+/* Lines that near or far memory returned poisoned. */
+#define ANEMONE_FLAT_POISONED 0x98
+
 /* Registers of pipeline i; ANEMONE_PIPELINE_* are offsets from there. */
 #define ANEMONE_PIPELINE(i) (0x1000 + 0x100 * (i))
 #define ANEMONE_PIPELINE_COUNT_MAX 32
@@ -279,6 +373,11 @@
 #define ANEMONE_TABLE_MAPPED_SHIFT 63
 #define ANEMONE_TABLE_MAPPED_MASK 0x8000000000000000ULL
 
+/* Codes of near_filter. */
+#define ANEMONE_NEAR_FILTER_ANY 0  /* all */
+#define ANEMONE_NEAR_FILTER_HIT 1  /* near memory had the line, or it is a dedicated one */
+#define ANEMONE_NEAR_FILTER_MISS 2 /* near memory had not */
+
 /* Codes of counter_width. */
 #define ANEMONE_COUNTER_WIDTH_BITS8 0  /* eight counters a state word */
 #define ANEMONE_COUNTER_WIDTH_BITS16 1 /* four */
@@ -312,5 +411,12 @@
 #define ANEMONE_READ_EFFECT_NONE 0  /* the counters stay */
 #define ANEMONE_READ_EFFECT_RESET 1 /* the counters become the operand */
 #define ANEMONE_READ_EFFECT_OP 2    /* the counters are updated by effect_op */
+
+/* Codes of swap_policy. */
+#define ANEMONE_SWAP_POLICY_EVERY 0 /* at every miss */
+#define ANEMONE_SWAP_POLICY_NTH                                                                    \
+    1 /* at the n-th miss in a row to the same line of a set, n to 255 */
+#define ANEMONE_SWAP_POLICY_ONE_IN 2 /* at every n-th miss of the channel */
+#define ANEMONE_SWAP_POLICY_NEVER 3  /* never */
 
 #endif /* ANEMONE_REGS_H */

@@ -41,8 +41,9 @@ object Elaborate {
       @arg(doc = "read effects that are built in") effects: String = names(ReadEffect.names),
       @arg(doc = "operands of an update that are built in") operands: String = names(OperandSource.names),
       @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
-      @arg(doc = "flat: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
-      @arg(doc = "flat: requests in flight") requests: Int = FlatParams().requests,
+      @arg(name = "flat", doc = "expander: with flat memory mode, a near and a far memory a channel") tiered: Flag,
+      @arg(doc = "flat memory mode: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
+      @arg(doc = "flat memory mode: requests of a channel in flight") requests: Int = FlatParams().requests,
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit = {
@@ -53,11 +54,12 @@ object Elaborate {
       chosen("effect", effects, ReadEffect.names.zipWithIndex),
       chosen("operand", operands, OperandSource.names.zipWithIndex)
     )
-    val params = NemoParams(pipelines, channels, states, table, addressBits, features)
+    val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
     val memory = Axi4Params(idBits = idBits)
-    def expander = ExpanderParams(params, memory)
-    // Only for its own top: a board of four ids is no place for 32 requests in flight.
-    def flat = FlatParams(memory, ratio, addressBits, requests)
+    // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
+    def flat = FlatParams(memory, ratio, addressBits, requests = requests)
+    def tiers = flat.copy(channels = channels, events = true)
+    def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
     def module = top match {
       case "engine"   => new TelemetryEngine(params)
       case "expander" => new MemoryExpander(expander)
@@ -73,11 +75,13 @@ object Elaborate {
       Array("--target-dir", folder.toString, "--split-verilog"),
       Array("--disable-all-randomization", "--strip-debug-info", s"--lowering-options=$lowering")
     )
-    os.write.over(folder / "params.json", if (top == "flat") json(flat) else json(expander))
+    os.write.over(folder / "params.json", text(if (top == "flat") json(flat) else json(expander)))
   }
 
-  private def json(p: ExpanderParams): String = ujson.write(
-    ujson.Obj(
+  private def text(parameters: ujson.Obj): String = ujson.write(parameters, indent = 2) + "\n"
+
+  private def json(p: ExpanderParams): ujson.Obj = {
+    val all = ujson.Obj(
       "pipelines" -> p.nemo.pipelines,
       "channels" -> p.nemo.channels,
       "states" -> p.nemo.states,
@@ -103,26 +107,24 @@ object Elaborate {
       "control_address_bits" -> p.controlAddressBits,
       "telemetry_latency" -> MemoryExpander.telemetryLatency,
       "interrupt_latency" -> MemoryExpander.interruptLatency
-    ),
-    indent = 2
-  ) + "\n"
+    )
+    p.flat.foreach(flat => all("flat") = json(flat))
+    all
+  }
 
-  private def json(p: FlatParams): String = ujson.write(
-    ujson.Obj(
-      "ratio" -> p.ratio,
-      "requests" -> p.requests,
-      "address_bits" -> p.addressBits,
-      "tag_bits" -> p.tagBits,
-      "count_bits" -> p.countBits,
-      "sideband_bits" -> p.sidebandBits,
-      "memory_address_bits" -> p.memory.addressBits,
-      "memory_data_bits" -> p.memory.dataBits,
-      "memory_id_bits" -> p.memory.idBits,
-      "memory_len_bits" -> p.memory.lenBits,
-      "hit_latency" -> FlatMemory.hitLatency
-    ),
-    indent = 2
-  ) + "\n"
+  private def json(p: FlatParams): ujson.Obj = ujson.Obj(
+    "ratio" -> p.ratio,
+    "requests" -> p.requests,
+    "address_bits" -> p.addressBits,
+    "tag_bits" -> p.tagBits,
+    "count_bits" -> p.countBits,
+    "sideband_bits" -> p.sidebandBits,
+    "memory_address_bits" -> p.memory.addressBits,
+    "memory_data_bits" -> p.memory.dataBits,
+    "memory_id_bits" -> p.memory.idBits,
+    "memory_len_bits" -> p.memory.lenBits,
+    "hit_latency" -> FlatMemory.hitLatency
+  )
 
   def main(args: Array[String]): Unit = ParserForMethods(this).runOrExit(args.toSeq): Unit
 }

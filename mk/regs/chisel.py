@@ -11,6 +11,8 @@ from mk.regs.render import render
 
 COLUMNS = 120
 PACKAGE = "hw/src/expander/registers"
+# Sizes that are not the telemetry engine's.
+EXPANDER_SIZES = ("flat_channels",)
 
 
 def outputs(regs: Map) -> dict[str, str]:
@@ -39,7 +41,12 @@ def pascal(name: str) -> str:
 
 def scala(bound: str) -> str:
     """A bound as an expression of the module's parameters."""
-    return re.sub(r"\w+", lambda size: f"p.nemo.{camel(size[0])}", bound)
+
+    def parameter(size: re.Match[str]) -> str:
+        owner = "p" if size[0] in EXPANDER_SIZES else "p.nemo"
+        return f"{owner}.{camel(size[0])}"
+
+    return re.sub(r"\w+", parameter, bound)
 
 
 def hexadecimal(offset: int) -> str:

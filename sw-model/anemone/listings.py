@@ -212,6 +212,7 @@ def rule_toml(rule: Rule, geometry: Geometry) -> str:
             "[[rule]]",
             f"name = {json.dumps(rule.name, ensure_ascii=False)}",
             f'type = "{rule.type}"',
+            *([f'near = "{rule.near}"'] if rule.near != "any" else []),
             f"range = [{rule.start:#x}, {rule.end:#x}]",
             f'primary = {{ mask = "{rule.primary_mask:#x}", shift = {rule.primary_shift} }}',
             f'sub = {{ mask = "{rule.sub_mask:#x}", shift = {rule.sub_shift} }}',

@@ -9,6 +9,12 @@ from enum import IntEnum
 from anemone.fields import Array, Field, Register
 
 
+class NearFilter(IntEnum):
+    ANY = 0  # all
+    HIT = 1  # near memory had the line, or it is a dedicated one
+    MISS = 2  # near memory had not
+
+
 class CounterWidth(IntEnum):
     BITS8 = 0  # eight counters a state word
     BITS16 = 1  # four
@@ -48,6 +54,13 @@ class ReadEffect(IntEnum):
     OP = 2  # the counters are updated by effect_op
 
 
+class SwapPolicy(IntEnum):
+    EVERY = 0  # at every miss
+    NTH = 1  # at the n-th miss in a row to the same line of a set, n to 255
+    ONE_IN = 2  # at every n-th miss of the channel
+    NEVER = 3  # never
+
+
 # Tells that this is an Anemone.
 ID = Register(0x000, magic=Field(0, 64))
 ID_MAGIC = 0x414E454D4F4E4531
@@ -64,6 +77,7 @@ CAPABILITY = Register(
     table_log2=Field(24, 8),
     address_bits=Field(32, 8),
     counter_index_bits=Field(40, 8),
+    flat_channels=Field(48, 8),
 )
 # What is built in, a bit a code.
 FEATURES = Register(
@@ -73,6 +87,7 @@ FEATURES = Register(
     predicates=Field(24, 8),
     effects=Field(32, 4),
     operand_sources=Field(40, 4),
+    flat_ratio=Field(48, 4),
     flat_memory=Field(63, 1),
 )
 # Size of the telemetry region.
@@ -115,6 +130,7 @@ RULE_CONTROL = Register(
     enable=Field(0, 1),
     reads=Field(1, 1),
     writes=Field(2, 1),
+    near=Field(4, 2),
     counter_width=Field(8, 2),
     operand_source=Field(16, 2),
     op=Field(24, 4),
@@ -140,6 +156,45 @@ RULE_NOTIFY_OPERAND = Register(0x138, value=Field(0, 64))
 RULE_EFFECT_OPERAND = Register(0x140, value=Field(0, 64))
 # Gives the rule in the registers above to a pipeline. The write is answered when the rule applies.
 RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
+
+# Of 4, capability says how many are built.
+FLAT = Array(0x800, 0x100, 4)
+# Near lines of the channel's sets. This and the next three count as they stand at the start.
+FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
+# First address of dedicated near memory.
+FLAT_DEDICATED_START = Register(0x008, page=Field(12, 40))
+# First address past dedicated near memory; none is where this is not above the first one.
+FLAT_DEDICATED_END = Register(0x010, page=Field(12, 40))
+# Which misses swap.
+FLAT_POLICY = Register(0x018, policy=Field(0, 2), n=Field(32, 32))
+# Commands to the channel's flat memory mode.
+FLAT_CONTROL = Register(0x020, start=Field(0, 1))
+# What it is doing.
+FLAT_STATUS = Register(0x028, started=Field(0, 1), ready=Field(1, 1))
+# Accesses that near memory had the line of; dedicated ones are not counted.
+FLAT_HITS = Register(0x040, value=Field(0, 64))
+# Accesses that near memory had not the line of.
+FLAT_MISSES = Register(0x048, value=Field(0, 64))
+# Misses that swap.
+FLAT_SWAPS = Register(0x050, value=Field(0, 64))
+# Reads of near memory that the accesses asked for.
+FLAT_NEAR_READS = Register(0x058, value=Field(0, 64))
+# Writes of near memory, likewise.
+FLAT_NEAR_WRITES = Register(0x060, value=Field(0, 64))
+# Reads of far memory, likewise.
+FLAT_FAR_READS = Register(0x068, value=Field(0, 64))
+# Writes of far memory, likewise.
+FLAT_FAR_WRITES = Register(0x070, value=Field(0, 64))
+# Of these four, what was served from a swap in flight.
+FLAT_FORWARDED = Register(0x078, value=Field(0, 64))
+# Reads and writes that near memory refused.
+FLAT_NEAR_ERRORS = Register(0x080, value=Field(0, 64))
+# Reads and writes that far memory refused.
+FLAT_FAR_ERRORS = Register(0x088, value=Field(0, 64))
+# Sets that are not swapped any more, because of such an error.
+FLAT_MARKED = Register(0x090, value=Field(0, 64))
+# Lines that near or far memory returned poisoned.
+FLAT_POISONED = Register(0x098, value=Field(0, 64))
 
 # Of 32, capability says how many are built.
 PIPELINE = Array(0x1000, 0x100, 32)

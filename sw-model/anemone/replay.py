@@ -32,8 +32,10 @@ def replay(
 
     Every event goes to every rule. After every rule.read_every events, all the rule's telemetry
     lines are read with effect before the next event, also if no event follows; the states at the
-    end are a snapshot.
+    end are a snapshot. There is no near memory here: a rule that asks for it is a ValueError.
     """
+    if asking := [rule.name for rule in rules if rule.near != "any"]:
+        raise ValueError(f"rules {asking} ask what near memory had, which a replay has none of")
     if engine == "rtl":
         from anemone import rtl  # builds and drives the Verilated engine; slow to import
 

@@ -22,6 +22,7 @@ OP_CODES = {
 OPS = tuple(OP_CODES)
 # Of these the position of a name is its code.
 TYPES = ("R", "W", "RW")
+NEAR = ("any", "hit", "miss")
 OPERANDS = ("imm", "line", "is_write")
 WIDTHS = (8, 16, 32, 64)
 PREDICATES = ("none", "eq", "ge", "gt", "lt", "le")
@@ -32,7 +33,8 @@ EFFECTS = ("none", "reset", *OPS)
 class Rule:
     """One rule; each field is a field of the hardware's rule registers. Nothing is checked here.
 
-    type, start, end: the filter; addresses in bytes, end exclusive.
+    type, start, end: the filter; addresses in bytes, end exclusive. near: in flat memory mode also
+    by what near memory had of an event, one of NEAR.
     primary_*: key = (addr & mask) >> shift. sub_*: offset = (addr & mask) >> shift.
     op, operand_kind, operand: the update; the operand is an immediate ("imm") or a field of the
     request. width: bits a counter, 8, 16, 32 or 64. Masks and operands are 64 bits; operands are
@@ -45,6 +47,7 @@ class Rule:
     type: str = "RW"
     start: int = 0
     end: int
+    near: str = "any"
     primary_mask: int = U64
     primary_shift: int = 0
     sub_mask: int = 0
@@ -72,13 +75,16 @@ def identity_map(geometry: Geometry, width: int) -> np.ndarray:
     return np.repeat(np.arange(n, dtype=np.uint64), 2).reshape(n, 2)
 
 
-def load_rules(path: str | os.PathLike, geometry: Geometry) -> list[Rule]:
+def load_rules(path: str | os.PathLike, geometry: Geometry, flat: bool = False) -> list[Rule]:
     """Read a rule file. Raises InputError, whatever is at `path`."""
-    return parse_rules(read_text(path), path, geometry)
+    return parse_rules(read_text(path), path, geometry, flat)
 
 
-def parse_rules(text: str, file: object, geometry: Geometry) -> list[Rule]:
-    """The rules in a TOML text, in its order. `file` is what errors call it. Raises InputError."""
+def parse_rules(text: str, file: object, geometry: Geometry, flat: bool = False) -> list[Rule]:
+    """The rules in a TOML text, in its order. `file` is what errors call it. Raises InputError.
+
+    flat: they are for flat memory mode, without which no rule may ask what near memory had.
+    """
     document = parse_toml(text, file)
     top = Table(file, "top level", document)
     top.only("rule")
@@ -95,6 +101,9 @@ def parse_rules(text: str, file: object, geometry: Geometry) -> list[Rule]:
         if not isinstance(content, dict):
             raise table.wrong("rule", "a [[rule]] table", content)
         rule = _rule(table, geometry)
+        if rule.near != "any" and not flat:
+            allowed = '"any" (only an expander with flat memory mode tells hits from misses)'
+            raise table.wrong("near", allowed)
         for j, earlier in enumerate(rules):
             if earlier.name == rule.name:
                 raise table.wrong("name", f"a name of its own (rule {j + 1} has this one)")
@@ -124,7 +133,7 @@ def truncated_operands(rules: list[Rule]) -> list[str]:
 def _rule(t: Table, geometry: Geometry) -> Rule:
     t.only(
         "name", "type", "range", "primary", "update", "map",
-        optional=("sub", "width", "notify", "read_effect", "read_every"),
+        optional=("near", "sub", "width", "notify", "read_effect", "read_every"),
     )  # fmt: skip
     name = t.content["name"]
     if not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= 100):
@@ -143,6 +152,7 @@ def _rule(t: Table, geometry: Geometry) -> Rule:
         type=t.choice("type", TYPES),
         start=start,
         end=end,
+        near=t.choice("near", NEAR) if "near" in t.content else "any",
         primary_mask=primary.number("mask"),
         primary_shift=primary.number("shift", 63),
         sub_mask=sub.number("mask") if sub else 0,

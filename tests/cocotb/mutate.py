@@ -4,6 +4,8 @@
     python -m tests.cocotb.mutate           all of them
     python -m tests.cocotb.mutate carry 17  those with a number or with a word in what they break
     python -m tests.cocotb.mutate expander  those around the engine, by the expander's bench
+    python -m tests.cocotb.mutate tiered    those of flat memory mode in it
+    python -m tests.cocotb.mutate flat      those of flat memory mode by itself
 
 One simulator holds all mutants; a plusarg chooses. Writes build/mutants.json. Exit: 0 when all
 were noticed, 1 when one was not, 2 when a place to break is not found.
@@ -29,6 +31,8 @@ from tests.cocotb.bench.build import ROOT, simulator
 from tests.cocotb.bench.shards import BENCH as ENGINE
 from tests.expander.bench import build as expander
 from tests.expander.bench.shards import BENCH as EXPANDER
+from tests.flat.bench import build as flat
+from tests.flat.bench.shards import BENCH as FLAT
 
 SWITCH = "package mutation; int id = 0; endpackage\n"
 CHOOSE = """  initial if (!$value$plusargs("mutant=%d", mutation::id)) mutation::id = 0;
@@ -50,7 +54,7 @@ class Target:
     @property
     def folder(self) -> Path:
         """Of RTL, simulator and runs."""
-        return self.bench.work / "mutants"
+        return self.bench.work / f"mutants-{self.build.name}"
 
     def play(self, sim: Path, folder: Path, chosen: list[str]) -> None:
         """The bench; raises AssertionError when it notices something."""
@@ -77,12 +81,30 @@ TARGETS = {
         ROOT / "tests" / "expander" / "mutants.txt",
         ROOT / "build" / "mutants-expander.json",
         expander.emit,
-        expander.PUBLIC.format(top=EXPANDER.builds["x2"].top),
+        expander.visible(EXPANDER.builds["x2"]),
         (
             (0, 12),
             *("directed_order", "directed_path", "directed_region", "directed_interrupts"),
             (12, 30),
         ),
+    ),
+    "tiered": Target(
+        EXPANDER,
+        EXPANDER.builds["tiered"],
+        ROOT / "tests" / "expander" / "mutants-tiered.txt",
+        ROOT / "build" / "mutants-tiered.json",
+        expander.emit,
+        expander.visible(EXPANDER.builds["tiered"]),
+        ((0, 12), "directed_tiered", (12, 30)),
+    ),
+    "flat": Target(
+        FLAT,
+        FLAT.builds["flat2"],
+        ROOT / "tests" / "flat" / "mutants.txt",
+        ROOT / "build" / "mutants-flat.json",
+        engine.emit,
+        flat.PUBLIC,
+        ((0, 20), "directed_latency", "directed_refusals", "directed_reset", (20, 100)),
     ),
 }
 

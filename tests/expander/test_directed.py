@@ -18,6 +18,7 @@ DIRECTED = Directed(
         "directed_parity": ["x2"],
         "directed_controller": ["board"],
         "directed_bare": ["x2"],
+        "directed_tiered": ["tiered"],
     },
 )
 

@@ -24,11 +24,16 @@ write_aiger {aiger}
 """
 
 
-def emitted(main: str, folder: Path) -> Path:
-    """The folder, in which an object of hw/test wrote its SystemVerilog."""
-    command = [ROOT / "mill", "hw.test.runMain", main, str(folder)]
+def emitted(folder: Path, main: str, *words: str) -> Path:
+    """The folder, in which an object of hw/test wrote its SystemVerilog, asked by these words."""
+    command = [ROOT / "mill", "hw.test.runMain", main, str(folder), *words]
     subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
     return folder
+
+
+def proof(folder: Path, name: str) -> Path:
+    """The SystemVerilog of one of anemone.formal.EmitProof's."""
+    return emitted(folder, "anemone.formal.EmitProof", name) / name / f"{name}.sv"
 
 
 def check(source: Path, work: Path, engine: str, proved: str) -> int | None:

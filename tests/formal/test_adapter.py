@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal.checker import broken, check, emitted
+from tests.formal.checker import broken, check
+from tests.formal.checker import proof as emitted_proof
 
 ENGINE = ("pdr", "Property proved.")
 
@@ -19,8 +20,7 @@ ENGINE = ("pdr", "Property proved.")
 @pytest.fixture(scope="session")
 def proof(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The property's SystemVerilog."""
-    folder = tmp_path_factory.mktemp("adapter")
-    return emitted("anemone.expander.EmitAdapterOrder", folder) / "AdapterOrder.sv"
+    return emitted_proof(tmp_path_factory.mktemp("adapter"), "AdapterOrder")
 
 
 def test_answers_keep_their_order(proof: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ ENGINE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
 @pytest.fixture(scope="session")
 def proofs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The SystemVerilog of all cases, a folder each."""
-    return emitted("anemone.nemo.EmitProofs", tmp_path_factory.mktemp("proofs"))
+    return emitted(tmp_path_factory.mktemp("proofs"), "anemone.nemo.EmitProofs")
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from anemone.geometry import Geometry
 from anemone.golden import fast, nemo
 from anemone.rules import (
     EFFECTS,
+    NEAR,
     OP_CODES,
     OPERANDS,
     OPS,
@@ -52,6 +54,31 @@ def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
     expected = nemo.replay(p, zip(addr.tolist(), write.tolist(), strict=True))
     assert reads_of(f) == expected
     assert_same(f, p)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_outcomes_equal_the_plain_model(data: st.DataObject) -> None:
+    """Events that say what near memory had, and rules that ask."""
+    geometry = data.draw(geometries)
+    rule = replace(data.draw(rules(geometry)), near=data.draw(st.sampled_from(NEAR)))
+    addr, write = data.draw(events(120))
+    codes = data.draw(st.lists(st.integers(0, 2), min_size=len(addr), max_size=len(addr)))
+    f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+    f.events(addr, write, near=np.array(codes, np.uint8))
+    trace = zip(addr.tolist(), write.tolist(), [NEAR[code] for code in codes], strict=True)
+    assert reads_of(f) == nemo.replay(p, trace)
+    assert_same(f, p)
+
+
+def test_a_rule_that_asks_takes_no_event_without_an_outcome() -> None:
+    geometry = Geometry(channels=1, pipelines=1, states=16, table=2)
+    rule = Rule(name="a", end=1 << 20, near="hit", primary_mask=0, map=[[0, 0]])
+    f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+    f.events(np.zeros(5, np.uint64), np.zeros(5, bool))
+    nemo.replay(p, [(0, False)] * 5)
+    assert_same(f, p)
+    assert f.matched == 0
 
 
 @settings(max_examples=200, deadline=None)

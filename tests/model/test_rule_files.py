@@ -56,7 +56,7 @@ def fields(rule: Rule) -> dict:
 def test_every_field() -> None:
     (rule,) = parse(GOOD)
     assert fields(rule) == {
-        "name": "hot", "type": "RW", "start": 0, "end": 1 << 30,
+        "name": "hot", "type": "RW", "start": 0, "end": 1 << 30, "near": "any",
         "primary_mask": U64, "primary_shift": 21, "sub_mask": 0x1FF000, "sub_shift": 12,
         "op": "add", "operand": 1, "operand_kind": "imm", "width": 16,
         "notify_op": "ge", "notify_operand": U64, "effect_op": "reset", "effect_operand": 3,
@@ -69,13 +69,30 @@ def test_optional_fields_and_two_rules() -> None:
     first, rule = parse(GOOD + LEAST)
     assert first.name == "hot"
     assert fields(rule) == {
-        "name": "least", "type": "R", "start": 64, "end": 128,
+        "name": "least", "type": "R", "start": 64, "end": 128, "near": "any",
         "primary_mask": 0, "primary_shift": 63, "sub_mask": 0, "sub_shift": 0,
         "op": "max", "operand": 0, "operand_kind": "line", "width": 64,
         "notify_op": "none", "notify_operand": 0, "effect_op": "none", "effect_operand": 0,
         "read_every": 0,
     }  # fmt: skip
     assert rule.map.tolist() == [[k, k] for k in range(8)]
+
+
+def test_near_is_for_flat_memory_mode() -> None:
+    for near in ("any", "hit", "miss"):
+        text = GOOD.replace('type = "RW"', f'type = "RW"\nnear = "{near}"')
+        (rule,) = parse_rules(text, "r.toml", GEOMETRY, flat=True)
+        assert rule.near == near
+        if near == "any":
+            assert parse(text)[0].near == near
+            continue
+        with pytest.raises(InputError) as error:
+            parse(text)
+        one_line(error.value)
+        assert str(error.value) == (
+            f'r.toml: rule 1 "hot" (line 5): near is "{near}"; allowed: "any" '
+            "(only an expander with flat memory mode tells hits from misses)"
+        )
 
 
 def test_identity_stops_at_the_counters_too() -> None:
@@ -103,6 +120,8 @@ BAD = [
     ('name = "hot"', r'name = "a\nb"', r'rule 1 "a\nb" (line 3)', "name", r'"a\nb"', "printable"),
     ('type = "RW"', "", 'rule 1 "hot" (line 2)', "type", "missing", "name, type"),
     ('type = "RW"', 'type = "WR"', 'rule 1 "hot" (line 4)', "type", '"WR"', "R, W, RW"),
+    ('type = "RW"', 'type = "RW"\nnear = "far"', 'rule 1 "hot" (line 5)', "near", '"far"',
+     "any, hit, miss"),
     ('type = "RW"', "type = true", 'rule 1 "hot" (line 4)', "type", "true", "R, W, RW"),
     ("width = 16", "width = 12", 'rule 1 "hot" (line 9)', "width", "12", "8, 16, 32 or 64"),
     ("width = 16", "width = 16.0", 'rule 1 "hot" (line 9)', "width", "16.0", "8, 16, 32 or 64"),

@@ -16,7 +16,11 @@ from mk.regs.chisel import camel
 from mk.regs.model import WORD_BYTES, Field, Memory, Register, built, load
 
 MAP = load(RDL)
-SIZES = {"pipelines": int(os.environ["PIPELINES"]), "table": int(os.environ["TABLE"])}
+SIZES = {
+    "pipelines": int(os.environ["PIPELINES"]),
+    "table": int(os.environ["TABLE"]),
+    "flat_channels": 2,  # as EmitRegisters builds them
+}
 ONES = (1 << 64) - 1
 
 

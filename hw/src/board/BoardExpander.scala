@@ -13,6 +13,7 @@ import chisel3._
   * does not. The message of an interrupt is in the memory path's clock.
   */
 class BoardExpander(p: ExpanderParams) extends Module {
+  require(p.flat.isEmpty, "flat: the board has one memory a channel")
   private val channels = p.nemo.channels
   val upstream = IO(Vec(channels, Flipped(new Axi4Pins(p.memory))))
   val downstream = IO(Vec(channels, new Axi4Pins(p.memory)))
@@ -28,7 +29,7 @@ class BoardExpander(p: ExpanderParams) extends Module {
     interrupt.valid := expander.interrupt.valid
     interrupt.vector := expander.interrupt.vector
     expander.interrupt.ready := interrupt.ready
-    for ((inner, outer) <- expander.downstream.zip(downstream)) {
+    for ((inner, outer) <- expander.downstream.get.zip(downstream)) {
       val adapter = Module(new ControllerAdapter(p.memory))
       inner.drives(adapter.io.upstream)
       outer.drivenBy(adapter.io.controller)

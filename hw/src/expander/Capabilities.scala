@@ -17,6 +17,7 @@ object Capabilities {
     register.tableLog2 := log2Ceil(p.nemo.table).U
     register.addressBits := p.nemo.addressBits.U
     register.counterIndexBits := p.nemo.indexBits.U
+    register.flatChannels := p.flatChannels.U
     register
   }
 
@@ -28,7 +29,8 @@ object Capabilities {
     register.predicates := mask(p.nemo.features.predicates)
     register.effects := mask(p.nemo.features.effects)
     register.operandSources := mask(p.nemo.features.operandSources)
-    register.flatMemory := false.B
+    register.flatRatio := p.flat.fold(0)(_.ratio).U
+    register.flatMemory := p.flat.isDefined.B
     register
   }
 

@@ -2,6 +2,7 @@
 package anemone.expander
 
 import anemone.bus.Axi4Params
+import anemone.flat.FlatParams
 import anemone.nemo.NemoParams
 import chisel3.util._
 
@@ -12,12 +13,14 @@ import chisel3.util._
   * @param telemetryReads telemetry lines of a channel that may be under way; covers the memory's latency, behind which
   *                       a line of the same id has to wait
   * @param readsInFlight  reads of a channel that may be under way, of all ids together
+  * @param flat           flat memory mode below each channel; none: a channel's memory is one
   */
 case class ExpanderParams(
     nemo: NemoParams = NemoParams(),
     memory: Axi4Params = Axi4Params(),
     telemetryReads: Int = 64,
-    readsInFlight: Int = 1024
+    readsInFlight: Int = 1024,
+    flat: Option[FlatParams] = None
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
   require(
@@ -34,6 +37,23 @@ case class ExpanderParams(
     isPow2(readsInFlight) && readsInFlight >= telemetryReads,
     s"readsInFlight: a power of two, telemetryReads or more, not $readsInFlight"
   )
+
+  require(
+    nemo.outcomes == flat.isDefined,
+    s"nemo.outcomes: events have one in flat memory mode, and only there, not ${nemo.outcomes}"
+  )
+  for (f <- flat) {
+    require(f.memory == memory, s"flat.memory: the expander's $memory, not ${f.memory}")
+    require(f.events, "flat.events: the engine watches the accesses")
+    require(f.channels == nemo.channels, s"flat.channels: the engine's ${nemo.channels}, not ${f.channels}")
+    require(
+      f.addressBits == nemo.addressBits,
+      s"flat.addressBits: the engine's ${nemo.addressBits}, not ${f.addressBits}"
+    )
+  }
+
+  /** Channels with flat memory mode. */
+  val flatChannels: Int = if (flat.isDefined) nemo.channels else 0
 
   /** Bytes of one telemetry window: the lines of all pipelines on all channels, a power of two, 4 KiB or more. */
   val windowBytes: BigInt =

@@ -3,7 +3,8 @@ package anemone.expander
 
 import anemone.bus.{Axi4Pins, AxiLitePins}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
-import anemone.nemo.{PipelineStatus, TelemetryEngine}
+import anemone.flat.FlatParams
+import anemone.nemo.{NearOutcome, PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
 
@@ -20,12 +21,19 @@ class InterruptPins(vectors: Int) extends Bundle {
   * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles.
   * From the acceptance of the request that reaches a threshold to its message: [[MemoryExpander.interruptLatency]]
   * cycles when no other vector wants to send.
+  *
+  * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
+  * is decided, and [[EventOrder]] gives it and the telemetry reads one order.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo
   private val vectors = nemo.pipelines + 1
   val upstream = IO(Vec(nemo.channels, Flipped(new Axi4Pins(p.memory))))
-  val downstream = IO(Vec(nemo.channels, new Axi4Pins(p.memory)))
+  val downstream = Option.when(p.flat.isEmpty)(IO(Vec(nemo.channels, new Axi4Pins(p.memory))))
+  val tiers = p.flat.map(flat => IO(Vec(nemo.channels, new TierPins(flat))))
+
+  /** Memories are empty: held together with the reset at power-up. */
+  val powerOn = p.flat.map(_ => IO(Input(Bool())))
   val control = IO(Flipped(new AxiLitePins(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(vectors))
 
@@ -46,16 +54,39 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   private val channels = Seq.tabulate(nemo.channels)(c => Module(new MemoryChannel(p)).suggestName(s"channel_$c"))
   for ((channel, c) <- channels.zipWithIndex) {
     upstream(c).drives(channel.io.upstream)
-    downstream(c).drivenBy(channel.io.downstream)
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
     channel.io.channel := c.U
-    engine.io.events(c) := channel.io.event
-    channel.io.open := engine.io.open(c)
-    engine.io.reads(c).valid := channel.io.read.valid
-    engine.io.reads(c).bits := channel.io.read.bits
-    assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
+    p.flat match {
+      case Some(flat) => tiered(c, flat)
+      case None =>
+        downstream.get(c).drivenBy(channel.io.downstream)
+        engine.io.events(c) := channel.io.event
+        channel.io.open := engine.io.open(c)
+        engine.io.reads(c).valid := channel.io.read.valid
+        engine.io.reads(c).bits := channel.io.read.bits
+        assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
+    }
     channel.io.line := engine.io.lines(c)
+  }
+
+  // In flat memory mode a request's event is the controller's, not the arbiter's.
+  private def tiered(c: Int, flat: FlatParams): Unit = {
+    val channel = channels(c)
+    val memory = Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c")
+    memory.io.powerOn := powerOn.get
+    memory.io.host <> channel.io.downstream
+    memory.io.tiers <> tiers.get(c)
+    memory.io.channel := c.U
+    memory.io.set := out.flat(c)
+    in.flat(c) := memory.io.shown
+    val order = Module(new EventOrder(p, flat.requests)).suggestName(s"order_$c")
+    order.io.event := memory.io.event
+    order.io.read := channel.io.read
+    memory.io.hold := order.io.hold
+    channel.io.open := order.io.open
+    engine.io.events(c) := order.io.first.event
+    engine.io.reads(c) <> order.io.first.read
   }
 
   // Rules and tables. An address past the device bounds the same range as the device's end.
@@ -66,9 +97,12 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   registers.io.ruleCommit.ready := engine.io.rule.ready
   registers.io.ruleCommitLegal := RuleCheck(out.ruleControl, nemo)
   engine.io.rule.bits.pipeline := registers.io.ruleCommit.bits.pipeline
-  rule.enable := out.ruleControl.enable
+  // Where no event has an outcome, a rule that asks for one matches nothing.
+  rule.enable := out.ruleControl.enable &&
+    rule.near.fold(out.ruleControl.near === NearOutcome.Any.U)(_ => true.B)
   rule.reads := out.ruleControl.reads
   rule.writes := out.ruleControl.writes
+  rule.near.foreach(_ := out.ruleControl.near)
   rule.start := bounded(out.ruleStart.address)
   rule.end := bounded(out.ruleEnd.address)
   rule.primaryMask := out.rulePrimaryMask

@@ -2,7 +2,7 @@
 package anemone.expander
 
 import anemone.bus.{Axi4, Axi4Address, Beats}
-import anemone.nemo.{LineRead, MemoryEvent}
+import anemone.nemo.{LineRead, MemoryEvent, NearOutcome}
 import chisel3._
 import chisel3.util._
 
@@ -104,6 +104,8 @@ class RequestArbiter(p: ExpanderParams) extends Module {
     (current.addr >> p.nemo.addressBits) === 0.U
   io.event.bits.address := current.addr
   io.event.bits.write := Mux(busy, write, picksWrite)
+  // Of a request that is only just accepted nothing more is known; see TieredMemory.
+  io.event.bits.near.foreach(_ := NearOutcome.Any.U)
 
   // A burst of beats narrower than a line would read its lines several times, and apply the effect as often.
   private val narrow = reading.size =/= 6.U && reading.len =/= 0.U

@@ -4,7 +4,7 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** What software sets before the controller starts. In lines of 64 B. */
+/** What software sets before the controller starts. In lines of 64 B of the channel. */
 class FlatConfig(p: FlatParams) extends Bundle {
 
   /** Near lines of the flat space, L: any number from 1 on. */
@@ -27,7 +27,7 @@ class MappedLine(p: FlatParams) extends Bundle {
   val tag = UInt(p.tagBits.W)
   val dedicated = Bool()
 
-  /** No such line. */
+  /** No such line on this channel. */
   val outside = Bool()
 }
 
@@ -39,23 +39,27 @@ class MappedLine(p: FlatParams) extends Bundle {
 class AddressMap(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val line = Input(UInt((p.memory.addressBits - 6).W))
+    val channel = Input(UInt(p.channelBits.W))
     val config = Input(new FlatConfig(p))
     val mapped = Output(new MappedLine(p))
   })
   private val multiples = AddressMap.multiples(io.config.nearLines, p)
-  private val reaches = multiples.tail.map(io.line >= _)
+  private val line = io.line >> p.channelBits
+  private val otherChannel = if (p.channels == 1) false.B else io.line(p.channelBits - 1, 0) =/= io.channel
+  private val reaches = multiples.tail.map(line >= _)
   private val tag = PopCount(reaches.init)
   private val first = multiples.init.tail.zip(reaches.init).foldLeft(0.U) { case (start, (multiple, reached)) =>
     Mux(reached, multiple, start)
   }
 
-  io.mapped.dedicated := io.line >= io.config.dedicatedStart && io.line < io.config.dedicatedEnd
-  io.mapped.outside := reaches.last && !io.mapped.dedicated
+  io.mapped.dedicated := line >= io.config.dedicatedStart && line < io.config.dedicatedEnd
+  private val pastDevice = (io.line >> (p.addressBits - 6)).orR
+  io.mapped.outside := otherChannel || pastDevice || (reaches.last && !io.mapped.dedicated)
   io.mapped.tag := Mux(io.mapped.dedicated, 0.U, tag)
   io.mapped.place := Mux(
     io.mapped.dedicated,
-    io.config.nearLines + (io.line - io.config.dedicatedStart),
-    io.line - first
+    io.config.nearLines + (line - io.config.dedicatedStart),
+    line - first
   )
 }
 

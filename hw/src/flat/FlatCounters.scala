@@ -20,6 +20,10 @@ class FlatCounts extends Bundle {
   /** Reads and writes that near, or far, refused. */
   val nearErrors = UInt(64.W)
   val farErrors = UInt(64.W)
+
+  /** Sets that an error marked, and lines that near, or far, returned poisoned. */
+  val marked = UInt(64.W)
+  val poisoned = UInt(64.W)
 }
 
 /** Sums of what happens in each cycle; they show it two cycles later. */
@@ -29,6 +33,8 @@ class FlatCounters extends Module {
     val forwarded = Input(UInt(2.W))
     val nearErrors = Input(UInt(2.W))
     val farErrors = Input(UInt(2.W))
+    val marks = Input(Bool())
+    val poisoned = Input(UInt(2.W))
     val counts = Output(new FlatCounts)
   })
   private def sum(more: UInt): UInt = {
@@ -41,7 +47,7 @@ class FlatCounters extends Module {
   private def is(flag: Bool): Bool = io.outcome.valid && flag
   private val swaps = is(outcome.kind === Outcome.swap.U)
   io.counts.hits := sum(is(outcome.kind === Outcome.hit.U))
-  io.counts.misses := sum(swaps || is(outcome.kind === Outcome.miss.U))
+  io.counts.misses := sum(is(outcome.isMiss))
   io.counts.swaps := sum(swaps)
   io.counts.nearReads := sum(is(outcome.traffic.nearRead))
   io.counts.nearWrites := sum(is(outcome.traffic.nearWrite))
@@ -50,4 +56,6 @@ class FlatCounters extends Module {
   io.counts.forwarded := sum(is(outcome.forwarded) +& io.forwarded)
   io.counts.nearErrors := sum(io.nearErrors)
   io.counts.farErrors := sum(io.farErrors)
+  io.counts.marked := sum(io.marks)
+  io.counts.poisoned := sum(io.poisoned)
 }

@@ -22,12 +22,21 @@ class FlatMemory(p: FlatParams) extends Module {
   val far = IO(new Axi4Pins(p.memory))
   val config = IO(Input(new FlatConfig(p)))
 
+  /** Which of the device's channels this is. */
+  val channel = IO(Input(UInt(p.channelBits.W)))
+
   /** Requests are taken. */
   val initialised = IO(Output(Bool()))
   val counters = IO(Output(new FlatCounts))
 
   /** One a request, in the order of their acceptance. */
   val outcome = IO(Valid(new Outcome))
+
+  /** One an access of a line that there is, in the order of their acceptance; not behind its answer. */
+  val event = Option.when(p.events)(IO(Valid(new FlatEvent(p))))
+
+  /** No access is taken: whoever watches can't follow. */
+  val hold = Option.when(p.events)(IO(Input(Bool())))
 
   private val hostPort = Wire(Flipped(new Axi4Port(p.memory)))
   host.drives(hostPort)
@@ -68,7 +77,7 @@ class FlatMemory(p: FlatParams) extends Module {
     val write = Bool()
     val full = Bool()
   }))
-  private val open = recovered && responses.io.room
+  private val open = recovered && responses.io.room && !hold.getOrElse(false.B)
   requests.io.beat.ready := beats.ready && open
   beats.valid := requests.io.beat.valid && open
   beats.bits.request := responses.io.request
@@ -79,6 +88,7 @@ class FlatMemory(p: FlatParams) extends Module {
   responses.io.enter.bits := requests.io.beat.bits
   private val beat = RegisterSlice(beats)
   map.io.line := beat.bits.line
+  map.io.channel := channel
   map.io.config := config
   private val mapped = Wire(Decoupled(new MappedRequest(p)))
   mapped.valid := beat.valid
@@ -212,6 +222,21 @@ class FlatMemory(p: FlatParams) extends Module {
   hostPort.r <> RegisterSlice(responses.io.r)
   hostPort.b <> RegisterSlice(responses.io.b)
 
+  // All decisions are in the order of the requests, so an address meets its own.
+  event.foreach { event =>
+    val undecided = Module(new Queue(chiselTypeOf(event.bits.access), p.requests))
+    undecided.io.enq.valid := requests.io.beat.fire
+    undecided.io.enq.bits.address := Cat(requests.io.beat.bits.line, requests.io.beat.bits.offset)
+    undecided.io.enq.bits.write := requests.io.beat.bits.write
+    undecided.io.deq.ready := check.io.decided.valid
+    assert(!undecided.io.enq.valid || undecided.io.enq.ready, "more accesses undecided than in flight")
+    assert(!undecided.io.deq.ready || undecided.io.deq.valid, "a decision of no access")
+    event.valid := RegNext(check.io.decided.valid && !check.io.decided.bits.outside, false.B)
+    event.bits.access := RegNext(undecided.io.deq.bits)
+    event.bits.hit := RegNext(check.io.outcome.valid && !check.io.outcome.bits.isMiss)
+    event.bits.miss := RegNext(check.io.outcome.valid && check.io.outcome.bits.isMiss)
+  }
+
   // What is counted.
   outcome.valid := RegNext(check.io.outcome.valid, false.B)
   outcome.bits := RegNext(check.io.outcome.bits)
@@ -220,6 +245,10 @@ class FlatMemory(p: FlatParams) extends Module {
   private val sweepRefused = initialising && nearPort.io.writeAnswer.valid && nearPort.io.writeAnswer.bits.error
   counting.io.nearErrors := check.io.nearError +& (events.nearRefused.orR || sweepRefused)
   counting.io.farErrors := events.farReadRefused.orR +& events.farRefused.orR
+  counting.io.marks := states.io.marks
+  private def poisoned(answer: DecoupledIO[LineReadAnswer]): Bool =
+    answer.fire && answer.bits.poison && !answer.bits.error
+  counting.io.poisoned := poisoned(nearPort.io.readAnswer) +& poisoned(fetched)
   counters := counting.io.counts
 }
 

@@ -9,14 +9,19 @@ import chisel3.util._
   * @param memory      the AXI4 ports: the host's, near's and far's
   * @param ratio       far lines for each near line, R
   * @param addressBits bits of a device byte address
+  * @param channels    memory channels of the device, of which this controller has one: the address bits above a line
+  *                    choose, and lines are counted without them
   * @param requests    lines that the host may have asked for and not been answered, and sets in flight; covers near's
   *                    latency at a request a cycle, and far's at the rate of its misses
+  * @param events      each access is told, with its outcome, to whoever watches
   */
 case class FlatParams(
     memory: Axi4Params = Axi4Params(),
     ratio: Int = 1,
     addressBits: Int = 34,
-    requests: Int = 64
+    channels: Int = 1,
+    requests: Int = 64,
+    events: Boolean = false
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
   require(ratio >= 1 && ratio <= 4, s"ratio: 1 to 4, not $ratio")
@@ -24,6 +29,7 @@ case class FlatParams(
     addressBits >= 12 && addressBits <= memory.addressBits,
     s"addressBits: 12 to the ports' ${memory.addressBits}, not $addressBits"
   )
+  require(Seq(1, 2, 4).contains(channels), s"channels: 1, 2 or 4, not $channels")
   require(isPow2(requests) && requests >= 4 && requests <= 128, s"requests: a power of two, 4 to 128, not $requests")
   require(
     (1 << memory.idBits) >= requests,
@@ -35,8 +41,10 @@ case class FlatParams(
   val requestBits: Int = log2Ceil(requests)
   val lockBits: Int = log2Ceil(locks)
 
-  /** Bits of a line's number, physical, near or far. */
-  val lineBits: Int = addressBits - 6
+  val channelBits: Int = log2Ceil(channels)
+
+  /** Bits of a line's number on its channel, physical, near or far. */
+  val lineBits: Int = addressBits - 6 - channelBits
 
   /** Bits of a line's tag, which tells the lines of a set apart. */
   val tagBits: Int = log2Ceil(ratio + 1)

@@ -9,6 +9,9 @@ import chisel3.util._
 class HostBeat(p: Axi4Params) extends Bundle {
   val id = UInt(p.idBits.W)
   val line = UInt((p.addressBits - 6).W)
+
+  /** Where in the line it begins. */
+  val offset = UInt(6.W)
   val write = Bool()
 
   /** Of its burst. */
@@ -44,6 +47,7 @@ class HostRequests(p: Axi4Params) extends Module {
   io.beat.valid := Mux(busy, !writing || io.w.valid, writeCan || io.ar.valid)
   io.beat.bits.id := current.id
   io.beat.bits.line := current.addr >> 6
+  io.beat.bits.offset := current.addr
   io.beat.bits.write := write
   io.beat.bits.last := Mux(busy, left === 1.U, current.len === 0.U)
   io.data := io.w.bits

@@ -46,6 +46,9 @@ class SetStates(p: FlatParams) extends Module {
 
     val marked = Output(UInt(slots.W))
 
+    /** A set that was not is marked. */
+    val marks = Output(Bool())
+
     /** There is something to write to near, or to far, that may be written now. */
     val nearWritable = Output(UInt(slots.W))
     val farWritable = Output(UInt(slots.W))
@@ -118,6 +121,7 @@ class SetStates(p: FlatParams) extends Module {
   permutations.write(exchanges -> before.exchanged(partner).asUInt, opens -> io.opened.bits.permutation.asUInt)
   victims.write(when1(change.namesVictim || change.exchanges) -> Mux(change.exchanges, before.near, commit.op.tag))
   nearRows := (nearRows ^ exchanges) & ~opens
+  io.marks := (when1(change.marks) & ~marked).orR
   marked := ((marked | when1(change.marks)) & ~opens) | opensIf(io.opened.bits.marked)
   nearKept := ((nearKept | when1(change.writes && !change.onVictim && commit.op.full)) & ~opens) |
     opensIf(io.opened.bits.hasLine)

@@ -56,6 +56,22 @@ class Outcome extends Bundle {
 
   /** The set was looked up for an earlier request. */
   val forwarded = Bool()
+
+  /** Near memory does not have the line, whether or not that changes now. */
+  def isMiss: Bool = kind === Outcome.miss.U || kind === Outcome.swap.U
+}
+
+/** An access, for those who watch: a device byte address, read or write. */
+class Access(p: FlatParams) extends Bundle {
+  val address = UInt(p.addressBits.W)
+  val write = Bool()
+}
+
+/** An access and its outcome. A dedicated line is a hit; when near did not tell its tags it is neither. */
+class FlatEvent(p: FlatParams) extends Bundle {
+  val access = new Access(p)
+  val hit = Bool()
+  val miss = Bool()
 }
 
 object Outcome {

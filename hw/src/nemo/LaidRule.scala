@@ -62,6 +62,7 @@ class LaidRule(val p: NemoParams) extends Bundle {
   val enable = Bool()
   val reads = Bool()
   val writes = Bool()
+  val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
   val start = UInt((p.addressBits + 1).W)
   val end = UInt((p.addressBits + 1).W)
   val key = new AddressField(p, p.keyBits)
@@ -97,6 +98,7 @@ object LaidRule {
     laid.enable := rule.enable
     laid.reads := rule.reads
     laid.writes := rule.writes
+    laid.near.zip(rule.near).foreach { case (to, from) => to := from }
     laid.start := rule.start
     laid.end := rule.end
     laid.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)

@@ -45,7 +45,14 @@ class MatchStage(p: NemoParams) extends Module {
   private val enable = RegEnable(io.rule.enable, false.B, io.load)
   private val ofType = Mux(request.write, loaded(io.rule.writes, 0), loaded(io.rule.reads, 0))
   private val inRange = request.address >= loaded(io.rule.start, 0) && request.address < loaded(io.rule.end, 0)
-  private val considered = RegNext(io.slot.event && enable && ofType && inRange && !io.off, false.B)
+  private val ofOutcome = request.near
+    .zip(io.rule.near)
+    .map { case (near, asked) =>
+      val of = loaded(asked, 0)
+      of === NearOutcome.Any.U || (of & near).orR
+    }
+    .getOrElse(true.B)
+  private val considered = RegNext(io.slot.event && enable && ofType && ofOutcome && inRange && !io.off, false.B)
   private val (key, offset) = (loaded(io.rule.key, 0), loaded(io.rule.offset, 0))
   private val tableKey = RegNext(key.value(request.address))
 

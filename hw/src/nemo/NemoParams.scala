@@ -14,6 +14,7 @@ import chisel3.util._
   * @param features    what rules may ask for
   * @param wordBits    bits of a state word: 64, or less to keep a formal proof small
   * @param lineWords   state words of a telemetry line: 8, or less to keep a formal proof small
+  * @param outcomes    events say whether near memory had the line, and rules may ask for it (flat memory mode)
   */
 case class NemoParams(
     pipelines: Int = 8,
@@ -23,7 +24,8 @@ case class NemoParams(
     addressBits: Int = 34,
     features: Features = Features(),
     wordBits: Int = 64,
-    lineWords: Int = 8
+    lineWords: Int = 8,
+    outcomes: Boolean = false
 ) {
   require(pipelines >= 1 && pipelines <= 64, s"pipelines: 1 to 64, not $pipelines")
   require(Seq(1, 2, 4).contains(channels), s"channels: 1, 2 or 4, not $channels")

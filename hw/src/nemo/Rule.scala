@@ -32,9 +32,20 @@ object ReadEffect {
   val names: Seq[String] = Seq("none", "reset", "op")
 }
 
+/** Whether near memory had an event's line, a bit each: in a rule those that match, none for all. An event has neither
+  * when near memory could not tell.
+  */
+object NearOutcome {
+  val Any = 0
+  val Hit = 1
+  val Miss = 2
+  val bits = 2
+}
+
 /** One telemetry rule, NEMO §3.1 Table 1 and more. Every field is chosen at run time.
   *
-  *   - filter: `reads`/`writes` let a request type through; `start` <= address < `end`, in bytes
+  *   - filter: `reads`/`writes` let a request type through; `near` those that near memory had, or had not
+  *     ([[NearOutcome]], where events have one); `start` <= address < `end`, in bytes
   *   - key = (address & `primaryMask`) >> `primaryShift`; the table turns it into a base index
   *   - index = base + ((address & `subMask`) >> `subShift`)
   *   - update: `op` ([[UpdateOp]] code) with `operand` or a request field (`operandSource`)
@@ -46,6 +57,7 @@ class Rule(val p: NemoParams) extends Bundle {
   val enable = Bool()
   val reads = Bool()
   val writes = Bool()
+  val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
   val start = UInt((p.addressBits + 1).W)
   val end = UInt((p.addressBits + 1).W)
   val primaryMask = UInt(p.addressBits.W)

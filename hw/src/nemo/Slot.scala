@@ -4,10 +4,13 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** An accepted memory request as telemetry sees it: a device byte address, read or write. */
+/** An accepted memory request as telemetry sees it: a device byte address, read or write. In flat memory mode also
+  * what came of it, [[NearOutcome]].
+  */
 class MemoryEvent(p: NemoParams) extends Bundle {
   val address = UInt(p.addressBits.W)
   val write = Bool()
+  val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
 }
 
 /** A telemetry read of one whole line, with the rule's read effect or as a plain snapshot. */

@@ -14,7 +14,7 @@ class AdaptedExpander(p: ExpanderParams) extends Module {
   expander.upstream <> upstream
   expander.control <> control
   interrupt <> expander.interrupt
-  for ((inner, outer) <- expander.downstream.zip(downstream)) {
+  for ((inner, outer) <- expander.downstream.get.zip(downstream)) {
     val adapter = Module(new ControllerAdapter(p.memory))
     inner.drives(adapter.io.upstream)
     outer.drivenBy(adapter.io.controller)

@@ -2,14 +2,13 @@
 package anemone.expander
 
 import anemone.bus.Axi4Params
+import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util.{DecoupledIO, Fill, log2Ceil}
-import circt.stage.ChiselStage
 
 /** The answers of a [[ControllerAdapter]] as a model checker takes them: a bit for each thing that is wrong.
   *
   * The controller asks nobody whether an answer is wanted now, and numbers its answers; upstream counts what it takes.
-  * Only a run that begins with one cycle of reset is judged, as that of [[anemone.nemo.LaneProof]].
   */
 class AdapterOrder(reads: Int, writes: Int) extends Module {
   private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)
@@ -23,11 +22,7 @@ class AdapterOrder(reads: Int, writes: Int) extends Module {
     val takesR, takesB = Input(Bool())
     val wrongRead, wrongWrite = Output(Bool())
   })
-  private val begun = Reg(Bool())
-  begun := begun || reset.asBool
-  private val other = Reg(Bool())
-  other := other || begun === reset.asBool
-  private val judged = begun && !reset.asBool && !other
+  private val judged = JudgedRun()
 
   for ((offers, from) <- Seq((io.ar, up.ar), (io.aw, up.aw), (io.w, up.w))) {
     from.valid := offers
@@ -58,18 +53,4 @@ class AdapterOrder(reads: Int, writes: Int) extends Module {
   }
   io.wrongRead := judged && answers(down.ar.fire, io.r, io.takesR, reads)(down.r, up.r)
   io.wrongWrite := judged && answers(down.aw.fire, io.b, io.takesB, writes)(down.b, up.b)
-}
-
-/** Writes the proof's SystemVerilog: `EmitAdapterOrder DIR` (tests/formal runs the checker on it). */
-object EmitAdapterOrder {
-  def main(args: Array[String]): Unit =
-    ChiselStage.emitSystemVerilogFile(
-      new AdapterOrder(4, 2),
-      Array("--target-dir", args(0)),
-      Array(
-        "--disable-all-randomization",
-        "--strip-debug-info",
-        "--lowering-options=disallowLocalVariables,disallowPackedArrays"
-      )
-    )
 }

@@ -3,18 +3,38 @@ package anemone.expander
 
 import anemone.board.BoardExpander
 import anemone.bus.Axi4Params
+import anemone.flat.FlatParams
 import anemone.nemo.{NemoParams, TelemetryEngine}
 import circt.stage.ChiselStage
 
 /** Writes the SystemVerilog of an expander for tests/expander: `EmitBench DIR TOP` and sizes in the order of `params`.
   */
 object EmitBench {
-  private def params(n: Seq[Int]): ExpanderParams = ExpanderParams(
-    NemoParams(pipelines = n(0), channels = n(1), states = n(2), table = n(3), addressBits = n(4)),
-    Axi4Params(addressBits = n(5), idBits = n(6), lenBits = n(7)),
-    telemetryReads = n(8),
-    readsInFlight = n(9)
-  )
+  private def params(n: Seq[Int]): ExpanderParams = {
+    val memory = Axi4Params(addressBits = n(5), idBits = n(6), lenBits = n(7))
+    val ratio = n(10) // 0: no flat memory mode
+    ExpanderParams(
+      NemoParams(
+        pipelines = n(0),
+        channels = n(1),
+        states = n(2),
+        table = n(3),
+        addressBits = n(4),
+        outcomes = ratio > 0
+      ),
+      memory,
+      telemetryReads = n(8),
+      readsInFlight = n(9),
+      flat = Option.when(ratio > 0)(FlatParams(
+        memory,
+        ratio,
+        addressBits = n(4),
+        channels = n(1),
+        requests = n(11),
+        events = true
+      ))
+    )
+  }
 
   def main(args: Array[String]): Unit = {
     val p = params(args.drop(2).toSeq.map(_.toInt))

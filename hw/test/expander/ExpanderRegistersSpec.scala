@@ -3,6 +3,7 @@ package anemone.expander
 
 import anemone.bus.{AxiLiteDriver, LiteWrite, RegisterMap}
 import anemone.expander.registers.{ExpanderRegisters, RegisterCodes, RegisterOffsets}
+import anemone.flat.SwapPolicy
 import anemone.nemo.{CounterWidth => _, _}
 import chisel3._
 import chiseltest._
@@ -63,16 +64,22 @@ class ExpanderRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
     ))
     val effects = Seq("none" -> ReadEffect.None, "reset" -> ReadEffect.Reset, "op" -> ReadEffect.Op)
     assert(RegisterCodes.readEffect == effects)
+    val outcomes = Seq("any" -> NearOutcome.Any, "hit" -> NearOutcome.Hit, "miss" -> NearOutcome.Miss)
+    assert(RegisterCodes.nearFilter == outcomes)
+    val policies = Seq("every" -> SwapPolicy.every, "nth" -> SwapPolicy.nth)
+    assert(
+      RegisterCodes.swapPolicy == policies ++ Seq("one_in" -> SwapPolicy.oneIn, "never" -> SwapPolicy.never)
+    )
   }
 
   it should "have fields as wide as the rule's, and tell sizes and features" in {
     test(new Module {
       val io = IO(new Bundle {
-        val capability = Output(UInt(48.W))
-        val features = Output(UInt(37.W))
+        val capability = Output(UInt(56.W))
+        val features = Output(UInt(41.W))
         val window = Output(UInt(64.W))
       })
-      private val rule = new Rule(p.nemo)
+      private val rule = new Rule(p.nemo.copy(outcomes = true))
       private val control = new registers.RuleControlRegister
       for ((name, field) <- control.elements)
         assert(field.getWidth == rule.elements(name).getWidth, name)
@@ -80,10 +87,10 @@ class ExpanderRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
       io.features := Capabilities.features(p).asUInt
       io.window := Capabilities.window(p).bytes
     }) { dut =>
-      // Bundles have their first field on top: pipelines, channels, log2 of states and table, bits.
-      assert(dut.io.capability.peekInt() == BigInt("020206042209", 16))
-      // ops, widths, predicates, effects, operand sources, flat memory
-      assert(dut.io.features.peekInt() == (BigInt("00fff3f77", 16) << 1))
+      // Bundles have their first field on top: pipelines, channels, log2 of states and table, bits, flat memory's.
+      assert(dut.io.capability.peekInt() == BigInt("02020604220900", 16))
+      // ops, widths, predicates, effects, operand sources, flat memory's ratio, flat memory
+      assert(dut.io.features.peekInt() == (BigInt("00fff3f77", 16) << 5))
       assert(dut.io.window.peekInt() == 4096)
     }
   }

@@ -2,6 +2,7 @@
 package anemone.expander
 
 import anemone.expander.registers.ExpanderRegisters
+import anemone.flat.FlatParams
 import anemone.nemo.NemoParams
 import chisel3._
 import circt.stage.ChiselStage
@@ -53,9 +54,10 @@ class RegistersBench(p: ExpanderParams) extends Module {
 /** Writes the bench's SystemVerilog: `EmitRegisters DIR PIPELINES TABLE` (tests/registers simulates it). */
 object EmitRegisters {
   def main(args: Array[String]): Unit = {
-    val nemo = NemoParams(pipelines = args(1).toInt, channels = 2, states = 64, table = args(2).toInt)
+    val nemo = NemoParams(args(1).toInt, channels = 2, states = 64, table = args(2).toInt, outcomes = true)
+    val flat = FlatParams(addressBits = nemo.addressBits, channels = nemo.channels, events = true)
     ChiselStage.emitSystemVerilogFile(
-      new RegistersBench(ExpanderParams(nemo)),
+      new RegistersBench(ExpanderParams(nemo, flat.memory, flat = Some(flat))),
       Array("--target-dir", args(0)),
       Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
     ): Unit

@@ -9,7 +9,8 @@ class AddressMapSpec extends AnyFlatSpec with ChiselScalatestTester {
   behavior of "AddressMap"
 
   for (ratio <- 1 to 4) it should s"divide by any number of near lines, ratio $ratio" in {
-    val p = FlatParams(ratio = ratio, addressBits = 20)
+    val channels = Seq(1, 2, 4)(ratio % 3)
+    val p = FlatParams(ratio = ratio, addressBits = 20, channels = channels)
     val all = 1 << p.lineBits
     test(new AddressMap(p)) { dut =>
       for (seed <- 0 until 40) {
@@ -22,13 +23,16 @@ class AddressMapSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.config.dedicatedEnd.poke(end)
         val edges = (0 to ratio + 1).flatMap(k => Seq(k * near - 1, k * near, k * near + 1)) ++ Seq(start, end, end - 1)
         for (line <- edges.filter(_ >= 0) ++ Seq.fill(60)(random.nextInt(all)) :+ ((1 << 30) + 5)) {
-          dut.io.line.poke(line)
+          val (channel, asked) = (random.nextInt(channels), random.nextInt(channels))
+          dut.io.channel.poke(channel)
+          dut.io.line.poke(line.toLong * channels + asked)
           val dedicated = line >= start && line < end
-          val outside = !dedicated && line.toLong >= (ratio + 1).toLong * near
+          val nowhere = asked != channel || line >= all
+          val outside = nowhere || (!dedicated && line.toLong >= (ratio + 1).toLong * near)
           withClue(s"seed $seed, line $line of $near near lines, dedicated $start to $end: ") {
             dut.io.mapped.dedicated.expect(dedicated)
             dut.io.mapped.outside.expect(outside)
-            if (dedicated) {
+            if (dedicated && !outside) {
               dut.io.mapped.place.expect((near + line - start) % all)
             } else if (!outside) {
               dut.io.mapped.place.expect(line % near)

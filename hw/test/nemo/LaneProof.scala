@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.formal.{EmitProof, JudgedRun}
 import chisel3._
-import circt.stage.ChiselStage
 
-/** A [[LaneContract]] as a model checker takes it, one bit for each thing that is wrong.
-  *
-  * Registers that have no reset start at zero in the checker. Only a run that begins with one cycle of reset is judged;
-  * that keeps the time of everything after it fixed, and the search short.
-  */
+/** A [[LaneContract]] as a model checker takes it, one bit for each thing that is wrong. */
 class LaneProof(p: NemoParams, rule: Case) extends Module {
   private val contract = Module(new LaneContract(p, rule))
   val io = IO(new Bundle {
@@ -24,11 +20,7 @@ class LaneProof(p: NemoParams, rule: Case) extends Module {
   contract.io.table := io.table
   contract.io.watched := io.watched
   contract.io.operand := io.operand
-  private val begun = Reg(Bool())
-  begun := begun || reset.asBool
-  private val other = Reg(Bool())
-  other := other || begun === reset.asBool
-  private val judged = begun && !reset.asBool && !other
+  private val judged = JudgedRun()
   io.wrongWrite := judged && !contract.io.written
   io.wrongLine := judged && !contract.io.line
   io.wrongPoison := judged && contract.io.poison
@@ -56,17 +48,7 @@ object EmitProofs {
 
   def main(args: Array[String]): Unit =
     for (rule <- cases) {
-      ChiselStage.emitSystemVerilogFile(
-        new LaneProof(small, rule),
-        Array(
-          "--target-dir",
-          s"${args(0)}/${rule.op.name}-${rule.effect.name}-${small.counterBits(rule.counterWidth)}"
-        ),
-        Array(
-          "--disable-all-randomization",
-          "--strip-debug-info",
-          "--lowering-options=disallowLocalVariables,disallowPackedArrays"
-        )
-      )
+      val name = s"${rule.op.name}-${rule.effect.name}-${small.counterBits(rule.counterWidth)}"
+      EmitProof.emit(new LaneProof(small, rule), s"${args(0)}/$name")
     }
 }

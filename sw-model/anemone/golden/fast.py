@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from anemone.geometry import WORDS_PER_LINE, Geometry
-from anemone.rules import OP_CODES, OPERANDS, PREDICATES, Rule
+from anemone.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, Rule
 
 ADD, SUB, SHR, SHL = (OP_CODES[name] for name in ("add", "sub", "shr", "shl"))
 XOR, OR, MAX, ADDSAT = (OP_CODES[name] for name in ("xor", "or", "max", "addsat"))
@@ -25,7 +25,7 @@ LINE, IS_WRITE = OPERANDS.index("line"), OPERANDS.index("is_write")
 # Positions in the array of a rule's parameters, and in that of its counts.
 (P_READS, P_WRITES, P_START, P_END, P_KEY_MASK, P_KEY_SHIFT, P_SUB_MASK, P_SUB_SHIFT, P_OP,
  P_KIND, P_OPERAND, P_WIDTH, P_NOTIFY, P_LIMIT, P_EFFECT, P_EFFECT_OPERAND, P_CHANNELS,
- P_EVERY) = range(18)  # fmt: skip
+ P_EVERY, P_NEAR) = range(19)  # fmt: skip
 (C_MATCHED, C_UNMAPPED, C_OUT_OF_RANGE, C_NOTIFICATIONS, C_NOTIFIED, C_CHANNEL, C_INDEX,
  C_EVENTS) = range(8)  # fmt: skip
 
@@ -89,19 +89,22 @@ def _mask(width):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _fold(p, table, state, live, counts, addr, write, first, last):  # type: ignore[no-untyped-def]
+def _fold(p, table, state, live, counts, addr, write, near, first, last):  # type: ignore[no-untyped-def]
     """Events first to last of the trace: match, update, notify."""
     reads, writes, start, end = p[P_READS], p[P_WRITES], p[P_START], p[P_END]
     key_mask, key_shift = p[P_KEY_MASK], p[P_KEY_SHIFT]
     sub_mask, sub_shift = p[P_SUB_MASK], p[P_SUB_SHIFT]
     op, kind, immediate, width = p[P_OP], p[P_KIND], p[P_OPERAND], p[P_WIDTH]
     predicate, limit, channels = p[P_NOTIFY], p[P_LIMIT], p[P_CHANNELS]
+    asked = p[P_NEAR]
     mask, entries = _mask(width), np.uint64(len(table))
     counters = np.uint64(len(state)) // channels
     matched = unmapped = out_of_range = notifications = 0
     for i in range(first, last):
         a = addr[i]
         if not (writes if write[i] else reads) or a < start or a >= end:
+            continue
+        if asked and near[i] != asked:
             continue
         key = (a & key_mask) >> key_shift
         if key >= entries or table[key] == _UNMAPPED:
@@ -160,7 +163,9 @@ def _read_all(p, state, live, index, channel, value, n):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def _replay(p, table, state, live, counts, addr, write, at, stop, event, index, channel, value):  # type: ignore[no-untyped-def]
+def _replay(
+    p, table, state, live, counts, addr, write, near, at, stop, event, index, channel, value
+):  # type: ignore[no-untyped-def]
     """Events at to stop, with the periodic reads that fall due, until the columns may overflow.
 
     Returns (the next event, rows filled).
@@ -169,7 +174,7 @@ def _replay(p, table, state, live, counts, addr, write, at, stop, event, index, 
     while at < stop and n + len(state) <= len(event):
         due = every - np.int64(counts[C_EVENTS]) % every
         last = min(stop, at + due)
-        _fold(p, table, state, live, counts, addr, write, at, last)
+        _fold(p, table, state, live, counts, addr, write, near, at, last)
         if last == at + due:
             before = n
             n = _read_all(p, state, live, index, channel, value, n)
@@ -204,6 +209,7 @@ class Telemetry:
                 rule.width, PREDICATES.index(rule.notify_op), rule.notify_operand & mask,
                 effect[rule.effect_op],
                 rule.effect_operand & mask, geometry.channels, rule.read_every,
+                NEAR.index(rule.near),
             ],
             np.uint64,
         )  # fmt: skip
@@ -228,22 +234,29 @@ class Telemetry:
         self._table[key] = base if valid else _UNMAPPED
 
     def events(
-        self, addr: np.ndarray, write: np.ndarray, progress: Callable[[int], None] | None = None
+        self,
+        addr: np.ndarray,
+        write: np.ndarray,
+        progress: Callable[[int], None] | None = None,
+        near: np.ndarray | None = None,
     ) -> None:
         """A run of requests: addr uint64[n] (bytes), write bool[n]; and the reads that fall due.
 
-        progress is called with the number of events done since it was last called.
+        near: uint8[n], in flat memory mode what near memory had: positions in NEAR, 0 if it could
+        not tell. progress is called with the number of events done since it was last called.
         """
+        if near is None:
+            near = np.zeros(len(addr) if self._p[P_NEAR] else 0, np.uint8)
         own = (self._p, self._table, self._state, self._live, self._counts)
         size = max(_BUFFER, len(self._state)) if self.rule.read_every else 0
         buffer = tuple(np.empty(size, t) for t in (np.uint64, np.uint32, np.uint8, np.uint64))
         for first in range(0, len(addr), _CHUNK):
             at, last = first, min(first + _CHUNK, len(addr))
             if not self.rule.read_every:
-                _fold(*own, addr, write, at, last)
+                _fold(*own, addr, write, near, at, last)
                 at = last
             while at < last:
-                at, rows = _replay(*own, addr, write, at, last, *buffer)
+                at, rows = _replay(*own, addr, write, near, at, last, *buffer)
                 self.reads.append(tuple(column[:rows].copy() for column in buffer))
             if progress:
                 progress(last - first)

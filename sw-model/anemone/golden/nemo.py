@@ -70,10 +70,15 @@ class Telemetry:
 
     # --- match (NEMO §3.1, "Match stage") ---
 
-    def event(self, addr: int, write: bool) -> None:
-        """A memory request at a device byte address."""
+    def event(self, addr: int, write: bool, near: str = "any") -> None:
+        """A memory request at a device byte address.
+
+        near: in flat memory mode, "hit" or "miss"; "any": near memory could not tell.
+        """
         rule = self.rule
         if ("W" if write else "R") not in rule.type or not rule.start <= addr < rule.end:
+            return
+        if rule.near not in ("any", near):
             return
         key = (addr & rule.primary_mask) >> rule.primary_shift
         base = self.table.get(key) if key < self.geometry.table else None
@@ -168,17 +173,18 @@ def unpack(words: Iterable[int], width: int) -> list[int]:
 
 
 def replay(
-    telemetry: Telemetry, events: Iterable[tuple[int, bool]]
+    telemetry: Telemetry, events: Iterable[tuple[int, bool] | tuple[int, bool, str]]
 ) -> list[tuple[int, int, int, int]]:
-    """Run a trace of (addr, write); after every rule.read_every events read every line.
+    """Run a trace of (addr, write), or (addr, write, near); after every rule.read_every events read
+    every line.
 
     Returns (event, index, channel, value) of what the reads returned and was not zero, sorted;
     event is the number of events so far.
     """
     reads = []
     rule, geometry = telemetry.rule, telemetry.geometry
-    for count, (addr, write) in enumerate(events, start=1):
-        telemetry.event(addr, write)
+    for count, event in enumerate(events, start=1):
+        telemetry.event(*event)
         if rule.read_every and count % rule.read_every == 0:
             for channel in range(geometry.channels):
                 words = [

@@ -40,6 +40,21 @@ public_flat_rd -module "RequestArbiter" -var "io_telemetry_valid"
 public_flat_rd -module "ExpanderRegisters" -var "io_out_*Window_*"
 public_flat_rw -module "memory_*" -var "Memory"
 """
+# In flat memory mode also near, far, and what the controller takes.
+TIERED = """\
+public_flat_rw -module "{top}" -var "powerOn"
+public_flat_rw -module "{top}" -var "tiers_*"
+public_flat_rd -module "FlatMemory" -var "host_a*"
+public_flat_rd -module "FlatMemory" -var "event_*"
+public_flat_rd -module "FlatMemory" -var "hold"
+public_flat_rd -module "TelemetryEngine" -var "io_events_*_bits_*"
+public_flat_rd -module "TelemetryEngine" -var "io_reads_*_ready"
+"""
+
+
+def visible(build: Build) -> str:
+    """What a simulator of the build has to show."""
+    return (PUBLIC + (TIERED if build.ratio else "")).format(top=build.top)
 
 
 def emit(build: Build) -> Path:
@@ -53,9 +68,9 @@ def emit(build: Build) -> Path:
 def built(build: Build, waves: bool = False) -> Path:
     """The simulator of a build, up to date with hw/src."""
     folder = WORK / build.name / ("sim-waves" if waves else "sim")
-    visible = PUBLIC.format(top=build.top)
+    shown = visible(build)
     if not build.wrapper:
-        return simulator(emit(build), folder, waves, build.top, visible)
-    visible += f'public_flat_rw -module "{build.top}" -var "csr_*"\n'
+        return simulator(emit(build), folder, waves, build.top, shown)
+    shown += f'public_flat_rw -module "{build.top}" -var "csr_*"\n'
     defines = [f"ANEMONE_ID_BITS={build.id_bits}"]
-    return simulator(emit(build), folder, waves, build.top, visible, AGILEX, defines)
+    return simulator(emit(build), folder, waves, build.top, shown, AGILEX, defines)

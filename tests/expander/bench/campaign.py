@@ -14,7 +14,7 @@ import cocotb
 
 from tests.cocotb.bench.seeds import play_seeds
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.world import World
+from tests.expander.bench.tiered import world_type
 
 CYCLES = 4000  # of a seed's traffic
 PHASE = (60, 800)  # cycles
@@ -26,7 +26,7 @@ async def seeds(dut: Any) -> None:
     """Every seed's ports, states, counters and memory equal the golden models'."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     cover: Counter[str] = Counter()
-    world = World(dut, build, cover)
+    world = world_type(build)(dut, build, cover)
     await world.start()
 
     async def play(seed: int) -> Counter[str]:

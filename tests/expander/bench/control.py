@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from anemone import registers
-from anemone.rules import Rule
+from anemone.rules import NEAR, Rule
 from tests.cocotb.bench.player import Difference
 from tests.cocotb.bench.script import registers as ports
 from tests.cocotb.bench.sizes import Size
@@ -54,6 +54,7 @@ def shadow(rule: Rule, enable: bool, size: Size) -> dict[int, int]:
             "enable": f["enable"],
             "reads": f["reads"],
             "writes": f["writes"],
+            "near": NEAR.index(rule.near),
             "counter_width": f["counterWidth"],
             "operand_source": f["operandSource"],
             "op": f["op"],

@@ -35,5 +35,8 @@ def required() -> set[str]:
         _bins("interrupt", "acknowledge", ("hit", "latched", "idle")),
         _bins("interrupt", "message", ("pipeline", "errors")),
         _bins("restart", "traffic"),
+        _bins("tiered", ("hit", "miss", "swap", "dedicated", "outside"), ways),
+        _bins("tiered", [f"{o} for {a}" for o in ("hit", "miss") for a in ("any", "hit", "miss")]),
+        _bins("tiered", ("read behind events", "event behind reads")),
     ]
     return set().union(*bins)

@@ -108,6 +108,17 @@ async def a_range_past_the_device(host: Host) -> None:
 
 
 @hosted
+async def a_rule_that_asks_for_an_outcome_matches_nothing(host: Host) -> None:
+    """No event has one here."""
+    await host.map(0, (0, 0))
+    for near, events in (("hit", 0), ("miss", 0), ("any", 1)):
+        before = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
+        await host.rule(0, replace(COUNT, near=near))
+        await host.touch(0)
+        assert await host.get(reg.pipeline(0, reg.COUNTERS["matched"])) - before == events, near
+
+
+@hosted
 async def a_base_past_the_counters(host: Host) -> None:
     """Each event through it is out of range, whatever its offset: it wraps to no other counter,
     and the key is not unmapped. The entry can be written again.

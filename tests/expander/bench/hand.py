@@ -14,6 +14,7 @@ import cocotb
 from tests.expander.bench.modes import Mode
 from tests.expander.bench.requests import Request
 from tests.expander.bench.sizes import BUILDS
+from tests.expander.bench.tiered import world_type
 from tests.expander.bench.traffic import Source
 from tests.expander.bench.world import World
 
@@ -22,7 +23,8 @@ SEED = 11
 
 async def quiet_world(dut: Any, habits: bool | None = None) -> World:
     """A world that was reset and programmed, and in which nothing moves."""
-    world = World(dut, BUILDS[os.environ["BENCH_SIZE"]], Counter(), habits)
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    world = world_type(build)(dut, build, Counter(), habits)
     await world.start()
     await world.restart(SEED)
     await world.program()

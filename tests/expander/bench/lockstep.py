@@ -71,8 +71,11 @@ class Slots:
     def __init__(self) -> None:
         self.beats: deque[tuple[Any, ...]] = deque()
         self.walk = 0
-        self.waiting: deque[tuple[int, bool]] = deque()
+        self.waiting: deque[tuple[Any, ...]] = deque()
         self.flying: deque[tuple[int, int, Line]] = deque()
+        # In flat memory mode: (addr, write, near) of events to come, and how many have come.
+        self.outcomes: deque[tuple[int, bool, str]] = deque()
+        self.given = 0
 
 
 class Lockstep:
@@ -117,7 +120,7 @@ class Lockstep:
     @property
     def idle(self) -> bool:
         """Nothing is on its way."""
-        busy = any(s.beats or s.walk or s.waiting or s.flying for s in self.slots)
+        busy = any(s.beats or s.outcomes or s.walk or s.waiting or s.flying for s in self.slots)
         return not (busy or self.rules or self.tables or self.clears)
 
     @property
@@ -166,22 +169,9 @@ class Lockstep:
         return True
 
     def _slot(self, t: int, c: int, slots: Slots, hold: bool) -> None:
-        event = read = None
-        if self._event[c]():
-            kind, due, *event = self._next(t, c, slots)
-            if kind != "event" or due != t:
-                raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
-        elif self._beat[c]():
-            kind, *(line,) = self._next(t, c, slots)
-            if kind != "beat":
-                raise Difference(f"cycle {t}: channel {c} answers a telemetry read, not {kind}")
-            read = self._target(c, line)
-        if self._read[c]() != (read is not None):
-            raise Difference(f"cycle {t}: channel {c}: the engine reads a line, or not: {read}")
+        event, read, line = self._turn(t, c, slots, hold)
         if read and (hold or slots.walk or slots.waiting):
             raise Difference(f"cycle {t}: channel {c}: a read that the engine can't take")
-        if slots.beats and slots.beats[0][0] == "event" and slots.beats[0][1] <= t:
-            raise Difference(f"cycle {t}: channel {c} lost the event {slots.beats[0]}")
         if slots.walk:
             slots.walk -= 1
             if event:
@@ -199,6 +189,30 @@ class Lockstep:
         while slots.flying and slots.flying[0][0] <= t:
             slots.flying.popleft()
 
+    def _turn(
+        self, t: int, c: int, slots: Slots, hold: bool
+    ) -> tuple[tuple[Any, ...] | None, tuple[int, int, bool] | None, Line | None]:
+        """What the engine must see in this cycle: an event, or a read and its line."""
+        event = read = line = None
+        if self._event[c]():
+            kind, due, *event = self._next(t, c, slots)
+            if kind != "event" or due != t:
+                raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
+        elif self._beat[c]():
+            read, line = self._accepted(t, c, slots)
+        if self._read[c]() != (read is not None):
+            raise Difference(f"cycle {t}: channel {c}: the engine reads a line, or not: {read}")
+        if slots.beats and slots.beats[0][0] == "event" and slots.beats[0][1] <= t:
+            raise Difference(f"cycle {t}: channel {c} lost the event {slots.beats[0]}")
+        return event, read, line
+
+    def _accepted(self, t: int, c: int, slots: Slots) -> tuple[tuple[int, int, bool] | None, Line]:
+        """A beat of the telemetry region: what it reads, if that is there."""
+        kind, *(line,) = self._next(t, c, slots)
+        if kind != "beat":
+            raise Difference(f"cycle {t}: channel {c} answers a telemetry read, not {kind}")
+        return self._target(c, line), line
+
     def _target(self, c: int, line: Line) -> tuple[int, int, bool] | None:
         """What a telemetry beat reads as the windows are in its cycle, and its answer."""
         target = self.windows.decode(line.addr, c)
@@ -215,7 +229,7 @@ class Lockstep:
             raise Difference(f"cycle {t}: the engine sees a beat that channel {c} did not accept")
         return slots.beats.popleft()
 
-    def _fold(self, t: int, c: int, addr: int, write: bool) -> None:
+    def _fold(self, t: int, c: int, addr: int, write: bool, near: str = "any") -> None:
         self.events += 1
         self.build.geometry.at(c)
         for model in self.models:
@@ -223,7 +237,7 @@ class Lockstep:
                 self.cover["control/event while clearing"] += 1
             elif model.on:
                 latched, model.notified = model.notified, None
-                model.event(addr, write)
+                model.event(addr, write, near)
                 if model.notified:
                     model.hits.append((t + LATCH, model.notified))
                 model.notified = latched

@@ -17,5 +17,6 @@ BENCH = Bench(
         "board": [(0, 15)],
         # The second powers up with requests in the board's registers.
         "agilex": [(0, 4), (3696857083820, 1)],
+        "tiered": [(0, 40)],
     },
 )

@@ -29,6 +29,8 @@ class Build:
     habits; requests of memory have one beat.
     wrapper: all of that is inside the board's wrapper, fpga/agilex, and the control port is Avalon
     in a clock of its own.
+    ratio: far lines for each near line in flat memory mode; 0: one memory a channel. requests: that
+    that mode has in flight.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Build:
     board: bool = False
     len_bits: int = 8
     wrapper: bool = False
+    ratio: int = 0
+    requests: int = 0
 
     @property
     def top(self) -> str:
@@ -78,7 +82,7 @@ class Build:
         numbers = (
             size.pipelines, size.channels, size.states, size.table, size.address_bits,
             self.address_bits, self.id_bits, self.len_bits,
-            self.telemetry_reads, self.reads_in_flight,
+            self.telemetry_reads, self.reads_in_flight, self.ratio, self.requests,
         )  # fmt: skip
         return [self.emitted, *map(str, numbers)]
 
@@ -121,6 +125,16 @@ BUILDS = {
             board=True,
             len_bits=10,
             wrapper=True,
+        ),
+        Build(
+            "tiered",
+            Size("p4c2", pipelines=4, channels=2, states=64, table=32, address_bits=16),
+            address_bits=24,
+            id_bits=4,
+            telemetry_reads=16,
+            reads_in_flight=64,
+            ratio=2,
+            requests=16,
         ),
     )
 }

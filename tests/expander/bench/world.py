@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from anemone.rules import Rule
 from tests.cocotb.bench.player import Difference
 from tests.expander.bench import avalon
 from tests.expander.bench import control as reg
@@ -45,6 +46,8 @@ def find(scope: Any, name: str) -> Any:
 class World:
     """One seed's world; `restart` makes it anew on the same expander, by a reset."""
 
+    operator_type = Operator
+
     def __init__(
         self, dut: Any, build: Build, cover: Counter[str], habits: bool | None = None
     ) -> None:
@@ -59,7 +62,8 @@ class World:
             find(getattr(scope, f"channel_{c}"), "io_telemetry_valid")
             for c, scope in enumerate(channels)
         ]
-        self.lockstep = Lockstep(build, self.engine, arbiters, cover)
+        self.lockstep = self._lockstep(arbiters)
+        self.taps: list[Any] = []  # who else looks on, between masters and memories
         self.t = 0
         self.control: Any = None
         self.watch: Callable[[int], None] | None = None  # called each cycle, before anything moves
@@ -79,7 +83,7 @@ class World:
         self.windows = Windows(build)
         self.lockstep.restart(0, self.windows)
         self.placement = Placement(find(dut, "io_out_effectWindow_enable"), self.windows, cover)
-        self.scores = [Score(c, self.windows, self.lockstep.slots[c], cover) for c in channels]
+        self.scores = [self._score(c) for c in channels]
         if build.wrapper:
             if self.control:
                 self.control.stop()
@@ -88,9 +92,11 @@ class World:
         else:
             self.control = Control(dut, rng)
         self.interrupts = Interrupts(dut, build, self.lockstep, rng, cover)
-        self.operator = Operator(build, self.control, self.lockstep, self.placement, rng, cover)
+        self.operator = self.operator_type(
+            build, self.control, self.lockstep, self.placement, rng, cover
+        )
         rules = self.operator.rules
-        self.traffic = [Traffic(rng, self.windows, c, rules) for c in channels]
+        self.traffic = [self._traffic(c, rules) for c in channels]
         if build.board:
             # A burst of lines would be one of memory when its window moves away, which the board's
             # controller does not take: either, or.
@@ -100,9 +106,7 @@ class World:
         self.masters = [
             Master(dut, f"upstream_{c}_", rng, self.scores[c], self.traffic[c]) for c in channels
         ]
-        self.memories = [
-            Memory(dut, f"downstream_{c}_", rng, self.scores[c], self.habits) for c in channels
-        ]
+        self.memories = self._memories()
         # Of the board's two clocks the slow one must see its reset, too.
         for _ in range(rng.randint(2, 4) * (avalon.PERIOD if build.wrapper else 1)):
             await self.edge
@@ -117,10 +121,28 @@ class World:
         for score, slots in zip(self.scores, self.lockstep.slots, strict=True):
             score.slots = slots
 
+    # --- what there is of each channel ---
+
+    def _lockstep(self, arbiters: list[Any]) -> Lockstep:
+        return Lockstep(self.build, self.engine, arbiters, self.cover)
+
+    def _score(self, c: int) -> Score:
+        return Score(c, self.windows, self.lockstep.slots[c], self.cover)
+
+    def _traffic(self, c: int, rules: Sequence[Rule]) -> Traffic:
+        return Traffic(self.rng, self.windows, c, rules)
+
+    def _memories(self) -> list[Memory]:
+        scores = enumerate(self.scores)
+        return [
+            Memory(self.dut, f"downstream_{c}_", self.rng, score, self.habits)
+            for c, score in scores
+        ]
+
     async def cycles(self, count: int) -> None:
         """So many cycles."""
         edge, lockstep, control = self.edge, self.lockstep, self.control
-        parts = [*self.masters, *self.memories]
+        parts = [*self.masters, *self.taps, *self.memories]
         operator, interrupts, placement = self.operator, self.interrupts, self.placement
         for _ in range(count):
             await edge
@@ -198,12 +220,16 @@ class World:
         for master, traffic in zip(self.masters, self.traffic, strict=True):
             master.source = traffic
 
+    async def check_memories(self) -> None:
+        """What was written is there."""
+        for score, memory in zip(self.scores, self.memories, strict=True):
+            score.check_memory(memory.store)
+
     async def check(self) -> None:
         """Everything that can be looked at once traffic has ended."""
         await self.settle()
         await self.snapshot()
-        for score, memory in zip(self.scores, self.memories, strict=True):
-            score.check_memory(memory.store)
+        await self.check_memories()
         for p, model in enumerate(self.lockstep.models):
             values = await self.registers([reg.pipeline(p, r) for r in reg.COUNTERS.values()])
             seen = dict(zip(reg.COUNTERS, values, strict=True))

@@ -63,10 +63,10 @@ class Near(Refusing):
 
     BESIDE = ("sideband",)
 
-    def __init__(self, dut: Any, rng: Random, config: FlatConfig) -> None:
+    def __init__(self, dut: Any, rng: Random, config: FlatConfig, prefix: str = "") -> None:
         self.sidebands: dict[int, int] = {}
         self.accesses = Accesses()
-        super().__init__(dut, "near_", rng, self.accesses)
+        super().__init__(dut, f"{prefix}near_", rng, self.accesses)
         dedicated = config.dedicated_lines.start - config.near_lines
         self.store = Lines(lambda n: n if n < config.near_lines else n + dedicated)
 
@@ -78,11 +78,19 @@ class Near(Refusing):
         """The sideband."""
         self.sidebands[line] = values[0]
 
+    def tags(self, home: int, ratio: int) -> list[int]:
+        """The tag in each slot of a set, which the sideband has as it differs from the slot."""
+        width = ratio.bit_length()
+        value = self.sidebands.get(home, 0)
+        tags = [(value >> s * width & ((1 << width) - 1)) ^ s for s in range(ratio)]
+        left = set(range(ratio + 1)) - set(tags)
+        return [*tags, *left]
+
 
 class Far(Refusing):
     """Far: far slot s of a set is line s L + set."""
 
-    def __init__(self, dut: Any, rng: Random, config: FlatConfig) -> None:
+    def __init__(self, dut: Any, rng: Random, config: FlatConfig, prefix: str = "") -> None:
         self.accesses = Accesses()
-        super().__init__(dut, "far_", rng, self.accesses)
+        super().__init__(dut, f"{prefix}far_", rng, self.accesses)
         self.store = Lines(lambda n: n + config.near_lines)

@@ -16,6 +16,7 @@ from tests.expander.bench.master import Master
 from tests.expander.bench.modes import Mode
 from tests.expander.bench.pins import Flag, power_on, reader, writer
 from tests.flat.bench.build import Build
+from tests.flat.bench.contents import check_contents
 from tests.flat.bench.memories import Far, Near
 from tests.flat.bench.score import Score
 from tests.flat.bench.traffic import Traffic
@@ -144,42 +145,8 @@ class World:
         if ports + forwarded != asked:
             raise Difference(f"ports {near}, {far}, forwarded {forwarded}: not {seen}")
         self.cover["forwarded"] += forwarded
-        self.check_contents()
-
-    def check_contents(self) -> None:
-        """Each physical line is in exactly one slot, with what was written last."""
-        golden, config = self.golden, self.config
-        for home in range(config.near_lines):
-            tags = self.tags(home)
-            if sorted(tags) != list(range(config.ratio + 1)):
-                raise Difference(f"set {home}: tags {tags}")
-            for slot, tag in enumerate(tags):
-                p = tag * config.near_lines + home
-                if p not in config.dedicated_lines and golden.where(p) != slot:
-                    raise Difference(f"line {p} is in slot {slot}, not {golden.where(p)}")
-                self._check_line(p, slot, home)
-        for k, p in enumerate(config.dedicated_lines):
-            self._check_line(p, 0, config.near_lines + k)
-
-    def _check_line(self, p: int, slot: int, near_line: int) -> None:
-        if slot == 0:
-            data, poison = self.near.store.read(near_line)
-        else:
-            far = (slot - 1) * self.config.near_lines + near_line
-            data, poison = self.far.store.read(far)
-        hidden = p in self.config.dedicated_lines and near_line < self.config.near_lines
-        if hidden:  # the dedicated line of that number is elsewhere
-            return
-        wanted = self.golden.contents(p)
-        seen = data.to_bytes(64, "little")
-        if (seen, poison) != (wanted, self.score.poison.get(p, 0)):
-            raise Difference(f"line {p}, slot {slot}: {seen.hex()} {poison}, not {wanted.hex()}")
+        check_contents(self.golden, self.near, self.far, self.score.poison)
 
     def tags(self, home: int) -> list[int]:
-        """The tag in each slot of a set, as near's sideband has them: as they differ from slots."""
-        ratio = self.build.ratio
-        width = ratio.bit_length()
-        value = self.near.sidebands.get(home, 0)
-        tags = [(value >> s * width & ((1 << width) - 1)) ^ s for s in range(ratio)]
-        left = set(range(ratio + 1)) - set(tags)
-        return [*tags, *left]
+        """The tag in each slot of a set."""
+        return self.near.tags(home, self.build.ratio)

@@ -38,7 +38,8 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     16 -> io.in.capability.statesLog2,
     24 -> io.in.capability.tableLog2,
     32 -> io.in.capability.addressBits,
-    40 -> io.in.capability.counterIndexBits
+    40 -> io.in.capability.counterIndexBits,
+    48 -> io.in.capability.flatChannels
   )
   map.read(
     at.features,
@@ -47,6 +48,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     24 -> io.in.features.predicates,
     32 -> io.in.features.effects,
     40 -> io.in.features.operandSources,
+    48 -> io.in.features.flatRatio,
     63 -> io.in.features.flatMemory
   )
   map.read(at.window, 0 -> io.in.window.bytes)
@@ -101,6 +103,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     0 -> ruleControl.enable,
     1 -> ruleControl.reads,
     2 -> ruleControl.writes,
+    4 -> ruleControl.near,
     8 -> ruleControl.counterWidth,
     16 -> ruleControl.operandSource,
     24 -> ruleControl.op,
@@ -147,6 +150,41 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     io.ruleCommit,
     0 -> io.ruleCommit.bits.pipeline
   )(io.ruleCommit.bits.pipeline < p.nemo.pipelines.U && io.ruleCommitLegal)
+
+  for (i <- 0 until p.flatChannels) {
+    val base = at.flat.first + at.flat.stride * i
+
+    val nearLines = RegInit(0.U.asTypeOf(new FlatNearLinesRegister))
+    map.storage(base + at.flat.nearLines, 0 -> nearLines.lines)
+    io.out.flat(i).nearLines := nearLines
+
+    val dedicatedStart = RegInit(0.U.asTypeOf(new FlatDedicatedStartRegister))
+    map.storage(base + at.flat.dedicatedStart, 12 -> dedicatedStart.page)
+    io.out.flat(i).dedicatedStart := dedicatedStart
+
+    val dedicatedEnd = RegInit(0.U.asTypeOf(new FlatDedicatedEndRegister))
+    map.storage(base + at.flat.dedicatedEnd, 12 -> dedicatedEnd.page)
+    io.out.flat(i).dedicatedEnd := dedicatedEnd
+
+    val policy = RegInit(0.U.asTypeOf(new FlatPolicyRegister))
+    map.storage(base + at.flat.policy, 0 -> policy.policy, 32 -> policy.n)
+    io.out.flat(i).policy := policy
+
+    map.pulse(base + at.flat.control, 0 -> io.out.flat(i).control.start)
+    map.read(base + at.flat.status, 0 -> io.in.flat(i).status.started, 1 -> io.in.flat(i).status.ready)
+    map.read(base + at.flat.hits, 0 -> io.in.flat(i).hits)
+    map.read(base + at.flat.misses, 0 -> io.in.flat(i).misses)
+    map.read(base + at.flat.swaps, 0 -> io.in.flat(i).swaps)
+    map.read(base + at.flat.nearReads, 0 -> io.in.flat(i).nearReads)
+    map.read(base + at.flat.nearWrites, 0 -> io.in.flat(i).nearWrites)
+    map.read(base + at.flat.farReads, 0 -> io.in.flat(i).farReads)
+    map.read(base + at.flat.farWrites, 0 -> io.in.flat(i).farWrites)
+    map.read(base + at.flat.forwarded, 0 -> io.in.flat(i).forwarded)
+    map.read(base + at.flat.nearErrors, 0 -> io.in.flat(i).nearErrors)
+    map.read(base + at.flat.farErrors, 0 -> io.in.flat(i).farErrors)
+    map.read(base + at.flat.marked, 0 -> io.in.flat(i).marked)
+    map.read(base + at.flat.poisoned, 0 -> io.in.flat(i).poisoned)
+  }
 
   for (i <- 0 until p.nemo.pipelines) {
     val base = at.pipeline.first + at.pipeline.stride * i

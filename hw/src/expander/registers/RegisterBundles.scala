@@ -13,6 +13,7 @@ class CapabilityRegister extends Bundle {
   val tableLog2 = UInt(8.W)
   val addressBits = UInt(8.W)
   val counterIndexBits = UInt(8.W)
+  val flatChannels = UInt(8.W)
 }
 
 /** What is built in, a bit a code. */
@@ -22,6 +23,7 @@ class FeaturesRegister extends Bundle {
   val predicates = UInt(8.W)
   val effects = UInt(4.W)
   val operandSources = UInt(4.W)
+  val flatRatio = UInt(4.W)
   val flatMemory = Bool()
 }
 
@@ -77,6 +79,7 @@ class RuleControlRegister extends Bundle {
   val enable = Bool()
   val reads = Bool()
   val writes = Bool()
+  val near = UInt(2.W)
   val counterWidth = UInt(2.W)
   val operandSource = UInt(2.W)
   val op = UInt(4.W)
@@ -106,6 +109,38 @@ class RuleCommitRegister extends Bundle {
   val pipeline = UInt(6.W)
 }
 
+/** Near lines of the channel's sets. This and the next three count as they stand at the start. */
+class FlatNearLinesRegister extends Bundle {
+  val lines = UInt(47.W)
+}
+
+/** First address of dedicated near memory. */
+class FlatDedicatedStartRegister extends Bundle {
+  val page = UInt(40.W)
+}
+
+/** First address past dedicated near memory; none is where this is not above the first one. */
+class FlatDedicatedEndRegister extends Bundle {
+  val page = UInt(40.W)
+}
+
+/** Which misses swap. */
+class FlatPolicyRegister extends Bundle {
+  val policy = UInt(2.W)
+  val n = UInt(32.W)
+}
+
+/** Commands to the channel's flat memory mode. */
+class FlatControlRegister extends Bundle {
+  val start = Bool()
+}
+
+/** What it is doing. */
+class FlatStatusRegister extends Bundle {
+  val started = Bool()
+  val ready = Bool()
+}
+
 /** The first counter on which the predicate held since the last acknowledge. */
 class PipelineNotificationRegister extends Bundle {
   val valid = Bool()
@@ -128,6 +163,32 @@ class TableEntry extends Bundle {
   val index = UInt(18.W)
   val base = UInt(24.W)
   val mapped = Bool()
+}
+
+/** Inputs of one flat. */
+class FlatInputs extends Bundle {
+  val status = new FlatStatusRegister
+  val hits = UInt(64.W)
+  val misses = UInt(64.W)
+  val swaps = UInt(64.W)
+  val nearReads = UInt(64.W)
+  val nearWrites = UInt(64.W)
+  val farReads = UInt(64.W)
+  val farWrites = UInt(64.W)
+  val forwarded = UInt(64.W)
+  val nearErrors = UInt(64.W)
+  val farErrors = UInt(64.W)
+  val marked = UInt(64.W)
+  val poisoned = UInt(64.W)
+}
+
+/** Outputs of one flat. */
+class FlatOutputs extends Bundle {
+  val nearLines = new FlatNearLinesRegister
+  val dedicatedStart = new FlatDedicatedStartRegister
+  val dedicatedEnd = new FlatDedicatedEndRegister
+  val policy = new FlatPolicyRegister
+  val control = new FlatControlRegister
 }
 
 /** Inputs of one pipeline. */
@@ -155,6 +216,7 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
   val droppedWrites = UInt(64.W)
   val refusedReads = UInt(64.W)
   val interruptPending = new InterruptPendingRegister
+  val flat = Vec(p.flatChannels, new FlatInputs)
   val pipeline = Vec(p.nemo.pipelines, new PipelineInputs)
 }
 
@@ -175,5 +237,6 @@ class RegisterOutputs(p: ExpanderParams) extends Bundle {
   val ruleOperand = UInt(64.W)
   val ruleNotifyOperand = UInt(64.W)
   val ruleEffectOperand = UInt(64.W)
+  val flat = Vec(p.flatChannels, new FlatOutputs)
   val pipeline = Vec(p.nemo.pipelines, new PipelineOutputs)
 }

@@ -2,7 +2,7 @@
 // Generated from hw/regs/anemone.rdl by `make regs`; change that, not this.
 package anemone.expander.registers
 
-/** Byte offsets of the registers; those of a pipeline from its own start. */
+/** Byte offsets of the registers; those of a flat, pipeline from its own start. */
 object RegisterOffsets {
   val id = 0x000
   val version = 0x008
@@ -30,6 +30,29 @@ object RegisterOffsets {
   val ruleCommit = 0x148
   val table = 0x200000
 
+  object flat {
+    val first = 0x800
+    val stride = 0x100
+    val nearLines = 0x000
+    val dedicatedStart = 0x008
+    val dedicatedEnd = 0x010
+    val policy = 0x018
+    val control = 0x020
+    val status = 0x028
+    val hits = 0x040
+    val misses = 0x048
+    val swaps = 0x050
+    val nearReads = 0x058
+    val nearWrites = 0x060
+    val farReads = 0x068
+    val farWrites = 0x070
+    val forwarded = 0x078
+    val nearErrors = 0x080
+    val farErrors = 0x088
+    val marked = 0x090
+    val poisoned = 0x098
+  }
+
   object pipeline {
     val first = 0x1000
     val stride = 0x100
@@ -46,6 +69,8 @@ object RegisterOffsets {
 
 /** Codes of fields, by name. */
 object RegisterCodes {
+  val nearFilter: Seq[(String, Int)] =
+    Seq("any" -> 0, "hit" -> 1, "miss" -> 2)
   val counterWidth: Seq[(String, Int)] =
     Seq("bits8" -> 0, "bits16" -> 1, "bits32" -> 2, "bits64" -> 3)
   val operandSource: Seq[(String, Int)] =
@@ -56,4 +81,6 @@ object RegisterCodes {
     Seq("none" -> 0, "equal" -> 1, "greater_equal" -> 2, "greater" -> 3, "less" -> 4, "less_equal" -> 5)
   val readEffect: Seq[(String, Int)] =
     Seq("none" -> 0, "reset" -> 1, "op" -> 2)
+  val swapPolicy: Seq[(String, Int)] =
+    Seq("every" -> 0, "nth" -> 1, "one_in" -> 2, "never" -> 3)
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.nemo.{LineRead, MemoryEvent}
+import chisel3._
+import chisel3.util._
+
+/** One order of a channel's events and telemetry reads in flat memory mode, where an event comes whenever it is decided
+  * and a read whenever it is accepted, both in one cycle perhaps: then the event is first.
+  *
+  * Who is not first waits. A read took the cycle in which it was accepted from a request, so it finds a free one when all
+  * that was decided before is through. While more than `undecided` wait no read is accepted, so that reads of one slot are
+  * never felt on the memory path. Those that walk take more: then `hold` lets the controller take no request for a
+  * while, and there is a place for every event that may still come.
+  *
+  * Latency: none when nobody waits.
+  *
+  * @param undecided requests whose events may still come when `hold` is there
+  */
+class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
+  private val places = EventOrder.places(undecided)
+  private val numberBits = log2Ceil(places) + 1
+  val io = IO(new Bundle {
+    val event = Flipped(Valid(new MemoryEvent(p.nemo)))
+
+    /** At most [[ExpanderParams.telemetryReads]] wait: more are not under way. */
+    val read = Flipped(Valid(new LineRead(p.nemo)))
+
+    /** A read may be accepted in this cycle. */
+    val open = Output(Bool())
+    val hold = Output(Bool())
+    val first = new Bundle {
+      val event = Valid(new MemoryEvent(p.nemo))
+      val read = Decoupled(new LineRead(p.nemo))
+    }
+  })
+  private val events = Module(new Queue(new MemoryEvent(p.nemo), places, flow = true))
+  events.io.enq.valid := io.event.valid
+  events.io.enq.bits := io.event.bits
+  assert(!io.event.valid || events.io.enq.ready, "an event was lost")
+
+  // A read knows how many events were there before it.
+  private val came, went = RegInit(0.U(numberBits.W))
+  private val now = came + io.event.valid
+  came := now
+  private val reads = Module(new Queue(
+    new Bundle {
+      val read = new LineRead(p.nemo)
+      val behind = UInt(numberBits.W)
+    },
+    p.telemetryReads,
+    flow = true
+  ))
+  reads.io.enq.valid := io.read.valid
+  reads.io.enq.bits.read := io.read.bits
+  reads.io.enq.bits.behind := now
+  assert(!io.read.valid || reads.io.enq.ready, "a telemetry read was lost")
+
+  private val readFirst = reads.io.deq.valid && reads.io.deq.bits.behind === went
+  io.first.read.valid := readFirst
+  io.first.read.bits := reads.io.deq.bits.read
+  reads.io.deq.ready := readFirst && io.first.read.ready
+  io.first.event.valid := events.io.deq.valid && !readFirst
+  io.first.event.bits := events.io.deq.bits
+  events.io.deq.ready := !readFirst
+  when(io.first.event.valid) { went := went + 1.U }
+
+  io.open := events.io.count +& reads.io.count <= undecided.U
+  io.hold := RegNext(events.io.count > (undecided + 2).U, false.B)
+}
+
+object EventOrder {
+
+  /** Events that may wait: those that do when `hold` is there, and all that are undecided then. */
+  def places(undecided: Int): Int = 2 * undecided + 6
+}

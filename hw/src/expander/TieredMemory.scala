@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.{Axi4Pins, Axi4Port}
+import anemone.expander.registers.{FlatInputs, FlatOutputs}
+import anemone.flat.{FlatMemory, FlatParams}
+import anemone.nemo.MemoryEvent
+import chisel3._
+import chisel3.util._
+
+/** Near and far memory of one channel. */
+class TierPins(flat: FlatParams) extends Bundle {
+  val near = new Axi4Pins(flat.memory)
+
+  /** Beside the data of near's writes and reads. */
+  val near_wsideband = Output(UInt(flat.sidebandBits.W))
+  val near_rsideband = Input(UInt(flat.sidebandBits.W))
+  val far = new Axi4Pins(flat.memory)
+}
+
+/** One channel's memory in flat memory mode: a [[FlatMemory]] that starts when software says so.
+  *
+  * Until then requests wait. What software has set is taken at the start and stays until the next reset; behind a warm
+  * reset it has to be what it was, for memory holds what was made of it.
+  *
+  * An event is given when it is decided whether near memory had the line. Decisions are taken in the order of acceptance,
+  * so events keep it; and an access is answered no earlier, so whoever has an answer finds the event counted.
+  */
+class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
+  val io = IO(new Bundle {
+    val powerOn = Input(Bool())
+    val host = Flipped(new Axi4Port(p.memory))
+    val tiers = new TierPins(flat)
+    val channel = Input(UInt(flat.channelBits.W))
+    val set = Input(new FlatOutputs)
+    val shown = Output(new FlatInputs)
+    val event = Valid(new MemoryEvent(p.nemo))
+
+    /** No request is taken. */
+    val hold = Input(Bool())
+  })
+  private val started = RegInit(false.B)
+  private val starts = io.set.control.start && io.set.nearLines.lines =/= 0.U
+  started := started || starts
+
+  // Held together with the controller's reset, which lasts until the start.
+  private val empty = Reg(Bool())
+  empty := io.powerOn || (empty && !started)
+
+  private val memory = withReset(reset.asBool || !started)(Module(new FlatMemory(flat)))
+  memory.powerOn := empty && !started
+  memory.channel := io.channel
+  memory.host.drivenBy(io.host)
+  io.tiers.near <> memory.near
+  io.tiers.near_wsideband := memory.near_wsideband
+  memory.near_rsideband := io.tiers.near_rsideband
+  io.tiers.far <> memory.far
+
+  // What is past the device bounds the same as the device's end.
+  private val most = BigInt(1) << flat.lineBits
+  private def lines(value: UInt): UInt = Mux(value >= most.U, most.U, value)
+  private val asked = Wire(chiselTypeOf(memory.config))
+  asked.nearLines := lines(io.set.nearLines.lines)
+  asked.dedicatedStart := lines(io.set.dedicatedStart.page << (6 - flat.channelBits))
+  asked.dedicatedEnd := lines(io.set.dedicatedEnd.page << (6 - flat.channelBits))
+  asked.policy := io.set.policy.policy
+  asked.n := Mux(io.set.policy.n === 0.U, 1.U, io.set.policy.n)
+  memory.config := RegEnable(asked, !started)
+
+  memory.hold.get := io.hold
+  private val event = memory.event.get.bits
+  io.event.valid := memory.event.get.valid
+  io.event.bits.address := event.access.address
+  io.event.bits.write := event.access.write
+  io.event.bits.near.foreach(_ := Cat(event.miss, event.hit))
+
+  private val counts = memory.counters
+  io.shown.status.started := started
+  io.shown.status.ready := memory.initialised
+  io.shown.hits := counts.hits
+  io.shown.misses := counts.misses
+  io.shown.swaps := counts.swaps
+  io.shown.nearReads := counts.nearReads
+  io.shown.nearWrites := counts.nearWrites
+  io.shown.farReads := counts.farReads
+  io.shown.farWrites := counts.farWrites
+  io.shown.forwarded := counts.forwarded
+  io.shown.nearErrors := counts.nearErrors
+  io.shown.farErrors := counts.farErrors
+  io.shown.marked := counts.marked
+  io.shown.poisoned := counts.poisoned
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.Axi4Params
+import anemone.flat.FlatParams
+import anemone.nemo.NemoParams
+import chisel3._
+import chiseltest._
+import org.scalatest.flatspec.AnyFlatSpec
+import scala.collection.mutable
+import scala.util.Random
+
+/** Events and reads come out in the order in which they came in, whatever the engine does meanwhile. */
+class EventOrderSpec extends AnyFlatSpec with ChiselScalatestTester {
+  private val undecided = 4
+  private val memory = Axi4Params(addressBits = 20, idBits = 4)
+  private val p = ExpanderParams(
+    NemoParams(pipelines = 2, channels = 1, states = 16, table = 2, addressBits = 16, outcomes = true),
+    memory,
+    telemetryReads = 8,
+    readsInFlight = 8,
+    flat = Some(FlatParams(memory, addressBits = 16, requests = undecided, events = true))
+  )
+
+  it should "keep one order, and lose no event of a controller that heeds hold" in {
+    test(new EventOrder(p, undecided)) { dut =>
+      val random = new Random(20261121)
+      for (eager <- Seq(1.0, 0.5, 0.1); reading <- Seq(0.1, 0.5, 1.0)) {
+        // What came and did not go: an event's address, or -1 less a read's line.
+        val order = mutable.Queue[Int]()
+        var inFlight, heldFor, reads, number = 0
+        for (_ <- 0 until 3000) {
+          if (dut.io.hold.peek().litToBoolean) heldFor += 1
+          else if (inFlight < undecided && random.nextInt(8) > 0) inFlight += 1
+          val event = inFlight > 0 && random.nextInt(8) > 0
+          val read = dut.io.open.peek().litToBoolean && reads < p.telemetryReads && random.nextDouble() < reading
+          number = (number + 1) % (1 << 10)
+          if (event) { inFlight -= 1; order += number }
+          if (read) { reads += 1; order += -1 - number % 2 }
+          dut.io.event.valid.poke(event.B)
+          dut.io.event.bits.address.poke(number.U)
+          dut.io.read.valid.poke(read.B)
+          dut.io.read.bits.line.poke((number % 2).U)
+          dut.io.first.read.ready.poke((random.nextDouble() < eager).B)
+          val (out, asked) = (dut.io.first.event.valid.peek().litToBoolean, dut.io.first.read.valid.peek().litToBoolean)
+          assert(!(out && asked))
+          assert(out == order.headOption.exists(_ >= 0), "an event goes when it is first")
+          assert(asked == order.headOption.exists(_ < 0), "a read is offered when it is first")
+          if (out) dut.io.first.event.bits.address.expect(order.dequeue().U)
+          if (asked) {
+            dut.io.first.read.bits.line.expect((-1 - order.head).U)
+            if (dut.io.first.read.ready.peek().litToBoolean) {
+              order.dequeue()
+              reads -= 1
+            }
+          }
+          dut.clock.step()
+        }
+        if (eager == 1.0) assert(heldFor == 0, "reads of one slot are not felt")
+        if (eager == 0.1 && reading == 1.0) assert(heldFor > 0)
+        // Empty it for the next.
+        dut.io.event.valid.poke(false.B)
+        dut.io.read.valid.poke(false.B)
+        dut.io.first.read.ready.poke(true.B)
+        dut.clock.step(100)
+      }
+    }
+  }
+}

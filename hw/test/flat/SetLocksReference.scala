@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import anemone.formal.JudgedRun
+import chisel3._
+import chisel3.util._
+
+/** [[SetLocks]] with any requests, decisions and idle sets, and a plain record of two locks, any two. */
+class SetLocksReference(p: FlatParams) extends Module {
+  private val locks = Module(new SetLocks(p))
+  val io = IO(new Bundle {
+    val ask = Flipped(Decoupled(new LockRequest(p)))
+    val decided = Flipped(Valid(new LockedOp(p)))
+    val idle = Input(UInt(p.locks.W))
+    val watched = Input(Vec(2, UInt(p.lockBits.W)))
+
+    /** A lock was given away that a request waits for. */
+    val wrongLost = Output(Bool())
+
+    /** A lock is shared by two sets. */
+    val wrongShared = Output(Bool())
+
+    /** A set has two locks. */
+    val wrongTwice = Output(Bool())
+  })
+  private val judged = JudgedRun()
+  private val watched = RegEnable(io.watched, reset.asBool)
+  locks.io.powerOn := reset.asBool
+  locks.io.kept := 0.U
+  locks.io.touched := 0.U
+  locks.io.of := 0.U
+  locks.io.ask <> io.ask
+  locks.io.idle := io.idle
+  locks.io.decided.valid := io.decided.valid
+  locks.io.decided.bits.lock := UIntToOH(io.decided.bits.lock, p.locks)
+  locks.io.decided.bits.request := io.decided.bits.request
+
+  // Which set each of the two has, while a request waits for its decision.
+  private val place = Reg(Vec(2, UInt(p.lineBits.W)))
+  private val waits = RegInit(VecInit(false.B, false.B))
+  private val last = Reg(Vec(2, UInt(p.requestBits.W)))
+  private val (lost, shared) = Seq.tabulate(2) { w =>
+    val granted = io.ask.fire && locks.io.grant.lock === watched(w)
+    val ends = io.decided.valid && io.decided.bits.lock === watched(w) && io.decided.bits.request === last(w)
+    val same = io.ask.bits.place === place(w)
+    when(ends) { waits(w) := false.B }
+    when(granted) {
+      place(w) := io.ask.bits.place
+      waits(w) := true.B
+      last(w) := io.ask.bits.request
+    }
+    (granted && waits(w) && !(locks.io.grant.shared && same), granted && waits(w) && locks.io.grant.shared && !same)
+  }.unzip
+  private val anew =
+    io.ask.fire && waits(0) && io.ask.bits.place === place(0) &&
+      !(locks.io.grant.shared && locks.io.grant.lock === watched(0))
+  io.wrongLost := judged && lost.reduce(_ || _)
+  io.wrongShared := judged && shared.reduce(_ || _)
+  io.wrongTwice := judged && (anew || (watched(0) =/= watched(1) && waits.asUInt.andR && place(0) === place(1)))
+}
+
+/** The same as a model checker takes it: nothing else goes out. */
+class SetLocksProof(p: FlatParams) extends Module {
+  private val reference = Module(new SetLocksReference(p))
+  val io = IO(new Bundle {
+    val ask = Flipped(Valid(new LockRequest(p)))
+    val decided = Flipped(Valid(new LockedOp(p)))
+    val idle = Input(UInt(p.locks.W))
+    val watched = Input(Vec(2, UInt(p.lockBits.W)))
+    val wrongLost, wrongShared, wrongTwice = Output(Bool())
+  })
+  reference.io.ask.valid := io.ask.valid
+  reference.io.ask.bits := io.ask.bits
+  reference.io.decided := io.decided
+  reference.io.idle := io.idle
+  reference.io.watched := io.watched
+  io.wrongLost := reference.io.wrongLost
+  io.wrongShared := reference.io.wrongShared
+  io.wrongTwice := reference.io.wrongTwice
+}

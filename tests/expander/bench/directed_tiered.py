@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of an expander in flat memory mode: whose misses and hits, and when they count."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import cocotb
+
+from anemone import registers
+from anemone.flat.config import FlatConfig
+from anemone.rules import Rule
+from tests.expander.bench import control as reg
+from tests.expander.bench.hand import SEED
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.operator import Operator
+from tests.expander.bench.requests import Request
+from tests.expander.bench.sizes import BUILDS
+from tests.expander.bench.store import bits
+from tests.expander.bench.tiered import TieredWorld
+from tests.expander.bench.world import World
+
+PAGE = 4096
+LINES = PAGE // 64
+NEAR_PAGES = 4  # pages k, k + 4 and k + 8 share their sets; those below 4 are near at first
+TENANT_A, TENANT_B = (0, 1), (4, 6)  # their pages, of which 0 and 4 conflict
+ROUNDS = 5
+
+
+def tiered(test: Callable[[TieredWorld], Awaitable[None]]) -> Any:
+    """A cocotb test of a world with four near pages, in which nothing moves."""
+
+    @wraps(test)
+    async def run(dut: Any) -> None:
+        build = BUILDS[os.environ["BENCH_SIZE"]]
+        world = TieredWorld(dut, build, Counter())
+        world.config = FlatConfig(NEAR_PAGES * LINES // build.engine.channels, build.ratio)
+        await world.start()
+        await world.restart(SEED)
+        await world.program()
+        await test(world)
+
+    return cocotb.test()(run)
+
+
+def counts(name: str, near: str, pages: Sequence[int], table: dict[int, int]) -> Rule:
+    """Accesses of some pages in a row, by what near had; `table`: page to counter."""
+    start, end = pages[0] * PAGE, (pages[-1] + 1) * PAGE
+    return Rule(
+        name=name, near=near, start=start, end=end, primary_shift=12, map=list(table.items())
+    )
+
+
+async def program(world: TieredWorld, rules: list[Rule]) -> None:
+    """Rules and their tables, all else cleared."""
+    size = world.build.engine
+    for p, rule in enumerate(rules):
+        world.operator.clear(p)
+        Operator.rule(world.operator, p, rule, True)
+        for key, base in rule.map.tolist():
+            world.lockstep.tables.append((p, key, base, True))
+            world.control.write(*reg.entry(size, p, key, base, True))
+    await world.settle()
+
+
+async def play(world: TieredWorld, requests: list[Request], latency: int = 8) -> int:
+    """Offer each on its channel, reads and writes each in their order, until all are counted; near
+    answers within `latency` cycles. Returns the cycles in which they were offered.
+    """
+    channels = world.build.engine.channels
+    todo: dict[tuple[int, bool], deque[Request]] = {}
+    for request in requests:
+        todo.setdefault((request.addr // 64 % channels, request.write), deque()).append(request)
+    for c, master in enumerate(world.masters):
+        queues = {write: todo.get((c, write), deque()) for write in (False, True)}
+        master.source = lambda write, _, q=queues: q[write].popleft() if q[write] else None
+        master.mode = Mode()
+    for near, far in zip(world.near, world.far, strict=True):
+        near.mode, far.mode = Mode(latency=latency), Mode(latency=40)
+    start = world.t
+    while any(todo.values()):
+        await world.cycles(1)
+    cycles = world.t - start
+    await world.settle()
+    for master, traffic in zip(world.masters, world.traffic, strict=True):
+        master.source = traffic
+    return cycles
+
+
+def counted(world: TieredWorld, p: int) -> dict[int, int]:
+    """The counters of a pipeline that are not zero, both channels' together. `World.check` has
+    compared the model with what the telemetry region returns.
+    """
+    total: Counter[int] = Counter()
+    for index, _, value in world.lockstep.models[p].nonzero():
+        total[index] += value
+    return dict(total)
+
+
+@tiered
+async def misses_are_attributed_exactly(world: TieredWorld) -> None:
+    """Two tenants with a page each that conflict, and one each that does not: the misses of each
+    tenant and of each page, as they are worked out by hand.
+    """
+    by_page = {page: page for page in (*TENANT_A, *TENANT_B)}
+    rules = [
+        counts("tenant A", "miss", TENANT_A, dict.fromkeys(TENANT_A, 0)),
+        counts("tenant B", "miss", TENANT_B, dict.fromkeys(TENANT_B, 0)),
+        counts("missed pages", "miss", (0, 15), by_page),
+        counts("hit pages", "hit", (0, 15), by_page),
+    ]
+    await program(world, rules)
+    lines = [
+        page * PAGE + line * 64
+        for _ in range(ROUNDS)
+        for line in range(LINES)
+        for page in (0, 1, 4, 6)
+    ]
+    ids = 1 << world.build.id_bits
+    await play(world, [Request(False, i % ids, addr) for i, addr in enumerate(lines)])
+    await world.check()
+    # Page 0 is near at first and page 4 never when it is asked for; page 1 stays near; page 6 is
+    # brought there once, for nobody else wants its place.
+    conflicts_a, conflicts_b, cold = (ROUNDS - 1) * LINES, ROUNDS * LINES, LINES
+    assert counted(world, 0) == {0: conflicts_a}
+    assert counted(world, 1) == {0: conflicts_b + cold}
+    assert counted(world, 2) == {0: conflicts_a, 4: conflicts_b, 6: cold}
+    assert counted(world, 3) == {0: LINES, 1: ROUNDS * LINES, 6: (ROUNDS - 1) * LINES}
+
+
+@tiered
+async def attribution_adds_up_amid_random_traffic(world: TieredWorld) -> None:
+    """Reads and writes of both tenants at once: hits and misses by page are the controller's."""
+    pages = (*TENANT_A, *TENANT_B)
+    rules = [
+        counts(near, near, (0, 15), {page: page for page in range(16)})
+        for near in ("hit", "miss", "any")
+    ]
+    await program(world, rules)
+    rng, requests = world.rng, []
+    for i in range(3000):
+        addr = rng.choice(pages) * PAGE + rng.randrange(LINES) * 64
+        request = Request(rng.random() < 0.4, i % (1 << world.build.id_bits), addr)
+        if request.write:
+            request.data = [(bits(rng.getrandbits(512)), (1 << 64) - 1, 0)]
+        requests.append(request)
+    await play(world, requests)
+    await world.check()
+    flats = [score.flat.counts for score in world.scores]
+    hits, misses, all_of_them = (counted(world, p) for p in range(3))
+    assert sum(hits.values()) == sum(flat.hits for flat in flats)
+    assert sum(misses.values()) == sum(flat.misses for flat in flats)
+    assert 1 not in misses, "nothing conflicts with page 1"
+    by_page = Counter(request.addr // PAGE for request in requests)
+    assert all_of_them == by_page == Counter(hits) + Counter(misses)
+
+
+@tiered
+async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(world: TieredWorld) -> None:
+    """Near refuses to tell what it has: the access is an event, and neither hit nor miss."""
+    rules = [counts(near, near, (0, 15), {0: 0}) for near in ("hit", "miss", "any")]
+    await program(world, rules)
+    world.near[0].refusals.append(False)
+    world.scores[0].refused.add(0)
+    await play(world, [Request(False, 0, 0)])
+    assert not world.near[0].refusals
+    await world.check()
+    assert [counted(world, p) for p in range(3)] == [{}, {}, {0: 1}]
+
+
+@tiered
+async def telemetry_is_read_amid_a_stream_of_hits(world: TieredWorld) -> None:
+    """It costs the cycle in which it is accepted, and no other request waits."""
+    await program(world, [counts("hits", "hit", (0, 15), {0: 0})])
+    channels = world.build.engine.channels
+    requests = []
+    for k in range(1000):
+        addr, id = k * channels % (NEAR_PAGES * LINES) * 64, k % 8
+        if k % 7 == 6:
+            addr, id = world.windows.address(0, 0, 0, False), 8 + k % 8
+        requests += (Request(False, id, addr + c * 64) for c in range(channels))
+    cycles = await play(world, requests, latency=1)
+    await world.check()
+    assert cycles <= 1000 + 20
+
+
+@tiered
+async def reads_that_walk_hold_the_controller_and_lose_nothing(world: TieredWorld) -> None:
+    """A line whose read effect is an update takes eight slots: while several wait, and writes come
+    in every cycle, events pile up.
+    """
+    rule = counts("writes", "any", (0, 15), {0: 0})
+    await program(world, [replace(rule, effect_op="add", effect_operand=1)])
+    requests = []
+    for k in range(600):
+        read = Request(False, k % 16, world.windows.address(0, k % 2, 0, True))
+        write = Request(True, k % 16, k % LINES * 128)
+        write.data = [(bits(k), (1 << 64) - 1, 0)]
+        requests += (read, write)
+    await play(world, requests, latency=1)
+    await world.check()
+    assert world.cover["tiered/held"]
+
+
+@tiered
+async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(world: TieredWorld) -> None:
+    """Reset without power-up: software starts the mode anew as it was, and all lines are there.
+    What it sets later has no effect, and without near lines nothing starts.
+    """
+    rng = world.rng
+    written = []
+    for i, line in enumerate(rng.sample(range(NEAR_PAGES * LINES * 3), 200)):
+        request = Request(True, i % 16, line * 64)
+        request.data = [(bits(rng.getrandbits(512)), (1 << 64) - 1, 0)]
+        written.append(request)
+    await play(world, written)
+    await world.check()
+    await world.restart(SEED + 1, warm=True)
+    todo = [Request(False, 0, 0)]
+    world.masters[0].source = lambda write, _: None if write or not todo else todo.pop()
+    world.masters[0].mode = Mode()
+    start = registers.FLAT_CONTROL.pack(start=1)
+    world.control.write(registers.FLAT.at(0, registers.FLAT_CONTROL), start)
+    await world.cycles(300)
+    assert not todo and not world.scores[0].idle, "a request that was not offered, or is answered"
+    status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in range(len(world.masters))]
+    assert await world.registers(status) == [0 for _ in status]
+    await world.begin()
+    for c in range(len(world.masters)):
+        world.control.write(registers.FLAT.at(c, registers.FLAT_NEAR_LINES), 7)
+        world.control.write(registers.FLAT.at(c, registers.FLAT_POLICY), 3)
+    await world.settle()
+    await World.program(world)
+    await play(world, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])
+    await world.check()

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An expander in flat memory mode: two memories below each channel, started by software."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from anemone import registers
+from anemone.flat.config import POLICIES, FlatConfig
+from anemone.flat.result import Counts
+from anemone.golden.flat import FlatMemory
+from anemone.rules import NEAR, Rule
+from tests.cocotb.bench.player import Difference
+from tests.expander.bench.lockstep import Lockstep, Slots
+from tests.expander.bench.memory import Memory
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.operator import Operator
+from tests.expander.bench.pins import ADDRESS, Fields, Flag, reader
+from tests.expander.bench.requests import Windows
+from tests.expander.bench.sizes import Build
+from tests.expander.bench.tiered_score import TieredScore
+from tests.expander.bench.traffic import Traffic
+from tests.expander.bench.world import World
+from tests.flat.bench.contents import check_contents
+from tests.flat.bench.memories import Far, Near
+
+PAGE = 4096  # dedicated memory comes in these
+TRAFFIC = ("near_reads", "near_writes", "far_reads", "far_writes")
+COUNTERS = {
+    name: getattr(registers, f"FLAT_{name.upper()}")
+    for name in ("hits", "misses", "swaps", *TRAFFIC, "forwarded")
+}
+ERRORS = [registers.FLAT_NEAR_ERRORS, registers.FLAT_FAR_ERRORS, registers.FLAT_MARKED]
+
+
+def random_config(rng: Random, build: Build) -> FlatConfig:
+    """Of a channel: sizes that need not be powers of two, any policy, often a dedicated range."""
+    size = build.engine
+    lines = (1 << (size.address_bits - 6)) // size.channels
+    near = rng.choice((1, 2, 5, 16, 33, lines // (build.ratio + 3)))
+    policy = rng.choice(POLICIES)
+    n = {"nth": rng.choice((1, 2, 3, 5)), "one_in": rng.choice((1, 2, 7))}.get(policy, 1)
+    dedicated = (0, 0)
+    if rng.random() < 0.6:
+        page = PAGE // size.channels
+        start = rng.choice((0, 1, rng.randrange((1 << size.address_bits) // PAGE))) * page
+        dedicated = start, start + page
+    return FlatConfig(near, build.ratio, dedicated, policy, n)
+
+
+class TieredLockstep(Lockstep):
+    """Events come when they are decided, in the order in which the controller took the requests;
+    they wait for what came before them, as telemetry reads do.
+    """
+
+    def __init__(self, build: Build, engine: Any, *more: Any) -> None:
+        super().__init__(build, engine, *more)
+        self._ready = [
+            reader(getattr(engine, f"io_reads_{c}_ready")) for c in range(build.engine.channels)
+        ]
+        self._shown = [_event(engine, f"io_events_{c}_bits") for c in range(build.engine.channels)]
+
+    def controllers(self, controllers: list[Any]) -> None:
+        """Where the decisions are seen."""
+        self._decided = [reader(controller.event_valid) for controller in controllers]
+        self._held = [reader(controller.hold) for controller in controllers]
+
+    def restart(self, t: int, windows: Windows) -> None:
+        """A reset that ends before cycle t."""
+        super().restart(t, windows)
+        self._orders: list[deque[Any]] = [deque() for _ in self.slots]
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is on its way."""
+        return super().idle and not any(self._orders)
+
+    def _turn(self, t: int, c: int, slots: Slots, hold: bool) -> Any:
+        order = self._orders[c]
+        self.cover["tiered/held"] += self._held[c]()
+        if self._decided[c]():
+            if not slots.outcomes:
+                raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
+            order.append((slots.outcomes.popleft(), None, None))
+            slots.given += 1
+        if self._beat[c]():
+            read, line = self._accepted(t, c, slots)
+            if read:
+                self.cover["tiered/read behind events"] += bool(order)
+                order.append((None, read, line))
+        event = read = line = None
+        if order and (order[0][0] or not (hold or slots.walk or slots.waiting)):
+            event, read, line = order.popleft()
+            if event:
+                self.cover["tiered/event behind reads"] += bool(order and order[0][1])
+        seen = self._event[c](), self._read[c]() and self._ready[c]()
+        if seen != (event is not None, read is not None):
+            raise Difference(f"cycle {t}: channel {c}: event, read are {seen}: {event}, {read}")
+        if event:
+            self._compare(t, c, event)
+        return event, read, line
+
+    def _compare(self, t: int, c: int, event: tuple[int, bool, str]) -> None:
+        addr, write, near = event
+        shown = tuple(pin() for pin in self._shown[c])
+        if shown != (addr, write, NEAR.index(near)):
+            raise Difference(f"cycle {t}: channel {c}: the event is {shown}, not {event}")
+        for asked in {model.rule.near for model in self.models if model.on}:
+            self.cover[f"tiered/{near} for {asked}"] += 1
+
+
+def _event(scope: Any, prefix: str) -> list[Any]:
+    return [reader(getattr(scope, f"{prefix}_{name}")) for name in ("address", "write", "near")]
+
+
+class TieredOperator(Operator):
+    """Rules ask what near memory had, too."""
+
+    def rule(self, p: int, rule: Rule, enable: bool) -> int:
+        """As it is, but for that."""
+        return super().rule(p, replace(rule, near=self.rng.choice(NEAR)), enable)
+
+
+class TieredTraffic(Traffic):
+    """Half of it to few sets, so that they meet while a swap is under way."""
+
+    config = FlatConfig(1)
+
+    def focus(self) -> None:
+        """Another phase: other sets."""
+        super().focus()
+        rng = self.rng
+        self._homes = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
+        self._conflicts = rng.choice((0.2, 0.5, 0.9))
+
+    def _address(self) -> int:
+        rng, config = self.rng, self.config
+        if rng.random() >= self._conflicts:
+            return super()._address()
+        tag = rng.randrange(config.ratio + 1)
+        p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
+        addr = ((p * self.build.engine.channels) + self.channel) << 6
+        return addr if self.windows.decode(addr, self.channel) is None else super()._address()
+
+
+class Tap:
+    """Sees what a channel's controller takes."""
+
+    def __init__(self, controller: Any, score: TieredScore) -> None:
+        self.score = score
+        self._pins = [
+            (
+                write,
+                reader(getattr(controller, f"host_{name}valid")),
+                reader(getattr(controller, f"host_{name}ready")),
+                Fields(controller, f"host_{name}", ADDRESS),
+            )
+            for write, name in ((False, "ar"), (True, "aw"))
+        ]
+
+    def step(self, t: int) -> None:
+        """Cycle t."""
+        for write, valid, ready, fields in self._pins:
+            if valid() and ready():
+                self.score.taken(t, write, fields.read())
+
+
+class TieredWorld(World):
+    """`config`: of all channels; given, or drawn for each restart."""
+
+    operator_type = TieredOperator
+    config: FlatConfig | None = None
+
+    async def restart(self, seed: int, warm: bool = False) -> None:
+        """Power up; or a reset with everything done, behind which memories hold what they held."""
+        self.warm = warm
+        if not warm:
+            self.now = self.config or random_config(Random(seed), self.build)
+        kept = list(zip(self.near, self.far, self.scores, strict=True)) if warm else []
+        power_on = Flag(self.dut.powerOn, int(not warm))
+        await super().restart(seed)
+        power_on.set(0)
+        for c, (near, far, score) in enumerate(kept):
+            self.near[c].store, self.near[c].sidebands = near.store, near.sidebands
+            self.far[c].store = far.store
+            self.scores[c].begin(score.flat, score.poison)
+            score.flat.counts = Counts()
+
+    def _controllers(self) -> list[Any]:
+        channels = range(self.build.engine.channels)
+        return [getattr(self.dut, f"tiered_{c}").memory for c in channels]
+
+    def _lockstep(self, arbiters: list[Any]) -> Lockstep:
+        lockstep = TieredLockstep(self.build, self.engine, arbiters, self.cover)
+        lockstep.controllers(self._controllers())
+        return lockstep
+
+    def _score(self, c: int) -> TieredScore:
+        score = TieredScore(c, self.windows, self.lockstep.slots[c], self.cover)
+        score.begin(FlatMemory(self.now), {})
+        return score
+
+    def _traffic(self, c: int, rules: Sequence[Rule]) -> Traffic:
+        traffic = TieredTraffic(self.rng, self.windows, c, rules)
+        traffic.config = self.now
+        return traffic
+
+    def _memories(self) -> list[Memory]:
+        pairs = zip(self._controllers(), self.scores, strict=True)
+        self.taps = [Tap(controller, score) for controller, score in pairs]
+        prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
+        self.near = [Near(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
+        self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
+        return [*self.near, *self.far]
+
+    async def program(self) -> None:
+        """Windows, rules, tables; then flat memory mode."""
+        await super().program()
+        await self.begin()
+
+    async def begin(self) -> None:
+        """Set up every channel's flat memory mode, and start it."""
+        channels = range(self.build.engine.channels)
+        config = self.now
+        start, end = (page * len(channels) // PAGE for page in config.dedicated)
+        values = {
+            registers.FLAT_NEAR_LINES: {"lines": config.near_lines},
+            registers.FLAT_DEDICATED_START: {"page": start},
+            registers.FLAT_DEDICATED_END: {"page": end},
+            registers.FLAT_POLICY: {"policy": POLICIES.index(config.policy), "n": config.n},
+            registers.FLAT_CONTROL: {"start": 1},
+        }
+        for c in channels:
+            for register, fields in values.items():
+                self.control.write(registers.FLAT.at(c, register), register.pack(**fields))
+        status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in channels]
+        ready = registers.FLAT_STATUS.pack(started=1, ready=1)
+        while await self.registers(status) != [ready for _ in channels]:
+            await self.cycles(20)
+        for near in [] if self.warm else self.near:
+            near.store.lines.clear()  # zeroes, in place of what the golden model has there
+            near.accesses.counts.clear()
+
+    def phase(self) -> None:
+        """Other traffic, other memories, other software."""
+        for traffic in self.traffic:
+            traffic.focus()
+        for part in (*self.masters, *self.memories):
+            part.mode = Mode.random(self.rng)
+        for memory in self.memories:  # what is written brings poison enough
+            memory.mode.errors = memory.mode.poison = 0.0
+        self.operator.focus()
+        self.interrupts.eager = self.rng.choice((1.0, 0.2))
+
+    async def check_memories(self) -> None:
+        """Each line is in one place, and the traffic was what the accesses asked for."""
+        for c, score in enumerate(self.scores):
+            values = await self.registers([registers.FLAT.at(c, r) for r in COUNTERS.values()])
+            seen = dict(zip(COUNTERS, values, strict=True))
+            forwarded = seen.pop("forwarded")
+            wanted = {name: getattr(score.flat.counts, name) for name in seen}
+            if seen != wanted:
+                raise Difference(f"channel {c} counted {seen}, not {wanted}")
+            ports = self.near[c].accesses.counts.total() + self.far[c].accesses.counts.total()
+            ports -= len(score.refused)  # counted as errors
+            if ports + forwarded != sum(seen[name] for name in TRAFFIC):
+                raise Difference(f"channel {c}: {ports} at the ports, {forwarded} spared: {seen}")
+            errors = await self.registers([registers.FLAT.at(c, r) for r in ERRORS])
+            if errors != [len(score.refused), 0, 0]:
+                raise Difference(f"channel {c} counted errors: {errors}")
+            check_contents(score.flat, self.near[c], self.far[c], score.poison)
+
+
+def world_type(build: Build) -> type[World]:
+    """What the build's world is."""
+    return TieredWorld if build.ratio else World

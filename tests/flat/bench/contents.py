@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What near and far must hold at the end."""
+
+from __future__ import annotations
+
+from anemone.golden.flat import FlatMemory
+from tests.cocotb.bench.player import Difference
+from tests.flat.bench.memories import Far, Near
+
+
+def check_contents(golden: FlatMemory, near: Near, far: Far, poison: dict[int, int]) -> None:
+    """Each physical line is in exactly one slot, with what was written last. `poison`: by line."""
+    config = golden.config
+    lines: dict[int, tuple[int, int]] = {}
+    for home in range(config.near_lines):
+        tags = near.tags(home, config.ratio)
+        if sorted(tags) != list(range(config.ratio + 1)):
+            raise Difference(f"set {home}: tags {tags}")
+        for slot, tag in enumerate(tags):
+            p = tag * config.near_lines + home
+            if p in config.dedicated_lines:  # that line is elsewhere
+                continue
+            if golden.where(p) != slot:
+                raise Difference(f"line {p} is in slot {slot}, not {golden.where(p)}")
+            far_line = (slot - 1) * config.near_lines + home
+            lines[p] = far.store.read(far_line) if slot else near.store.read(home)
+    for k, p in enumerate(config.dedicated_lines):
+        lines[p] = near.store.read(config.near_lines + k)
+    for p, (data, poisoned) in lines.items():
+        wanted, seen = golden.contents(p), data.to_bytes(64, "little")
+        if (seen, poisoned) != (wanted, poison.get(p, 0)):
+            raise Difference(f"line {p}: {seen.hex()} {poisoned}, not {wanted.hex()}")

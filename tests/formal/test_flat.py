@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flat memory mode's set locks, for ever, and its lists of operations, for a while (Yosys, ABC).
+
+hw/test/flat/SetLocksReference.scala and SwapListsReference.scala are the properties: whatever is
+asked and decided, no two requests hold one set by different locks, no lock is given away that a
+request waits for; and of whatever operations are put and taken, none is forgotten, in each lock's
+order.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.formal.checker import broken, check, proof
+
+FOR_EVER = ("pdr", "Property proved.")
+# A reset, and any three operations put and taken in any order.
+FRAMES = 8
+A_WHILE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
+
+
+@pytest.fixture(scope="session")
+def locks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The locks' property."""
+    return proof(tmp_path_factory.mktemp("locks"), "SetLocksProof")
+
+
+@pytest.fixture(scope="session")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lists'."""
+    return proof(tmp_path_factory.mktemp("lists"), "SwapListsReference")
+
+
+def test_a_set_has_one_lock_and_a_lock_one_set(locks: Path, tmp_path: Path) -> None:
+    assert check(locks, tmp_path, *FOR_EVER) is None
+
+
+def test_no_operation_is_forgotten(lists: Path, tmp_path: Path) -> None:
+    assert check(lists, tmp_path, *A_WHILE) is None
+
+
+LOCKS = {
+    "a lock is free while a request waits for it": (r"io_idle & ~undecided", "io_idle"),
+    "a lock is free while it is shared": (r"(~undecided) & ~takes\)", r"\1)"),
+    "sets are told apart by all bits but one": (r" & _held_T_19 & _held_T_23;", " & _held_T_23;"),
+    "who was last to ask is not noted": (r"planes_0_1 \| takes", "planes_0_1"),
+}
+LISTS = {
+    "an empty list has an operation": (r"(remains = waiting) & ~empties", r"\1"),
+    "which is next is not noted": (r"planes_0_2 \| _GEN_0", "planes_0_2"),
+    "the first of an empty list is not noted": (r"\| _GEN_2;", ";"),
+    "operations lose a bit": (r"planes_4 \| _GEN;", "planes_4;"),
+}
+
+
+@pytest.mark.parametrize("mutant", LOCKS)
+def test_broken_locks_are_refuted(mutant: str, locks: Path, tmp_path: Path) -> None:
+    assert check(broken(locks, *LOCKS[mutant], tmp_path), tmp_path, *FOR_EVER) is not None
+
+
+@pytest.mark.parametrize("mutant", LISTS)
+def test_broken_lists_are_refuted(mutant: str, lists: Path, tmp_path: Path) -> None:
+    assert check(broken(lists, *LISTS[mutant], tmp_path), tmp_path, *A_WHILE) is not None
