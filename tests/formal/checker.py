@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 SYNTHESIS = """
 read_verilog -sv -DSYNTHESIS {source}
+setattr -mod -unset keep_hierarchy *
 prep -flatten -top {top}
 memory_map
 opt -full
