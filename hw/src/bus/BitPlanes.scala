@@ -35,9 +35,6 @@ class BitPlanes(slots: Int, bits: Int) {
     for ((plane, b) <- planes.zipWithIndex)
       plane := writes.foldLeft(plane) { case (word, (slots, value)) => Mux(value(b), word | slots, word & ~slots) }
 
-  /** The values of another. */
-  def copy(other: BitPlanes): Unit = planes.zip(other.planes).foreach { case (plane, from) => plane := from }
-
   /** Less one in some slots, a new value in others. */
   def next(decrement: UInt, write: UInt, value: UInt): Unit =
     planes.zipWithIndex.foldLeft(decrement) { case (borrow, (plane, b)) =>

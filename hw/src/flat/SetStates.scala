@@ -107,44 +107,44 @@ class SetStates(p: FlatParams) extends Module {
   private val events = Mux(runs, io.events, 0.U.asTypeOf(io.events))
   private val change = commit.change
   private val changes = OneHot.onlyIf(io.commit.valid && runs, commit.lock)
-  private def when1(condition: Bool): UInt = OneHot.onlyIf(condition, changes)
+  private def changesIf(condition: Bool): UInt = OneHot.onlyIf(condition, changes)
   private val opens = OneHot.onlyIf(io.opened.valid && runs, UIntToOH(io.opened.bits.lock, slots))
   private def opensIf(condition: Bool): UInt = OneHot.onlyIf(condition, opens)
-  private val exchanges = when1(change.exchanges)
-  private val undoes = when1(change.undoes)
+  private val exchanges = changesIf(change.exchanges)
+  private val undoes = changesIf(change.undoes)
   private val swaps = exchanges & ~undoes
-  private val pops = when1(change.pops)
-  private val (nearGoes, farGoes) = (when1(commit.nearWrite), when1(commit.farWrite))
+  private val pops = changesIf(change.pops)
+  private val (nearGoes, farGoes) = (changesIf(commit.nearWrite), changesIf(commit.farWrite))
   private val partner = Mux(change.namesVictim, commit.op.tag, commit.state.victim)
   private val before = commit.state.permutation
 
   permutations.write(exchanges -> before.exchanged(partner).asUInt, opens -> io.opened.bits.permutation.asUInt)
-  victims.write(when1(change.namesVictim || change.exchanges) -> Mux(change.exchanges, before.near, commit.op.tag))
+  victims.write(changesIf(change.namesVictim || change.exchanges) -> Mux(change.exchanges, before.near, commit.op.tag))
   nearRows := (nearRows ^ exchanges) & ~opens
-  io.marks := (when1(change.marks) & ~marked).orR
-  marked := ((marked | when1(change.marks)) & ~opens) | opensIf(io.opened.bits.marked)
-  nearKept := ((nearKept | when1(change.writes && !change.onVictim && commit.op.full)) & ~opens) |
+  io.marks := (changesIf(change.marks) & ~marked).orR
+  marked := ((marked | changesIf(change.marks)) & ~opens) | opensIf(io.opened.bits.marked)
+  nearKept := ((nearKept | changesIf(change.writes && !change.onVictim && commit.op.full)) & ~opens) |
     opensIf(io.opened.bits.hasLine)
   victimKept := (
-    (victimKept & ~when1((change.namesVictim && !change.keepsVictim) || change.dropsVictim)) |
-      when1(change.keepsVictim) | exchanges | (events.farRead & ~events.farReadRefused)
+    (victimKept & ~changesIf((change.namesVictim && !change.keepsVictim) || change.dropsVictim)) |
+      changesIf(change.keepsVictim) | exchanges | (events.farRead & ~events.farReadRefused)
   ) & ~opens
-  nearDirty := (nearDirty & ~nearGoes) | when1(change.dirtiesNear)
-  victimDirty := (victimDirty & ~farGoes) | when1(change.dirtiesVictim)
+  nearDirty := (nearDirty & ~nearGoes) | changesIf(change.dirtiesNear)
+  victimDirty := (victimDirty & ~farGoes) | changesIf(change.dirtiesVictim)
   nearWriting := (nearWriting | nearGoes) & ~events.nearWritten
   victimWriting := (victimWriting | farGoes) & ~events.farWritten
   private val looks = !commit.nearWrite && !commit.farWrite
   private val (nearDealt, victimDealt) =
-    (when1(looks && commit.state.nearFailed), when1(looks && commit.state.victimFailed))
+    (changesIf(looks && commit.state.nearFailed), changesIf(looks && commit.state.victimFailed))
   nearAfter := (nearAfter & ~(events.farWritten & ~events.farRefused) & ~nearDealt & ~victimDealt) | swaps
   swapOpen := (swapOpen & ~(events.nearWritten & ~events.nearRefused) & ~undoes) | swaps
   undone := (undone | undoes) & ~swaps & ~opens
   nearFailed := (nearFailed & ~nearDealt) | events.nearRefused
   victimFailed := (victimFailed & ~victimDealt) | events.farRefused
-  fetching := (fetching | when1(change.fetches)) & ~events.farRead
-  fetched := (fetched | when1(change.fetches)) & ~pops
+  fetching := (fetching | changesIf(change.fetches)) & ~events.farRead
+  fetched := (fetched | changesIf(change.fetches)) & ~pops
   fetchFailed := (fetchFailed & ~pops) | events.farReadRefused
-  answered := (answered | when1(change.answers)) & ~pops
+  answered := (answered | changesIf(change.answers)) & ~pops
 
   // What was being written is to be written once more.
   when(reset.asBool) {

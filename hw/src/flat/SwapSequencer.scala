@@ -41,7 +41,7 @@ class SwapSequencer(p: FlatParams) extends Module {
     val farWritable = Input(UInt(slots.W))
     val refused = Input(UInt(slots.W))
 
-    /** Memory answered, or the lock is new. */
+    /** Memory answered. */
     val stirred = Input(UInt(slots.W))
 
     /** Locks in the pipeline. */
