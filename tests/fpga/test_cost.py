@@ -43,9 +43,15 @@ def plain() -> dict:
 def test_growth_is_named() -> None:
     now = plain()
     before = now["units"]["UpdateAlu"]["alut"]
-    now["units"]["UpdateAlu"]["alut"] = round(before * 1.2)
+    now["units"]["UpdateAlu"]["alut"] = more = round(before * 1.2)
     (line,) = cost.grown(now, cost.baseline())
-    for part in ("UpdateAlu", "alut", f"baseline {before}", "+20.0%", cost.RENEW):
+    for part in (
+        "UpdateAlu",
+        "alut",
+        f"baseline {before}",
+        f"+{more / before - 1:.1%}",
+        cost.RENEW,
+    ):
         assert part in line
 
 

@@ -159,14 +159,17 @@ async def a_rule_of_unknown_codes_is_refused(host: Host) -> None:
     any, but for its read effect.
     """
     await counted(host)
-    fields = reg.shadow(COUNT, True, host.size)
-    for low, code in ((24, 8), (24, 15), (16, 3), (32, 6), (40, 3)):
-        wrong = fields[registers.RULE_CONTROL] & ~(0xF << low) | code << low
-        await host.set(registers.RULE_CONTROL, wrong)
-        assert (await host.control.write(reg.COMMIT, bytes(8))).resp == 2, (low, code)
-        await host.set(registers.RULE_CONTROL, wrong & ~1)
+    control = registers.RULE_CONTROL
+    good = reg.shadow(COUNT, True, host.size)[control.offset]
+    codes = {"op": (8, 15), "operand_source": (3,), "notify_op": (6,), "effect_kind": (3,)}
+    for name, code in ((name, code) for name, wrong in codes.items() for code in wrong):
+        field = control.fields[name]
+        wrong = good & ~field.mask | field.put(code)
+        await host.set(control.offset, wrong)
+        assert (await host.control.write(reg.COMMIT, bytes(8))).resp == 2, (name, code)
+        await host.set(control.offset, wrong & ~1)
         answer = await host.control.write(reg.COMMIT, bytes([1] + [0] * 7))
-        assert answer.resp == (2 if low == 40 else 0), (low, code)
+        assert answer.resp == (2 if name == "effect_kind" else 0), (name, code)
     assert await host.line(0, 0) == COUNTED
     matched = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
     await host.touch(0)
