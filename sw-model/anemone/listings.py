@@ -125,14 +125,28 @@ def page_owners(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     that accesses it most.
     """
     pages, page_of = touched_pages(trace)
+    return pages, main_tenants(trace, page_of, len(pages))
+
+
+def tenant_ranks(trace: Trace) -> np.ndarray:
+    """The index into `tenants` of each access's, int64[n]."""
     if trace.tenant is None:
-        return pages, np.zeros(len(pages), dtype=np.int64)
-    names = tenants(trace)
-    tenant_of = np.searchsorted(names, trace.tenant)
-    joint = np.bincount(
-        page_of * len(names) + tenant_of, minlength=len(pages) * len(names)
-    ).reshape(len(pages), len(names))
-    return pages, joint.argmax(axis=1)
+        return np.zeros(len(trace), np.int64)
+    return np.searchsorted(tenants(trace), trace.tenant)
+
+
+def main_tenants(trace: Trace, page_of: np.ndarray, pages: int) -> np.ndarray:
+    """The index into `tenants` of the one that uses a page most, int64[pages].
+
+    page_of: int64[n], the page of each access, below `pages`, of whatever size.
+    """
+    count = len(tenants(trace))
+    joint, uses = np.unique(page_of * count + tenant_ranks(trace), return_counts=True)
+    page, rank = np.divmod(joint, count)
+    order = np.lexsort((-rank, uses))  # the most uses of a page last, of equal ones the lowest rank
+    owner = np.zeros(pages, np.int64)
+    owner[page[order]] = rank[order]
+    return owner
 
 
 def bandwidth(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> list[Rule]:

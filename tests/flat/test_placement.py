@@ -29,7 +29,8 @@ PAGE = 1 << PAGE_SHIFT
 def programs(draw: st.DrawFn) -> Trace:
     """A few tenants, each with pages of its own, anywhere; every page is touched."""
     sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
-    owner = np.repeat(np.arange(len(sizes)), sizes)
+    names = draw(st.lists(st.integers(0, 65535), unique=True, min_size=4, max_size=4))
+    owner = np.repeat(np.array(names[: len(sizes)]), sizes)
     number = draw(st.permutations(draw(st.lists(st.integers(0, 1 << 20), unique=True,
                   min_size=len(owner), max_size=len(owner)))))  # fmt: skip
     more = draw(st.lists(st.integers(0, len(owner) - 1), max_size=60))

@@ -9,9 +9,10 @@ import chisel3.util._
   * and a read whenever it is accepted, both in one cycle perhaps: then the event is first.
   *
   * Who is not first waits. A read took the cycle in which it was accepted from a request, so it finds a free one when all
-  * that was decided before is through. While more than `undecided` wait no read is accepted, so that reads of one slot are
-  * never felt on the memory path. Those that walk take more: then `hold` lets the controller take no request for a
-  * while, and there is a place for every event that may still come.
+  * that was decided before is through. While more than `undecided` wait no read is accepted, so that reads of one slot
+  * alone are never felt on the memory path. Those that walk take more, and a rule that is loaded waits for them and lets
+  * others wait: then `hold` lets the controller take no request for a while, and there is a place for every event that may
+  * still come.
   *
   * Latency: none when nobody waits.
   *

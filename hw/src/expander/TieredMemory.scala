@@ -3,7 +3,7 @@ package anemone.expander
 
 import anemone.bus.{Axi4Pins, Axi4Port}
 import anemone.expander.registers.{FlatInputs, FlatOutputs}
-import anemone.flat.{FlatMemory, FlatParams}
+import anemone.flat.{FlatMemory, FlatParams, SwapPolicy}
 import anemone.nemo.MemoryEvent
 import chisel3._
 import chisel3.util._
@@ -24,7 +24,7 @@ class TierPins(flat: FlatParams) extends Bundle {
   * reset it has to be what it was, for memory holds what was made of it.
   *
   * An event is given when it is decided whether near memory had the line. Decisions are taken in the order of acceptance,
-  * so events keep it; and an access is answered no earlier, so whoever has an answer finds the event counted.
+  * so events keep it; and an access is answered no earlier, so a telemetry read behind an answer finds the event counted.
   */
 class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -43,11 +43,12 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   private val starts = io.set.control.start && io.set.nearLines.lines =/= 0.U
   started := started || starts
 
-  // Held together with the controller's reset, which lasts until the start.
-  private val empty = Reg(Bool())
-  empty := io.powerOn || (empty && !started)
-
   private val memory = withReset(reset.asBool || !started)(Module(new FlatMemory(flat)))
+
+  // Held together with the controller's reset, which lasts until the start; and once more by a reset before near is
+  // swept, of which no request has seen anything.
+  private val empty = Reg(Bool())
+  empty := io.powerOn || (empty && !memory.initialised)
   memory.powerOn := empty && !started
   memory.channel := io.channel
   memory.host.drivenBy(io.host)
@@ -64,7 +65,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   asked.dedicatedStart := lines(io.set.dedicatedStart.page << (6 - flat.channelBits))
   asked.dedicatedEnd := lines(io.set.dedicatedEnd.page << (6 - flat.channelBits))
   asked.policy := io.set.policy.policy
-  asked.n := Mux(io.set.policy.n === 0.U, 1.U, io.set.policy.n)
+  private val n = io.set.policy.n
+  private val mostOfLine = (1 << flat.countBits) - 1
+  asked.n := Mux(n === 0.U, 1.U, Mux(asked.policy === SwapPolicy.nth.U && n > mostOfLine.U, mostOfLine.U, n))
   memory.config := RegEnable(asked, !started)
 
   memory.hold.get := io.hold

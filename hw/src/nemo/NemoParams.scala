@@ -50,6 +50,7 @@ case class NemoParams(
 
   /** Widths as they are told inside: how often a byte is doubled. */
   val levels: Seq[Int] = features.widths.map(bits => log2Ceil(bits / byteBits)).sorted
+  require(levels.max <= 3, s"features.widths: at most eight times the narrowest, not ${features.widths}")
   def counterBits(level: Int): Int = byteBits << level
 
   /** The level of a width's code 0: codes count from 8 bits, whether these are built in or not. */

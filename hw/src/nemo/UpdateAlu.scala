@@ -9,7 +9,8 @@ import chisel3.util._
   * All counters of the word are updated at once where the operand says so; where it is neutral they keep their value.
   * The top bit of a counter is added outside the carry chain, so that no carry leaves a counter; what would have left
   * it is known in the next cycle. The choice between sum and the other results is made then, together with the choice
-  * of the next state, so the longest path is a forwarding multiplexer and one addition of a word.
+  * of the next state. The longest path goes from the partial sum through that choice and the forwarding multiplexer into
+  * the rotator; beside it an addition of a word begins behind the same multiplexer.
   *
   * Latency: one cycle from `operand` and `state` to `result`, which is not registered again.
   */

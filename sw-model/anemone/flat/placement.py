@@ -14,6 +14,7 @@ import numpy as np
 
 from anemone.flat.config import FlatConfig
 from anemone.geometry import LINE_BYTES
+from anemone.listings import main_tenants
 from anemone.traces import Trace
 
 PAGE_SHIFT = 12
@@ -39,20 +40,11 @@ class Placed:
 def place(trace: Trace, placement: str) -> Placed:
     """Give each touched page of a trace a frame; its lines keep their places in the page."""
     pages, page_of = np.unique(trace.addr >> np.uint64(PAGE_SHIFT), return_inverse=True)
-    owners = page_tenants(page_of, len(pages), trace.tenant)
+    owners = main_tenants(trace, page_of, len(pages))
     frames, colours = {"isolated": _isolated, "conflicting": _conflicting}[placement](owners)
     within = trace.addr & np.uint64((1 << PAGE_SHIFT) - 1)
     addr = frames.astype(np.uint64)[page_of] << np.uint64(PAGE_SHIFT) | within
     return Placed(Trace(addr, trace.write, trace.time_ns, trace.tenant), colours, frames)
-
-
-def page_tenants(page_of: np.ndarray, pages: int, tenant: np.ndarray | None) -> np.ndarray:
-    """The tenant that uses a page most, int64[pages]; page_of: the page of each access."""
-    if tenant is None:
-        return np.zeros(pages, np.int64)
-    uses = np.zeros((int(tenant.max()) + 1, pages), np.int64)
-    np.add.at(uses, (tenant, page_of), 1)
-    return uses.argmax(axis=0)
 
 
 def _isolated(owners: np.ndarray) -> tuple[np.ndarray, int]:

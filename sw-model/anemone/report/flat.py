@@ -10,7 +10,7 @@ import numpy as np
 
 from anemone.flat.result import HIT
 from anemone.flat.story import PlacedRun
-from anemone.listings import tenants, touched_pages
+from anemone.listings import tenant_ranks, touched_pages
 from anemone.report.analysis import Story
 from anemone.report.figures import WIDE, Clock, Picture, address, apart, steps, time_frame
 from anemone.report.svg import Canvas, Scale, plain
@@ -80,13 +80,6 @@ def pictures(runs: Sequence[PlacedRun], trace: Trace, story: Story) -> list[Pict
     return [hit_rate(runs, trace, story), misses(runs[0], trace, story)]
 
 
-def _groups(trace: Trace) -> np.ndarray:
-    """Which of the trace's tenants each access is of, int64[n]."""
-    if trace.tenant is None:
-        return np.zeros(len(trace), np.int64)
-    return np.searchsorted(tenants(trace), trace.tenant)
-
-
 def hit_rate(runs: Sequence[PlacedRun], trace: Trace, story: Story) -> Picture:
     """A step line a tenant; dashed where tenants conflict."""
     clock, polls, names = Clock.of(story.polls), story.polls, story.bandwidth.names
@@ -95,7 +88,7 @@ def hit_rate(runs: Sequence[PlacedRun], trace: Trace, story: Story) -> Picture:
     up = Scale(0, 1, frame.bottom, frame.top)
     frame.y_axis(canvas, up, lambda v: f"{v * 100:.0f} %", "hits")
     poll = np.repeat(np.arange(len(polls)), np.diff(polls.edges))
-    of = _groups(trace)
+    of = tenant_ranks(trace)
     xs = clock.edges(frame)
     ends = []
     for run in runs:

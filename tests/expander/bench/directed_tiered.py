@@ -238,3 +238,23 @@ async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(world: Tier
     await World.program(world)
     await play(world, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])
     await world.check()
+
+
+@tiered
+async def a_warm_reset_amid_the_first_sweep_starts_it_anew(world: TieredWorld) -> None:
+    """Tags of lines that were not swept are whatever memory had, so no request may find them."""
+    lines = range(world.now.near_lines)
+    await world.restart(SEED + 1)
+    await World.program(world)
+    world.set_up()
+    swept = 0
+    while swept < len(lines) // 4:
+        await world.cycles(1)
+        swept = sum(not world.near[0].sidebands[line] for line in lines)
+    assert swept < len(lines)
+    await world.restart(SEED + 2, warm=True)
+    world.warm = False  # memories are to be empty
+    await world.program()
+    assert all(not near.sidebands[line] for near in world.near for line in lines)
+    await play(world, [Request(False, i % 16, i * 64) for i in range(3 * NEAR_PAGES * LINES)])
+    await world.check()

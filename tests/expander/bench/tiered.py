@@ -225,8 +225,8 @@ class TieredWorld(World):
         await super().program()
         await self.begin()
 
-    async def begin(self) -> None:
-        """Set up every channel's flat memory mode, and start it."""
+    def set_up(self) -> None:
+        """Write how every channel's flat memory mode is to be, and its start."""
         channels = range(self.build.engine.channels)
         config = self.now
         start, end = (page * len(channels) // PAGE for page in config.dedicated)
@@ -240,6 +240,11 @@ class TieredWorld(World):
         for c in channels:
             for register, fields in values.items():
                 self.control.write(registers.FLAT.at(c, register), register.pack(**fields))
+
+    async def begin(self) -> None:
+        """Set it up, and wait until it is ready."""
+        self.set_up()
+        channels = range(self.build.engine.channels)
         status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in channels]
         ready = registers.FLAT_STATUS.pack(started=1, ready=1)
         for _ in range(SWEEP // 20):
