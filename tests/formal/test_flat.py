@@ -2,8 +2,8 @@
 """Flat memory mode's set locks, for ever, and its lists of operations, for a while (Yosys, ABC).
 
 hw/test/flat/SetLocksReference.scala and SwapListsReference.scala are the properties: whatever is
-asked and decided since power came up, no two of four requests hold one set by different locks, no lock is given away that a
-request waits for; and of whatever operations are put and taken, none is forgotten, in each lock's
+asked and decided since power came up, no two of four requests hold one set by different locks, no
+lock is given away that a request waits for; and of whatever operations are put and taken, none is forgotten, in each lock's
 order.
 """
 
