@@ -3,8 +3,8 @@
 
 hw/test/flat/SetLocksReference.scala and SwapListsReference.scala are the properties: whatever is
 asked and decided since power came up, no two of four requests hold one set by different locks, no
-lock is given away that a request waits for; and of whatever operations are put and taken, none is forgotten, in each lock's
-order.
+lock is given away that a request waits for; and of whatever operations are put and taken, none is
+forgotten, in each lock's order.
 """
 
 from __future__ import annotations
