@@ -108,7 +108,7 @@ def run_trace(
         rules=rules,
     )
     for engine in engines:
-        what = f"{name} on {'the RTL' if engine == 'rtl' else 'the model'}"
+        what = f"{name} on the {NAMES[engine]}"
         step(what, 0, 1)
         result = replay(
             rules, trace, geometry, engine, lambda done, total, w=what: step(w, done, total)

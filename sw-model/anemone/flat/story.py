@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +35,9 @@ class PlacedRun:
 
     placement: str
     config: FlatConfig
-    results: dict[str, FlatResult] = field(default_factory=dict)
-    agreed: list[str] | None = None
-    counted: list[str] = field(default_factory=list)
+    results: dict[str, FlatResult]
+    agreed: list[str] | None
+    counted: list[str]
 
     @property
     def first(self) -> FlatResult:
@@ -111,11 +111,11 @@ def _run(
         },
     )
     config = load_config(folder / "flat.toml", geometry)  # the way in is a user's
-    found = PlacedRun(placement, config)
+    results: dict[str, FlatResult] = {}
     for engine in engines:
-        what = f"{name}, flat, {placement}, on {'the RTL' if engine == 'rtl' else 'the model'}"
+        what = f"{name}, flat, {placement}, on the {NAMES[engine]}"
         step(what, 0, 1)
-        found.results[engine] = run(
+        results[engine] = run(
             config,
             placed.trace,
             engine,
@@ -123,13 +123,11 @@ def _run(
             lambda done, total, w=what: step(w, done, total),
             folder / "trace.parquet",
         )
-        write(found.results[engine], folder / engine)
+        write(results[engine], folder / engine)
         step(what, 1, 1)
-    agreed = None
-    if len(engines) == 2:
-        agreed = differences(*(found.results[engine] for engine in engines))
-    counted = differences(found.first, recount(config, placed.trace))
-    return PlacedRun(placement, config, found.results, agreed, counted)
+    agreed = differences(*results.values()) if len(engines) == 2 else None
+    counted = differences(results[engines[0]], recount(config, placed.trace))
+    return PlacedRun(placement, config, results, agreed, counted)
 
 
 def _write_trace(path: Path, trace: Trace) -> None:

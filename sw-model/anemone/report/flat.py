@@ -23,11 +23,11 @@ HEADS = (
 )  # fmt: skip
 
 
-def mark(unlike: Sequence[str]) -> str:
-    """Whether nothing differs."""
+def mark(unlike: str) -> str:
+    """Whether two sides are equal, or what is unlike."""
     if not unlike:
         return '<span class="verdict good">✓ equal</span>'
-    return f'<span class="verdict bad">✗ {escape(unlike[0])}</span>'
+    return f'<span class="verdict bad">✗ {escape(unlike)}</span>'
 
 
 def cells(run: PlacedRun) -> list[str]:
@@ -60,7 +60,7 @@ def table(runs: Sequence[tuple[str, Sequence[PlacedRun]]]) -> str:
             shown = [
                 link,
                 *cells(run),
-                *(mark(c) for c in (run.agreed, run.counted) if c is not None),
+                *(mark("".join(c[:1])) for c in (run.agreed, run.counted) if c is not None),
             ]
             rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>")
     head = "".join(f"<th>{h}</th>" for h in heads)

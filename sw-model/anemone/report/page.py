@@ -156,9 +156,7 @@ def _polled(runs: list[Run], geometry: Geometry) -> str:
 
 
 def _mark(comparison: Comparison) -> str:
-    if comparison.equal:
-        return '<span class="verdict good">✓ equal</span>'
-    return f'<span class="verdict bad">✗ {comparison.total:,} differ</span>'
+    return flat.mark("" if comparison.equal else f"{comparison.total:,} differ")
 
 
 def _section(run: Run) -> str:

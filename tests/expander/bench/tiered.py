@@ -27,6 +27,7 @@ from tests.expander.bench.traffic import Traffic
 from tests.expander.bench.world import World
 from tests.flat.bench.contents import check_contents
 from tests.flat.bench.memories import Far, Near
+from tests.flat.bench.world import any_config
 
 PAGE = 4096  # dedicated memory comes in these
 SWEEP = 4000  # cycles in which near memory is swept, at most
@@ -39,18 +40,15 @@ ERRORS = [registers.FLAT_NEAR_ERRORS, registers.FLAT_FAR_ERRORS, registers.FLAT_
 
 
 def random_config(rng: Random, build: Build) -> FlatConfig:
-    """Of a channel: sizes that need not be powers of two, any policy, often a dedicated range."""
+    """Of a channel."""
     size = build.engine
-    lines = (1 << (size.address_bits - 6)) // size.channels
-    near = rng.choice((1, 2, 5, 16, 33, lines // (build.ratio + 3)))
-    policy = rng.choice(POLICIES)
-    n = {"nth": rng.choice((1, 2, 3, 5)), "one_in": rng.choice((1, 2, 7))}.get(policy, 1)
-    dedicated = (0, 0)
-    if rng.random() < 0.6:
+
+    def dedicated(_: int) -> tuple[int, int]:
         page = PAGE // size.channels
         start = rng.choice((0, 1, rng.randrange((1 << size.address_bits) // PAGE))) * page
-        dedicated = start, start + page
-    return FlatConfig(near, build.ratio, dedicated, policy, n)
+        return start, start + page
+
+    return any_config(rng, (1 << (size.address_bits - 6)) // size.channels, build.ratio, dedicated)
 
 
 class TieredLockstep(Lockstep):
@@ -254,8 +252,7 @@ class TieredWorld(World):
         else:
             raise Difference(f"cycle {self.t}: not ready {SWEEP} cycles behind the start")
         for near in [] if self.warm else self.near:
-            near.store.lines.clear()  # zeroes, in place of what the golden model has there
-            near.accesses.counts.clear()
+            near.swept()
 
     def phase(self) -> None:
         """Other traffic, other memories, other software."""

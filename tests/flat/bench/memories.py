@@ -78,6 +78,11 @@ class Near(Refusing):
         """The sideband."""
         self.sidebands[line] = values[0]
 
+    def swept(self) -> None:
+        """The controller is ready: zeroes, in place of what the golden model has there."""
+        self.store.lines.clear()
+        self.accesses.counts.clear()
+
     def tags(self, home: int, ratio: int) -> list[int]:
         """The tag in each slot of a set, which the sideband has as it differs from the slot."""
         width = ratio.bit_length()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -34,17 +35,28 @@ COUNTERS = {
 }
 
 
-def random_config(rng: Random, build: Build) -> FlatConfig:
-    """Sizes that need not be powers of two, any policy, often a dedicated range."""
-    lines = 1 << (build.address_bits - 6)
-    near = rng.choice((1, 2, 5, 16, 33, lines // (build.ratio + 3)))
+def any_config(
+    rng: Random, lines: int, ratio: int, dedicated: Callable[[int], tuple[int, int]]
+) -> FlatConfig:
+    """Sizes that need not be powers of two, any policy, often a dedicated range.
+
+    lines: that there are addresses of. dedicated: draws a range, of near lines.
+    """
+    near = rng.choice((1, 2, 5, 16, 33, lines // (ratio + 3)))
     policy = rng.choice(POLICIES)
     n = {"nth": rng.choice((1, 2, 3, 5)), "one_in": rng.choice((1, 2, 7))}.get(policy, 1)
-    dedicated = (0, 0)
-    if rng.random() < 0.6:
+    there = dedicated(near) if rng.random() < 0.6 else (0, 0)
+    return FlatConfig(near, ratio, there, policy, n)
+
+
+def random_config(rng: Random, build: Build) -> FlatConfig:
+    """Of a controller by itself."""
+
+    def dedicated(near: int) -> tuple[int, int]:
         start = rng.choice((0, near // 2, (build.ratio + 1) * near))
-        dedicated = start * 64, (start + rng.choice((1, 4, 20))) * 64
-    return FlatConfig(near, build.ratio, dedicated, policy, n)
+        return start * 64, (start + rng.choice((1, 4, 20))) * 64
+
+    return any_config(rng, 1 << (build.address_bits - 6), build.ratio, dedicated)
 
 
 class World:
@@ -86,8 +98,7 @@ class World:
         self.t = 1
         while not self._ready():
             await self.cycles(1)
-        self.near.store.lines.clear()  # zeroes, in place of what the golden model has there
-        self.near.accesses.counts.clear()
+        self.near.swept()
 
     async def cycles(self, count: int) -> None:
         """So many cycles."""
