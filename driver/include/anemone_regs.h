@@ -413,9 +413,8 @@
 #define ANEMONE_READ_EFFECT_OP 2    /* the counters are updated by effect_op */
 
 /* Codes of swap_policy. */
-#define ANEMONE_SWAP_POLICY_EVERY 0 /* at every miss */
-#define ANEMONE_SWAP_POLICY_NTH                                                                    \
-    1 /* at the n-th miss in a row to the same line of a set, n to 255 */
+#define ANEMONE_SWAP_POLICY_EVERY 0  /* at every miss */
+#define ANEMONE_SWAP_POLICY_NTH 1    /* at the n-th miss in a row to a line of a set, to 255 */
 #define ANEMONE_SWAP_POLICY_ONE_IN 2 /* at every n-th miss of the channel */
 #define ANEMONE_SWAP_POLICY_NEVER 3  /* never */
 

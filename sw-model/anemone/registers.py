@@ -56,7 +56,7 @@ class ReadEffect(IntEnum):
 
 class SwapPolicy(IntEnum):
     EVERY = 0  # at every miss
-    NTH = 1  # at the n-th miss in a row to the same line of a set, n to 255
+    NTH = 1  # at the n-th miss in a row to a line of a set, to 255
     ONE_IN = 2  # at every n-th miss of the channel
     NEVER = 3  # never
 
