@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server.h"
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include <poll.h>
+
+namespace anemone {
+
+namespace {
+// Cycles between looks at the sockets. While messages come, only programs' accesses need more than
+// the messages take themselves: few, so that the guest does not wait long.
+constexpr unsigned kSlice = 64, kSliceBetweenMessages = 16;
+} // namespace
+
+Server::Server(Function& function, const std::string& socket, const std::string& control)
+    : function_(function), listener_(listenAt(socket)), commands_(function, control) {}
+
+void Server::run() {
+    for (;;) {
+        Device& device = function_.device();
+        if (!wait(!device.busy()))
+            device.run(kSlice);
+        else if (device.injecting())
+            device.run(kSliceBetweenMessages);
+        commands_.answerWaiting();
+    }
+}
+
+bool Server::wait(bool forever) {
+    std::vector<pollfd> all;
+    const auto add = [&](int fd) { all.push_back({fd, POLLIN, 0}); };
+    add(session_ ? session_->descriptor() : listener_.get());
+    commands_.eachDescriptor(add);
+    const int ready = poll(all.data(), all.size(), forever ? -1 : 0);
+    if (ready < 0 && errno != EINTR)
+        throw std::runtime_error(std::string("poll: ") + std::strerror(errno));
+    if (ready <= 0)
+        return false;
+    for (const pollfd& one : all)
+        if (one.revents)
+            serve(one.fd);
+    return true;
+}
+
+void Server::serve(int descriptor) {
+    if (session_ && descriptor == session_->descriptor()) {
+        if (!session_->serve()) {
+            session_.reset();
+            function_.reset();
+        }
+    } else if (descriptor == listener_.get()) {
+        if (Descriptor fd = acceptFrom(listener_))
+            session_.emplace(function_, std::move(fd));
+    } else {
+        commands_.serve(descriptor);
+    }
+}
+
+} // namespace anemone
