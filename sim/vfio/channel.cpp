@@ -34,10 +34,9 @@ void Channel::offer(bool accesses) {
             drive(accesses_.front(), unsigned(accepted_ % kIds));
         }
     }
-    const bool write = offered_ == kGuestRequest ? request_.write
-                                                 : offered_ == kProgram && accesses_.front().write;
-    pins_.ar.valid = offered_ != kNothing && !write;
-    pins_.aw.valid = pins_.w.valid = write;
+    pins_.ar.valid = address_ && !write_;
+    pins_.aw.valid = address_ && write_;
+    pins_.w.valid = data_;
 }
 
 // Data are the line's address, as memory wants it (memory.h). That holds for what the guest writes,
@@ -47,27 +46,35 @@ void Channel::drive(const Access& access, unsigned id) {
     request.id = SData(id);
     request.addr = access.address;
     setWord(pins_.w.data, 0, access.address);
+    address_ = true;
+    write_ = data_ = access.write;
 }
 
 void Channel::take() {
-    if (offered_ != kNothing &&
-        ((pins_.ar.valid && pins_.ar.ready) || (pins_.aw.valid && pins_.aw.ready)))
-        accept();
+    if (offered_ != kNothing) {
+        // Memory takes data at once, so nothing may hold back a program's on their way.
+        if (pins_.aw.valid && pins_.aw.ready && offered_ == kProgram && !pins_.w.ready)
+            fail("a write is taken without its data");
+        if (write_ ? pins_.aw.ready : pins_.ar.ready)
+            address_ = false;
+        if (pins_.w.ready)
+            data_ = false;
+        if (!address_ && !data_)
+            accepted();
+    }
     if (pins_.r.valid)
         takeRead();
     if (pins_.b.valid)
         takeWritten();
 }
 
-void Channel::accept() {
-    // Memory takes data at once, so nothing may hold them back on their way.
-    if (pins_.aw.valid && !pins_.w.ready)
-        fail("a write is taken without its data");
+void Channel::accepted() {
     if (offered_ == kGuestRequest) {
         guest_ = kAsked;
     } else {
-        if (pins_.ar.valid)
-            reads_[pins_.ar.id].push_back(pins_.ar.addr);
+        const Access& access = accesses_.front();
+        if (!access.write)
+            reads_[accepted_ % kIds].push_back(access.address);
         accesses_.pop_front();
         ++accepted_;
         ++pending_;

@@ -33,7 +33,7 @@ public:
 
     bool waiting() const { return pending_ != 0; } // for answers to programs' accesses
     bool idle() const { return accesses_.empty() && !waiting(); }
-    uint64_t accepted() const { return accepted_; }
+    uint64_t count() const { return accepted_; } // of programs' accesses that were accepted
 
 private:
     static constexpr unsigned kIds = 64; // of programs' accesses, in turn
@@ -47,7 +47,7 @@ private:
     enum Offered { kNothing, kProgram, kGuestRequest };
 
     void drive(const Access& access, unsigned id);
-    void accept();
+    void accepted();
     void takeRead();
     void takeWritten();
     [[noreturn]] void fail(const char* what) const;
@@ -58,6 +58,7 @@ private:
     Access request_{}; // the guest's
     State guest_ = kNone;
     Offered offered_ = kNothing;
+    bool write_ = false, address_ = false, data_ = false; // what of it is not accepted yet
     std::optional<Line> line_;
     std::array<std::deque<uint64_t>, kIds> reads_; // on their way: addresses, by id
     uint64_t pending_ = 0, accepted_ = 0;

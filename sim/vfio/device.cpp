@@ -111,7 +111,7 @@ void Device::run(unsigned cycles) {
 uint64_t Device::events() const {
     uint64_t sum = 0;
     for (const Channel& channel : channels_)
-        sum += channel.accepted();
+        sum += channel.count();
     return sum;
 }
 

@@ -11,18 +11,21 @@
 namespace anemone {
 
 namespace {
-// Cycles between looks at the sockets. While messages come, only programs' accesses need more than
-// the messages take themselves: few, so that the guest does not wait long.
+// Cycles between looks at the sockets: few, as the guest waits for them. While messages come, only
+// programs' accesses need more cycles than the messages take themselves.
 constexpr unsigned kSlice = 64, kSliceBetweenMessages = 16;
+// With nothing to do but rest, the guest's next message is waited for so long, in milliseconds.
+constexpr int kLull = 1;
 } // namespace
 
 Server::Server(Function& function, const std::string& socket, const std::string& control)
     : function_(function), listener_(listenAt(socket)), commands_(function, control) {}
 
 void Server::run() {
+    Device& device = function_.device();
     for (;;) {
-        Device& device = function_.device();
-        if (!wait(!device.busy()))
+        const int patience = device.injecting() ? 0 : device.busy() ? kLull : -1;
+        if (!wait(patience))
             device.run(kSlice);
         else if (device.injecting())
             device.run(kSliceBetweenMessages);
@@ -30,12 +33,12 @@ void Server::run() {
     }
 }
 
-bool Server::wait(bool forever) {
+bool Server::wait(int patience) {
     std::vector<pollfd> all;
     const auto add = [&](int fd) { all.push_back({fd, POLLIN, 0}); };
     add(session_ ? session_->descriptor() : listener_.get());
     commands_.eachDescriptor(add);
-    const int ready = poll(all.data(), all.size(), forever ? -1 : 0);
+    const int ready = poll(all.data(), all.size(), patience);
     if (ready < 0 && errno != EINTR)
         throw std::runtime_error(std::string("poll: ") + std::strerror(errno));
     if (ready <= 0)

@@ -20,7 +20,7 @@ public:
     [[noreturn]] void run();
 
 private:
-    bool wait(bool forever); // and serve; whether anything came
+    bool wait(int patience); // milliseconds, and serve; whether anything came
     void serve(int descriptor);
 
     Function& function_;

@@ -204,7 +204,7 @@ def qemu_command(
         '{"driver":"vfio-user-pci","bus":"card",'
         f'"socket":{{"path":"{server.socket}","type":"unix"}},"x-msg-timeout":60000}}'
     )
-    # The function stands below a root port, as a card does; on the root bus it would be no endpoint.
+    # The function is below a root port, as a card is; on the root bus it would be no endpoint.
     said = (
         "-machine q35,memory-backend=ram -accel tcg -cpu max -nodefaults -no-reboot"
         f" -display none -monitor none -smp {cpus} -m {memory}M"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest's root: an archive of the kind "newc", that the kernel unpacks. It needs no root rights."""
+"""A guest's root: an archive of the kind "newc", that the kernel unpacks; made by any user."""
 
 from __future__ import annotations
 
