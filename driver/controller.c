@@ -52,7 +52,7 @@ int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes)
 	struct anemone_part *part;
 	int err = anemone_hw_start(&ctl->hw, region_bytes);
 
-	list_for_each_entry (part, &ctl->parts, on_controller)
+	list_for_each_entry(part, &ctl->parts, on_controller)
 		if (!err)
 			err = anemone_part_restore(part);
 	return err;

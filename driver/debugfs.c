@@ -8,33 +8,35 @@
 
 static struct dentry *root;
 
-#define REGISTER(name) {#name, ANEMONE_##name}
-
-static const struct {
+struct name {
 	const char *name;
 	u32 offset;
-} registers[] =
-	{
-		REGISTER(ID),
-		REGISTER(VERSION),
-		REGISTER(CAPABILITY),
-		REGISTER(FEATURES),
-		REGISTER(WINDOW),
-		REGISTER(EFFECT_WINDOW),
-		REGISTER(SNAPSHOT_WINDOW),
-		REGISTER(ERROR_STATUS),
-		REGISTER(ERROR_ENABLE),
-		REGISTER(DROPPED_WRITES),
-		REGISTER(REFUSED_READS),
-		REGISTER(INTERRUPT_PENDING),
-		REGISTER(INTERRUPT_ENABLE),
-	},
-  of_pipeline[] = {
-	  REGISTER(PIPELINE_MATCHED),	    REGISTER(PIPELINE_UNMAPPED),
-	  REGISTER(PIPELINE_OUT_OF_RANGE),  REGISTER(PIPELINE_NOTIFICATIONS),
-	  REGISTER(PIPELINE_PARITY_ERRORS), REGISTER(PIPELINE_NOTIFICATION),
-	  REGISTER(PIPELINE_STATUS),
-  };
+};
+
+#define REGISTER(name) {#name, ANEMONE_##name}
+
+static const struct name registers[] = {
+	REGISTER(ID),
+	REGISTER(VERSION),
+	REGISTER(CAPABILITY),
+	REGISTER(FEATURES),
+	REGISTER(WINDOW),
+	REGISTER(EFFECT_WINDOW),
+	REGISTER(SNAPSHOT_WINDOW),
+	REGISTER(ERROR_STATUS),
+	REGISTER(ERROR_ENABLE),
+	REGISTER(DROPPED_WRITES),
+	REGISTER(REFUSED_READS),
+	REGISTER(INTERRUPT_PENDING),
+	REGISTER(INTERRUPT_ENABLE),
+};
+
+static const struct name of_pipeline[] = {
+	REGISTER(PIPELINE_MATCHED),	  REGISTER(PIPELINE_UNMAPPED),
+	REGISTER(PIPELINE_OUT_OF_RANGE),  REGISTER(PIPELINE_NOTIFICATIONS),
+	REGISTER(PIPELINE_PARITY_ERRORS), REGISTER(PIPELINE_NOTIFICATION),
+	REGISTER(PIPELINE_STATUS),
+};
 
 static int registers_show(struct seq_file *file, void *unused)
 {
@@ -65,12 +67,12 @@ static int telemetries_show(struct seq_file *file, void *unused)
 	unsigned int slab;
 
 	mutex_lock(&ctl->lock);
-	list_for_each_entry (part, &ctl->parts, on_controller) {
-		seq_printf(
-			file,
-			"%s: %u regions of %u counters of %u bits, %u keys, %llu events, pipelines",
-			part->telemetry->spec.name, part->cache.regions, part->plan.region_counters,
-			part->plan.width, part->mapped, part->events);
+	list_for_each_entry(part, &ctl->parts, on_controller) {
+		seq_printf(file,
+			   "%s: %u regions of %u counters of %u bits, %u keys, %llu events, on",
+			   part->telemetry->spec.name, part->cache.regions,
+			   part->plan.region_counters, part->plan.width, part->mapped,
+			   part->events);
 		for (slab = 0; slab < part->cache.slabs; slab++)
 			seq_printf(file, " %u", part->cache.slab[slab]);
 		seq_puts(file, part->telemetry->file ? "\n" : ", of the kernel\n");

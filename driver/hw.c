@@ -110,10 +110,8 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	hw->effect = ALIGN(hw->region, window) - hw->region;
 	hw->snapshot = hw->effect + window;
 	if (region_bytes < hw->snapshot + window) {
-		dev_err(hw->dev,
-			"telemetry region of %#llx bytes at %#llx, two windows of %#llx do not "
-			"fit\n",
-			region_bytes, hw->region, window);
+		dev_err(hw->dev, "no room for two windows of %#llx in a region of %#llx at %#llx\n",
+			window, region_bytes, hw->region);
 		return -EPROTO;
 	}
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, 0);

@@ -66,8 +66,7 @@ struct anemone_counts {
 	u64 matched, unmapped, out_of_range, notifications, parity_errors;
 };
 
-/* Words of the register `name` in the counts of a pipeline, and so on, that are all ones are looked
- * at twice. */
+/* Of a device that is down or given up, 0. */
 u64 anemone_hw_read(struct anemone_hw *hw, u32 offset);
 void anemone_hw_write(struct anemone_hw *hw, u32 offset, u64 value);
 

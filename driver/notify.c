@@ -49,7 +49,7 @@ static struct anemone_part *find_part(struct anemone_controller *ctl, unsigned i
 {
 	struct anemone_part *part;
 
-	list_for_each_entry (part, &ctl->parts, on_controller)
+	list_for_each_entry(part, &ctl->parts, on_controller)
 		if (anemone_cache_counter(&part->cache, pipeline, index, counter))
 			return part;
 	return NULL;
@@ -111,7 +111,7 @@ static void nothing_pends(struct anemone_controller *ctl, unsigned int vector)
 	struct anemone_part *part;
 
 	/* An event that waits for its reader keeps its cause; anything else has lost it. */
-	list_for_each_entry (part, &ctl->parts, on_controller)
+	list_for_each_entry(part, &ctl->parts, on_controller)
 		if (vector && !list_empty(&part->waiting[vector - 1].on_file))
 			return;
 	ctl->spurious++;
@@ -158,7 +158,7 @@ static unsigned long untold(struct anemone_controller *ctl)
 
 		if (pending != ~0ULL || anemone_hw_alive(&ctl->hw))
 			vectors = pending;
-		list_for_each_entry (part, &ctl->parts, on_controller)
+		list_for_each_entry(part, &ctl->parts, on_controller)
 			for (pipeline = 0; pipeline < ctl->hw.shape.pipelines; pipeline++)
 				if (!list_empty(&part->waiting[pipeline].on_file))
 					vectors &= ~(2UL << pipeline);
@@ -174,7 +174,7 @@ void anemone_notify_poll(struct work_struct *work)
 	unsigned long vectors = untold(ctl);
 	unsigned int vector;
 
-	for_each_set_bit (vector, &vectors, ctl->hw.shape.pipelines + 1)
+	for_each_set_bit(vector, &vectors, ctl->hw.shape.pipelines + 1)
 		anemone_notify_vector(ctl, vector);
 	schedule_delayed_work(&ctl->poll, msecs_to_jiffies(anemone_poll_ms));
 }

@@ -68,11 +68,11 @@ int anemone_part_install(struct anemone_part *part, struct anemone_reason *reaso
 	err = anemone_cache_get(&ctl->pool, &part->cache, part->plan.regions,
 				part->plan.region_counters, part->plan.counters);
 	if (err)
-		return anemone_refuse(
-			reason, -ENOSPC,
-			"%u regions of %u counters need %u pipelines, %u of %u are free",
-			part->cache.regions, part->plan.region_counters, part->cache.slabs,
-			anemone_pool_free(&ctl->pool), ctl->pool.slabs);
+		return anemone_refuse(reason, -ENOSPC,
+				      "%u regions of %u need %u pipelines, %u of %u are free",
+				      part->cache.regions, part->plan.region_counters,
+				      part->cache.slabs, anemone_pool_free(&ctl->pool),
+				      ctl->pool.slabs);
 	for (i = 0; i < ARRAY_SIZE(part->waiting); i++)
 		INIT_LIST_HEAD(&part->waiting[i].on_file);
 	list_add_tail(&part->on_controller, &ctl->parts);

@@ -218,14 +218,13 @@ static void remove(struct pci_dev *pdev)
 	/* Whoever has it open keeps the controller, and is told that the device has gone. */
 	WRITE_ONCE(ctl->gone, true);
 	WRITE_ONCE(ctl->hw.down, true);
-	list_for_each_entry_safe (part, next, &ctl->parts, on_controller)
+	list_for_each_entry_safe(part, next, &ctl->parts, on_controller)
 		anemone_part_remove(part);
 	mutex_unlock(&ctl->lock);
 	wake_up_all(&ctl->wait);
 }
 
-/* --- Sleep and reset: the device forgets, the telemetries stay
- * ------------------------------------ */
+/* --- Sleep and reset: the device forgets, the telemetries stay --- */
 
 static void take_down(struct pci_dev *pdev)
 {
@@ -238,7 +237,7 @@ static void take_down(struct pci_dev *pdev)
 		anemone_hw_stop(&ctl->hw);
 	WRITE_ONCE(ctl->hw.down, true);
 	/* An entry that is being written, under no other lock than this, is written before. */
-	list_for_each_entry (part, &ctl->parts, on_controller) {
+	list_for_each_entry(part, &ctl->parts, on_controller) {
 		xa_lock(&part->keys);
 		xa_unlock(&part->keys);
 	}
@@ -306,8 +305,7 @@ static const struct pci_error_handlers errors = {
 	.reset_done = reset_done,
 };
 
-/* --- The module
- * ------------------------------------------------------------------------------------ */
+/* --- The module --- */
 
 static const struct pci_device_id ids[] = {
 	{PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE)},

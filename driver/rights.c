@@ -49,7 +49,7 @@ static struct anemone_page *find_page(struct anemone_telemetry *telemetry, u64 a
 {
 	struct anemone_page *page;
 
-	list_for_each_entry (page, &telemetry->pages, on_telemetry)
+	list_for_each_entry(page, &telemetry->pages, on_telemetry)
 		if (page->address == address && page->notifier.mm == current->mm)
 			return page;
 	return NULL;
@@ -170,6 +170,6 @@ void anemone_pages_remove(struct anemone_telemetry *telemetry)
 {
 	struct anemone_page *page, *next;
 
-	list_for_each_entry_safe (page, next, &telemetry->pages, on_telemetry)
+	list_for_each_entry_safe(page, next, &telemetry->pages, on_telemetry)
 		remove_page(page);
 }

@@ -162,47 +162,54 @@ static int check_width(const struct anemone_spec *spec, const struct anemone_sha
 }
 
 /* The filter's addresses as the device counts them, and where the caller's keys begin. */
+static int from_host(const struct anemone_spec *spec, const struct anemone_memory *memory,
+		     struct anemone_plan *plan, struct anemone_reason *reason)
+{
+	const struct anemone_field *primary = &spec->primary;
+	u64 reach = 1ULL << primary->shift, base = memory->host_base, last = base + memory->size;
+	u64 start = spec->start, end = spec->end ?: ~0ULL;
+
+	if (!memory->size)
+		return anemone_refuse(reason, -EOPNOTSUPP,
+				      "host memory is not known: set host_base and host_size");
+	if (primary->mask >> primary->shift != ~0ULL >> primary->shift)
+		return anemone_refuse(reason, -EINVAL,
+				      "primary.mask %#llx; with host addresses all from bit %u on",
+				      primary->mask, primary->shift);
+	if (spec->sub.mask >= reach)
+		return anemone_refuse(reason, -EINVAL,
+				      "sub.mask %#llx; with host addresses below %#llx",
+				      spec->sub.mask, reach);
+	if (base & (reach - 1))
+		return anemone_refuse(reason, -EINVAL,
+				      "memory begins at %#llx, not at a multiple of %#llx", base,
+				      reach);
+	if (start >= last || end <= base)
+		return anemone_refuse(reason, -ERANGE, "%#llx to %#llx is not in %#llx to %#llx",
+				      start, end, base, last);
+	plan->rule.start = max(start, base) - base;
+	plan->rule.end = min(end, last) - base;
+	plan->key_base = base >> primary->shift;
+	return 0;
+}
+
 static int place_addresses(const struct anemone_spec *spec, const struct anemone_shape *shape,
 			   const struct anemone_memory *memory, struct anemone_plan *plan,
 			   struct anemone_reason *reason)
 {
 	u64 most = 1ULL << shape->address_bits;
-	u64 start = spec->start, end = spec->end ?: ~0ULL, reach = 1ULL << spec->primary.shift;
+	int err = 0;
 
-	if (spec->flags & ANEMONE_SPEC_HOST) {
-		u64 base = memory->host_base;
-
-		if (!memory->size)
-			return anemone_refuse(reason, -EOPNOTSUPP,
-					      "the memory's place in the host is not known: set "
-					      "host_base and host_size");
-		if (spec->primary.mask >> spec->primary.shift != ~0ULL >> spec->primary.shift)
-			return anemone_refuse(
-				reason, -EINVAL,
-				"primary.mask %#llx; with host addresses every bit from bit %u on",
-				spec->primary.mask, spec->primary.shift);
-		if (spec->sub.mask >= reach)
-			return anemone_refuse(reason, -EINVAL,
-					      "sub.mask %#llx; with host addresses below %#llx",
-					      spec->sub.mask, reach);
-		if (base & (reach - 1))
-			return anemone_refuse(reason, -EINVAL,
-					      "primary.shift is %u, and memory begins at %#llx: no "
-					      "multiple of %#llx",
-					      spec->primary.shift, base, reach);
-		if (start >= base + memory->size || end <= base)
-			return anemone_refuse(reason, -ERANGE,
-					      "%#llx to %#llx is not in memory, %#llx to %#llx",
-					      start, end, base, base + memory->size);
-		start = max(start, base) - base;
-		end = min(end - base, memory->size);
-		plan->key_base = base >> spec->primary.shift;
-	}
-	if (start >= most)
+	plan->rule.start = spec->start;
+	plan->rule.end = spec->end ?: most;
+	if (spec->flags & ANEMONE_SPEC_HOST)
+		err = from_host(spec, memory, plan, reason);
+	if (err)
+		return err;
+	if (plan->rule.start >= most)
 		return anemone_refuse(reason, -ERANGE, "start is %#llx, the device ends at %#llx",
-				      start, most);
-	plan->rule.start = start;
-	plan->rule.end = min(end, most);
+				      plan->rule.start, most);
+	plan->rule.end = min(plan->rule.end, most);
 	return 0;
 }
 

@@ -25,7 +25,6 @@ int anemone_sysfs_read(struct device *dev, u32 offset, u64 *value)
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)   \
 	{                                                                                          \
 		const struct anemone_shape *shape = &anemone_of_device(dev)->hw.shape;             \
-                                                                                                   \
 		return sysfs_emit(buf, "%llu\n", (u64)(value));                                    \
 	}                                                                                          \
 	static DEVICE_ATTR_RO(name)
@@ -41,7 +40,6 @@ SIZE(address_bits, shape->address_bits);
 	{                                                                                          \
 		u64 value;                                                                         \
 		int err = anemone_sysfs_read(dev, offset, &value);                                 \
-                                                                                                   \
 		return err ?: sysfs_emit(buf, "%llu\n", value);                                    \
 	}                                                                                          \
 	static DEVICE_ATTR_RO(name)
@@ -55,7 +53,6 @@ COUNT(refused_reads, ANEMONE_REFUSED_READS);
 	{                                                                                          \
 		struct anemone_controller *ctl = anemone_of_device(dev);                           \
 		ssize_t length;                                                                    \
-                                                                                                   \
 		mutex_lock(&ctl->lock);                                                            \
 		length = sysfs_emit(buf, format, value);                                           \
 		mutex_unlock(&ctl->lock);                                                          \

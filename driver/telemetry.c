@@ -11,7 +11,7 @@
 #include "trace.h"
 
 LIST_HEAD(anemone_controllers);
-DEFINE_MUTEX(anemone_controllers_lock);
+DEFINE_MUTEX(anemone_controllers_lock); /* the list; taken before any controller's own */
 
 /* Counters that are folded at a time. */
 #define CHUNK 512
@@ -110,14 +110,14 @@ static struct anemone_telemetry *add_everywhere(const struct anemone_spec *spec,
 
 	anemone_refuse(reason, err, "there is no controller");
 	mutex_lock(&anemone_controllers_lock);
-	list_for_each_entry (ctl, &anemone_controllers, on_list)
+	list_for_each_entry(ctl, &anemone_controllers, on_list)
 		controllers++;
 	telemetry = new_telemetry(spec, controllers);
 	if (!telemetry) {
 		err = -ENOMEM;
 		goto unlock;
 	}
-	list_for_each_entry (ctl, &anemone_controllers, on_list) {
+	list_for_each_entry(ctl, &anemone_controllers, on_list) {
 		err = add_part(telemetry, ctl, reason);
 		if (err && err != -ERANGE)
 			break;
@@ -170,7 +170,7 @@ void anemone_telemetry_remove(struct anemone_telemetry *telemetry)
 static int read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 first, u32 count,
 		      u64 *values)
 {
-	unsigned int i, channel = 0, there = 0;
+	unsigned int i, n, c, channel = 0, there = 0;
 
 	for (i = 0; i < telemetry->parts; i++) {
 		struct anemone_part *part = &telemetry->part[i];
@@ -185,19 +185,13 @@ static int read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 firs
 			err = anemone_part_read(part, effect, first, count, values + channel,
 						telemetry->channels);
 		mutex_unlock(&part->ctl->lock);
-		if (err == -ENODEV) {
-			/* What a controller counted went with it: as if it had seen nothing. */
-			u32 n, c;
-
-			for (n = 0; n < count; n++)
-				for (c = 0; c < channels; c++)
-					values[n * telemetry->channels + channel + c] =
-						part->plan.start;
-		} else if (err) {
+		if (err && err != -ENODEV)
 			return err;
-		} else {
-			there++;
-		}
+		there += !err;
+		/* What a controller counted went with it: as if it had seen nothing. */
+		for (n = 0; err && n < count; n++)
+			for (c = 0; c < channels; c++)
+				values[n * telemetry->channels + channel + c] = part->plan.start;
 		channel += channels;
 	}
 	return there ? 0 : -ENODEV;
@@ -252,8 +246,7 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 	return err;
 }
 
-/* --- For other subsystems ----------------------------------------------------------------------
- */
+/* --- For other subsystems --- */
 
 struct anemone_telemetry *anemone_register_telemetry(const struct anemone_spec *spec,
 						     anemone_notify_t notify, void *data)

@@ -18,7 +18,7 @@ struct anemone_telemetry;
  * it came from is re-armed when this returns. May read and map; may not unregister.
  */
 typedef void (*anemone_notify_t)(struct anemone_telemetry *telemetry,
-                                 const struct anemone_event *event, void *data);
+				 const struct anemone_event *event, void *data);
 
 /*
  * ERR_PTR: -EINVAL, a field is out of its range; -EOPNOTSUPP, not built in; -ERANGE, no controller
@@ -26,7 +26,7 @@ typedef void (*anemone_notify_t)(struct anemone_telemetry *telemetry,
  * kernel's log says why.
  */
 struct anemone_telemetry *anemone_register_telemetry(const struct anemone_spec *spec,
-                                                     anemone_notify_t notify, void *data);
+						     anemone_notify_t notify, void *data);
 /* Waits for a callback that runs. */
 void anemone_unregister_telemetry(struct anemone_telemetry *telemetry);
 

@@ -244,6 +244,7 @@ struct anemone_snapshot {
 	__u64 pad;
 	__u64 values[];
 };
+
 #define ANEMONE_SNAPSHOT_OFFSET(id) ((__u64)(id) << 32)
 
 #define ANEMONE_IOC 0xA7
