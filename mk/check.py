@@ -85,6 +85,8 @@ def stages() -> list[Stage]:
             junit=ROOT / "out/hw/test/test.dest/test-report.xml",
             limit=2400,
         ),
+        # The first time on a machine it builds user-mode Linux.
+        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800),
         Stage(
             "pytest",
             [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={junit}"],

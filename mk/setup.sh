@@ -53,6 +53,13 @@ has_chromium() {
     [ -e /snap/bin/chromium ]
 }
 
+has_kernel_headers() {
+    for folder in /lib/modules/6.12*/build; do
+        if [ -e "$folder/Makefile" ]; then return 0; fi
+    done
+    return 1
+}
+
 holds() {
     case $1 in
     file:*) [ -e "${1#file:}" ] ;;
@@ -110,6 +117,9 @@ wanted_packages() { # tried once: what a system does not have is not asked for a
     if [ "$(cat $tried 2>/dev/null)" != "$1" ] && command -v apt-get >/dev/null; then
         apt update >/dev/null 2>&1 || true
         for package in $(names "$1"); do
+            for package in $(echo "$package" | tr / ' '); do # alternatives; the last one stays
+                if apt-cache policy "$package" | grep -q 'Candidate: [0-9]'; then break; fi
+            done
             if apt-cache policy "$package" | grep -q 'Candidate: [0-9]'; then
                 say "installing with apt: $package"
                 apt install --no-install-recommends "$package" || true
