@@ -11,10 +11,12 @@
 namespace anemone {
 
 namespace {
-// Cycles between looks at the sockets: few, as the guest waits for them. While messages come, only
-// programs' accesses need more cycles than the messages take themselves.
-constexpr unsigned kSlice = 64, kSliceBetweenMessages = 16;
-// With nothing to do but rest, the guest's next message is waited for so long, in milliseconds.
+// Cycles between looks at the sockets: few, as the guest waits for them.
+constexpr unsigned kSlice = 64;
+// And when there was a message: what the message itself took is not enough for programs' accesses,
+// nor for one who looks again and again whether something is done.
+constexpr unsigned kSliceBetweenMessages = 16;
+// With no accesses to make, the guest's next message is waited for so long, in milliseconds.
 constexpr int kLull = 1;
 } // namespace
 
@@ -23,12 +25,10 @@ Server::Server(Function& function, const std::string& socket, const std::string&
 
 void Server::run() {
     Device& device = function_.device();
-    for (;;) {
-        const int patience = device.injecting() ? 0 : device.busy() ? kLull : -1;
-        if (!wait(patience))
-            device.run(kSlice);
-        else if (device.injecting())
-            device.run(kSliceBetweenMessages);
+    for (bool quiet = false;;) {
+        const int patience = !device.busy() ? -1 : quiet || device.injecting() ? 0 : kLull;
+        quiet = !wait(patience);
+        device.run(quiet ? kSlice : kSliceBetweenMessages);
         commands_.answerWaiting();
     }
 }
