@@ -110,6 +110,6 @@ static struct kunit_case cases[] = {
 	{},
 };
 
-static struct kunit_suite suite = {.name = "anemone_alloc", .test_cases = cases};
+static struct kunit_suite suite = { .name = "anemone_alloc", .test_cases = cases };
 
 kunit_test_suite(suite);

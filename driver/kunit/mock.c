@@ -74,7 +74,7 @@ static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 inde
 {
 	const struct anemone_rule *rule = &pipeline->rule;
 	unsigned int width = width_of(rule);
-	u64 operands[] = {rule->operand, address >> 6, write};
+	u64 operands[] = { rule->operand, address >> 6, write };
 	u64 *word = &pipeline->states[channel][index / (64 / width)];
 	u64 value = update(ANEMONE_GET(RULE_CONTROL_OP, rule->control), width,
 			   anemone_counter(*word, width, index % (64 / width)),
@@ -338,7 +338,7 @@ struct mock *mock_bare(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ctl->bounce);
 	ctl->hw.io = &io;
 	ctl->hw.region = 1ULL << MOCK_ADDRESS_BITS;
-	ctl->memory = (struct anemone_memory){MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS};
+	ctl->memory = (struct anemone_memory){ MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS };
 	mock->ctl = ctl;
 	mock->id = ANEMONE_ID_MAGIC_VALUE;
 	mock->version = ANEMONE_VERSION_MAJOR_VALUE << ANEMONE_VERSION_MAJOR_SHIFT;
@@ -372,9 +372,9 @@ struct anemone_spec mock_hotness(unsigned int regions)
 		.name = "hotness",
 		.type = ANEMONE_R | ANEMONE_W,
 		.regions = regions,
-		.primary = {.mask = ANEMONE_ALL_MEM, .shift = 21},
-		.update = {.op = ANEMONE_OP_ADD, .operand = 1},
-		.read_effect = {.op = ANEMONE_OP_RESET},
+		.primary = { .mask = ANEMONE_ALL_MEM, .shift = 21 },
+		.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
+		.read_effect = { .op = ANEMONE_OP_RESET },
 	};
 }
 

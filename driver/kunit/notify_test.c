@@ -21,7 +21,7 @@ static struct anemone_telemetry *watched(struct kunit *test, struct mock *mock,
 	struct anemone_spec spec = mock_hotness(0);
 	struct anemone_telemetry *telemetry;
 
-	spec.notify = (struct anemone_operation){.op = ANEMONE_NOTIFY_GE, .operand = threshold};
+	spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_GE, .operand = threshold };
 	telemetry = mock_add(test, mock, &spec);
 	telemetry->file = file;
 	telemetry->id = 7;
@@ -104,7 +104,7 @@ static void callback(struct kunit *test)
 	struct heard heard = {};
 	unsigned int i;
 
-	spec.notify = (struct anemone_operation){.op = ANEMONE_NOTIFY_GE, .operand = 4};
+	spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_GE, .operand = 4 };
 	list_add_tail(&mock->ctl->on_list, &anemone_controllers);
 	telemetry = anemone_register_telemetry(&spec, hear, &heard);
 	list_del_init(&mock->ctl->on_list);
@@ -147,6 +147,6 @@ static struct kunit_case cases[] = {
 	{},
 };
 
-static struct kunit_suite suite = {.name = "anemone_notify", .test_cases = cases};
+static struct kunit_suite suite = { .name = "anemone_notify", .test_cases = cases };
 
 kunit_test_suite(suite);

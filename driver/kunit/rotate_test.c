@@ -50,7 +50,7 @@ static void sweep_time(struct kunit *test)
 
 		spec.width = width;
 		spec.primary.shift = 25;
-		spec.sub = (struct anemone_field){.mask = 0x1e00000, .shift = 21}; /* 2 MiB */
+		spec.sub = (struct anemone_field){ .mask = 0x1e00000, .shift = 21 }; /* 2 MiB */
 		telemetry = mock_add(test, mock_new(test), &spec);
 		KUNIT_ASSERT_EQ(test,
 				anemone_rotation_start(telemetry, keys_up_to(test, 32), 32,
@@ -159,6 +159,6 @@ static struct kunit_case cases[] = {
 	{},
 };
 
-static struct kunit_suite suite = {.name = "anemone_rotate", .test_cases = cases};
+static struct kunit_suite suite = { .name = "anemone_rotate", .test_cases = cases };
 
 kunit_test_suite(suite);

@@ -94,13 +94,13 @@ static void listings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.rule.end, 1ULL << MOCK_ADDRESS_BITS);
 	KUNIT_EXPECT_EQ(test, plan.rule.control, 0x0000010000000307);
 
-	spec.sub = (struct anemone_field){.mask = 0x1ff000, .shift = 12};
+	spec.sub = (struct anemone_field){ .mask = 0x1ff000, .shift = 12 };
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0); /* Listing 1 */
 	KUNIT_EXPECT_EQ(test, plan.region_counters, 512);
 	KUNIT_EXPECT_EQ(test, plan.rule.shifts, 12 << 8 | 21);
 
 	spec.sub = (struct anemone_field){};
-	spec.notify = (struct anemone_operation){.op = ANEMONE_NOTIFY_GE, .operand = 40000};
+	spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_GE, .operand = 40000 };
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0); /* Listing 3 */
 	KUNIT_EXPECT_EQ(test, plan.rule.control, 0x0000010200000307);
 	KUNIT_EXPECT_EQ(test, plan.rule.notify_operand, 40000);
@@ -112,7 +112,7 @@ static void sub_mask_past_the_device(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(0);
 
-	spec.sub = (struct anemone_field){.mask = ~0ULL, .shift = 26};
+	spec.sub = (struct anemone_field){ .mask = ~0ULL, .shift = 26 };
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);
 	KUNIT_EXPECT_EQ(test, plan.region_counters, 16);
 }
@@ -174,6 +174,6 @@ static struct kunit_case cases[] = {
 	{},
 };
 
-static struct kunit_suite suite = {.name = "anemone_spec", .test_cases = cases};
+static struct kunit_suite suite = { .name = "anemone_spec", .test_cases = cases };
 
 kunit_test_suite(suite);

@@ -142,7 +142,7 @@ static void begins_at_the_reset_value(struct kunit *test)
 	unsigned int i;
 
 	spec.width = 16;
-	spec.update = (struct anemone_operation){.op = ANEMONE_OP_SHR, .operand = 1};
+	spec.update = (struct anemone_operation){ .op = ANEMONE_OP_SHR, .operand = 1 };
 	spec.read_effect.operand = 0x8000;
 	telemetry = mock_add(test, mock, &spec);
 	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 1, 40), 0);
@@ -178,7 +178,7 @@ static void after_a_reset(struct kunit *test)
 /* On several controllers at once: keys go to whose memory they are in, and reads add them up. */
 static void several_controllers(struct kunit *test)
 {
-	struct mock *mock[2] = {mock_new(test), mock_new(test)};
+	struct mock *mock[2] = { mock_new(test), mock_new(test) };
 	struct anemone_spec spec = mock_hotness(0);
 	struct anemone_telemetry *telemetry;
 	u64 base[2], i;
@@ -232,6 +232,6 @@ static struct kunit_case cases[] = {
 	{},
 };
 
-static struct kunit_suite suite = {.name = "anemone_telemetry", .test_cases = cases};
+static struct kunit_suite suite = { .name = "anemone_telemetry", .test_cases = cases };
 
 kunit_test_suite(suite);
