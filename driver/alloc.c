@@ -23,7 +23,7 @@ int anemone_cache_get(struct anemone_pool *pool, struct anemone_cache *cache, un
 {
 	unsigned int slab;
 
-	*cache = (struct anemone_cache){.region_log2 = order_base_2(region_counters)};
+	*cache = (struct anemone_cache){ .region_log2 = order_base_2(region_counters) };
 	cache->per_slab = counters >> cache->region_log2;
 	if (!cache->per_slab)
 		return -E2BIG;

@@ -13,7 +13,7 @@ struct name {
 	u32 offset;
 };
 
-#define REGISTER(name) {#name, ANEMONE_##name}
+#define REGISTER(name) { #name, ANEMONE_##name }
 
 static const struct name registers[] = {
 	REGISTER(ID),

@@ -28,10 +28,10 @@ static u64 config_pair(struct pci_dev *pdev, int high, int low)
 static void find_memory(struct pci_dev *pdev, struct anemone_memory *memory)
 {
 	struct pci_dev *first = pci_get_slot(pdev->bus, PCI_DEVFN(PCI_SLOT(pdev->devfn), 0));
-	struct pci_dev *functions[] = {pdev, first};
+	struct pci_dev *functions[] = { pdev, first };
 	unsigned int i;
 
-	*memory = (struct anemone_memory){.host_base = host_base, .size = host_size};
+	*memory = (struct anemone_memory){ .host_base = host_base, .size = host_size };
 	for (i = 0; i < ARRAY_SIZE(functions) && !memory->size; i++) {
 		int at = functions[i] ? pci_find_dvsec_capability(functions[i], ANEMONE_CXL_VENDOR,
 								  ANEMONE_CXL_DEVICE_DVSEC)

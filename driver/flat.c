@@ -156,8 +156,8 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 }
 
 #define FLAT(c, member, file, mode, offset, show, store)                                           \
-	static struct flat_attribute flat##c##_##member = {__ATTR(file, mode, show, store), c,     \
-							   offset}
+	static struct flat_attribute flat##c##_##member = { __ATTR(file, mode, show, store), c,    \
+							    offset }
 #define FLAT_COUNT(c, member, offset)                                                              \
 	FLAT(c, member, member, 0444, ANEMONE_FLAT_##offset, count_show, NULL)
 #define FLAT_GROUP(c)                                                                              \
@@ -204,16 +204,23 @@ FLAT_GROUP(1);
 FLAT_GROUP(2);
 FLAT_GROUP(3);
 
+/* Kernels before 6.9 show a group without attributes as an empty folder. */
+#ifndef SYSFS_GROUP_INVISIBLE
+#define SYSFS_GROUP_INVISIBLE 0
+#endif
+
 /* All channels have the mode, or none. */
 static umode_t visible(struct kobject *kobj, struct attribute *attr, int index)
 {
 	const struct anemone_shape *shape = &anemone_of_device(kobj_to_dev(kobj))->hw.shape;
 	struct flat_attribute *flat = container_of(attr, struct flat_attribute, attribute.attr);
 
-	return shape->flat && flat->channel < shape->channels ? attr->mode : 0;
+	if (shape->flat && flat->channel < shape->channels)
+		return attr->mode;
+	return SYSFS_GROUP_INVISIBLE;
 }
 
-#define GROUP(c) {.name = "flat" #c, .attrs = flat##c##_attributes, .is_visible = visible}
+#define GROUP(c) { .name = "flat" #c, .attrs = flat##c##_attributes, .is_visible = visible }
 
-const struct attribute_group anemone_flat_groups[ANEMONE_CHANNELS_MAX] = {GROUP(0), GROUP(1),
-									  GROUP(2), GROUP(3)};
+const struct attribute_group anemone_flat_groups[ANEMONE_CHANNELS_MAX] = { GROUP(0), GROUP(1),
+									   GROUP(2), GROUP(3) };

@@ -39,6 +39,7 @@ static irqreturn_t wake_thread(int irq, void *data)
 struct vector {
 	struct anemone_controller *ctl;
 	unsigned int number;
+	char name[40]; /* in /proc/interrupts */
 };
 
 static irqreturn_t handle_vector(int irq, void *data)
@@ -65,9 +66,15 @@ static int request_vectors(struct pci_dev *pdev, struct anemone_controller *ctl)
 	if (!vector)
 		return -ENOMEM;
 	for (i = 0; i < wanted; i++) {
-		vector[i] = (struct vector){ctl, i};
+		vector[i].ctl = ctl;
+		vector[i].number = i;
+		if (i)
+			snprintf(vector[i].name, sizeof(vector[i].name), "%s-p%u", ctl->name,
+				 i - 1);
+		else
+			snprintf(vector[i].name, sizeof(vector[i].name), "%s-errors", ctl->name);
 		err = devm_request_threaded_irq(&pdev->dev, pci_irq_vector(pdev, i), wake_thread,
-						handle_vector, 0, ctl->name, &vector[i]);
+						handle_vector, 0, vector[i].name, &vector[i]);
 		if (err)
 			return err;
 	}
@@ -308,9 +315,10 @@ static const struct pci_error_handlers errors = {
 /* --- The module --- */
 
 static const struct pci_device_id ids[] = {
-	{PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE)},
-	{PCI_DEVICE(PCI_VENDOR_ID_INTEL, 0x0ddb)}, /* the CXL IP of Agilex 7: docs/agilex.md */
-	{}};
+	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) },
+	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, 0x0ddb) }, /* the CXL IP of Agilex 7: docs/agilex.md */
+	{}
+};
 MODULE_DEVICE_TABLE(pci, ids);
 
 static struct pci_driver driver = {

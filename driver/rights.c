@@ -43,7 +43,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	return true;
 }
 
-static const struct mmu_interval_notifier_ops page_ops = {.invalidate = invalidate};
+static const struct mmu_interval_notifier_ops page_ops = { .invalidate = invalidate };
 
 static struct anemone_page *find_page(struct anemone_telemetry *telemetry, u64 address)
 {

@@ -248,7 +248,7 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	u64 offsets;
 	int err;
 
-	*plan = (struct anemone_plan){.regions = spec->regions};
+	*plan = (struct anemone_plan){ .regions = spec->regions };
 	err = check_name(spec, reason) ?:
 	      check_match(spec, shape, reason) ?:
 	      check_width(spec, shape, plan, reason) ?:

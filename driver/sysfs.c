@@ -105,7 +105,7 @@ static struct attribute *attributes[] = {
 	NULL,
 };
 
-static const struct attribute_group group = {.name = "anemone", .attrs = attributes};
+static const struct attribute_group group = { .name = "anemone", .attrs = attributes };
 
 const struct attribute_group *anemone_groups[] = {
 	&group,

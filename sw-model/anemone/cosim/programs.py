@@ -50,7 +50,8 @@ def build_module(tools: Tools) -> Path:
             copy = folder / path.relative_to(DRIVER)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-        _run(["make", "-C", folder, f"KDIR={tools.modules / 'build'}"], DRIVER)
+        kernel = f"KDIR={tools.modules / 'build'}"
+        _run(["make", "-C", folder, kernel, "CONFIG_ANEMONE_LISTINGS=m"], DRIVER)
         stamp.write_text(digest.hexdigest())
     return module
 
