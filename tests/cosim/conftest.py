@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -42,12 +42,13 @@ def server(tools: Tools) -> Iterator[Server]:
 
 @pytest.fixture
 def boot(tools: Tools, server: Server) -> BootGuest:
-    """A guest with the driver loaded and these programs of guest/."""
+    """A guest with the driver loaded, these programs of guest/, and more modules in /mod."""
 
     @contextmanager
-    def booted(*programs: str, cpus: int = 1) -> Iterator[Guest]:
+    def booted(*programs: str, modules: Sequence[str] = ()) -> Iterator[Guest]:
         built = [build_program(PROGRAMS / f"{name}.c") for name in programs]
-        with Guest(server, modules=[build_module(tools)], programs=built, cpus=cpus) as guest:
+        there = [build_module(tools, name) for name in ("anemone", *modules)]
+        with Guest(server, modules=there, programs=built) as guest:
             guest.run("insmod /mod/anemone.ko")
             yield guest
 

@@ -32,10 +32,13 @@ def build_program(source: Path) -> Path:
     return program
 
 
-def build_module(tools: Tools) -> Path:
-    """anemone.ko for the guest's kernel; built in a copy, so that the checkout stays as it is."""
+MODULES = {"anemone": "anemone.ko", "anemone_listings": "listings/anemone_listings.ko"}
+
+
+def build_module(tools: Tools, name: str = "anemone") -> Path:
+    """A module of MODULES for the guest's kernel; built in a copy, to keep the checkout clean."""
     folder = BUILT / f"module-{tools.release}"
-    module, stamp = folder / "anemone.ko", folder / "stamp"
+    module, stamp = folder / MODULES[name], folder / "stamp"
     sources = [p for p in sorted(DRIVER.rglob("*")) if p.is_file() and p.suffix in _SOURCES]
     digest = hashlib.sha256()
     for path in sources:

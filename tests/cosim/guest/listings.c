@@ -8,57 +8,69 @@
 #include "telemetry.h"
 
 #define BASE_SHIFT 12
-#define ROUNDS 3 /* of reads, the first of them while the accesses are made */
+#define ROUNDS 3   /* of reads, the first of them while the accesses are made */
+#define PIECE 1024 /* counters read by a call */
 
-static void gather(int fd, uint32_t id, uint32_t count, uint64_t* sums) {
-    uint64_t* values = calloc(count, sizeof(*values));
+static int fd;
+static struct anemone_add added;
+
+/* Reads `count` counters from `first` on and adds them to what was read of them before. */
+static void gather(uint32_t first, uint32_t count, uint64_t* sums) {
+    uint64_t values[PIECE];
+    struct anemone_read call = {.size = sizeof(call), .id = added.id, .values = (uintptr_t)values};
     uint32_t i;
 
-    CHECK(values);
-    read_counters(fd, id, 0, count, values);
-    for (i = 0; i < count; i++)
-        sums[i] += values[i];
-    free(values);
+    for (; count; first += call.count, count -= call.count) {
+        call.first = first;
+        call.count = count < PIECE ? count : PIECE;
+        CHECK(!ioctl(fd, ANEMONE_READ, &call));
+        for (i = 0; i < call.count; i++)
+            sums[first + i] += values[i];
+    }
+}
+
+static unsigned long long seen(void) {
+    struct anemone_status counts = status(fd, added.id);
+
+    return counts.matched + counts.unmapped;
 }
 
 int main(int argc, char** argv) {
-    unsigned int first = argc == 4 ? atoi(argv[2]) : 0, regions = atoi(argv[argc - 1]), i;
+    unsigned int first = argc == 4 ? atoi(argv[2]) : 0, regions = atoi(argv[argc - 1]), count, i;
     struct anemone_entry* entries = calloc(regions, sizeof(*entries));
     struct anemone_spec spec = counting(argv[1], regions);
-    struct anemone_status counts;
-    struct anemone_add added;
-    int fd = open_device();
     uint64_t* sums;
 
     if (!strcmp(argv[1], "skew"))
         spec.sub = (struct anemone_field){.mask = (1 << HUGE_SHIFT) - (1 << BASE_SHIFT),
                                           .shift = BASE_SHIFT};
+    fd = open_device();
     added = add(fd, spec);
     CHECK(added.regions == regions);
+    count = regions * added.region_counters;
     for (i = 0; i < regions; i++)
         entries[i] = (struct anemone_entry){.key = first + i, .region = i};
     map_keys(fd, added.id, entries, regions);
     printf("pipelines %u counters %u\n", added.pipelines, added.region_counters);
 
-    sums = calloc(regions * added.region_counters, sizeof(*sums));
+    sums = calloc(count, sizeof(*sums));
     CHECK(sums);
     ask("start %s", argv[1]);
+    gather(0, PIECE, sums);
+    printf("early %llu\n", seen());
     for (i = 0; i < ROUNDS; i++)
-        gather(fd, added.id, regions * added.region_counters, sums);
-    counts = status(fd, added.id);
-    printf("early %llu\n", (unsigned long long)(counts.matched + counts.unmapped));
+        gather(0, count, sums);
     ask("wait");
-    gather(fd, added.id, regions * added.region_counters, sums);
+    gather(0, count, sums);
 
-    for (i = 0; i < regions * added.region_counters; i++)
+    for (i = 0; i < count; i++)
         if (sums[i])
             printf("counter %u %llu\n", i, (unsigned long long)sums[i]);
-    memset(sums, 0, regions * added.region_counters * sizeof(*sums));
-    gather(fd, added.id, regions * added.region_counters, sums);
-    for (i = 0; i < regions * added.region_counters; i++)
+    memset(sums, 0, count * sizeof(*sums));
+    gather(0, count, sums);
+    for (i = 0; i < count; i++)
         CHECK(!sums[i]);
-    counts = status(fd, added.id);
-    printf("matched %llu unmapped %llu\n", (unsigned long long)counts.matched,
-           (unsigned long long)counts.unmapped);
+    printf("matched %llu unmapped %llu\n", (unsigned long long)status(fd, added.id).matched,
+           (unsigned long long)status(fd, added.id).unmapped);
     return 0;
 }
