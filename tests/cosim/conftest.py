@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -42,13 +42,12 @@ def server(tools: Tools) -> Iterator[Server]:
 
 @pytest.fixture
 def boot(tools: Tools, server: Server) -> BootGuest:
-    """A guest with the driver loaded, these programs of guest/, and more modules in /mod."""
+    """A guest with the driver loaded, and these programs of guest/."""
 
     @contextmanager
-    def booted(*programs: str, modules: Sequence[str] = ()) -> Iterator[Guest]:
+    def booted(*programs: str) -> Iterator[Guest]:
         built = [build_program(PROGRAMS / f"{name}.c") for name in programs]
-        there = [build_module(tools, name) for name in ("anemone", *modules)]
-        with Guest(server, modules=there, programs=built) as guest:
+        with Guest(server, modules=[build_module(tools)], programs=built) as guest:
             guest.run("insmod /mod/anemone.ko")
             yield guest
 

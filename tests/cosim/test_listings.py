@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from anemone.cosim import Guest, Server, Tools, rows
+from anemone.cosim import Guest, Server, rows
 from tests.cosim.conftest import HUGE, BootGuest
 
 BASE = 1 << 12
@@ -93,43 +93,3 @@ def test_bandwidth_of_tenants(server: Server, boot: BootGuest) -> None:
         assert "channels {} {} {}\n".format(tenant, *(64 * expected[tenant])) in said
     assert (number(said, "interrupts"), number(said, "spurious")) == (2, 0)
     assert server.status()["messages"] == [0, 2, 0, 0, 0, 0, 0, 0, 0]
-
-
-def test_listings_as_a_kernel_module(server: Server, boot: BootGuest, tools: Tools) -> None:
-    """The same three at a time by <linux/anemone.h>, each on pipelines of its own."""
-    random = np.random.default_rng(4)
-    pages, tenants, cap = random.choice(8192, 16, replace=False), 3, 5000
-    addresses = pages[random.zipf(1.5, 40_000) % 16] * HUGE + random.integers(0, HUGE, 40_000)
-    folder = "/sys/kernel/debug/anemone_listings"
-    entries = [
-        f"echo {page} {region} >{folder}/{name}"
-        for i, page in enumerate(pages)
-        for name, region in (("skew", i), ("hotness", page), ("tenants", i % tenants))
-    ]
-    with boot(modules=["anemone_listings"]) as guest:
-        guest.answers["trace"] = lambda _: server.inject(rows(addresses))
-        guest.run(f"insmod /mod/anemone_listings.ko bandwidth_cap={cap}")
-        guest.run("\n".join(["mount -t debugfs debug /sys/kernel/debug", *entries]))
-        polled = {
-            name: guest.run(f"cat {folder}/{name}") for name in ("skew", "hotness", "tenants")
-        }
-        assert set(polled.values()) == {""}
-        guest.run("ask trace")
-        polled = {name: guest.run(f"cat {folder}/{name}") for name in (*polled, "alerts")}
-        again = [guest.run(f"cat {folder}/{name}") for name in ("skew", "hotness", "tenants")]
-        guest.run("! rmmod anemone 2>/dev/null; rmmod anemone_listings; rmmod anemone")
-        guest.kernel_log()
-    of = np.searchsorted(np.sort(pages), addresses // HUGE)
-    index = np.argsort(pages)[of]  # in the order in which the pages are mapped
-    offsets = addresses % HUGE // BASE
-    assert again == ["", "", ""]
-    for name, expected in {
-        "skew": np.bincount(index * 512 + offsets),
-        "hotness": np.bincount(addresses // HUGE),
-        "tenants": np.bincount(index % tenants),
-    }.items():
-        lines = [f"{i} {expected[i]}\n" for i in np.flatnonzero(expected)]
-        assert polled[name] == "".join(lines), name
-    # Of what comes between two alerts, which a callback ends, the hardware tells the first only.
-    past = set(np.flatnonzero(np.bincount(index % tenants) >= cap))
-    assert polled["alerts"] and {int(line) for line in polled["alerts"].split()} <= past

@@ -15,8 +15,7 @@ from anemone.rtl.builder import ROOT
 
 BUILT = ROOT / "build" / "cosim"
 DRIVER = ROOT / "driver"
-# The calls before the interface within the kernel, which has a header of the same name.
-_HEADERS = (DRIVER / "include" / "uapi", DRIVER / "include")
+_HEADERS = (DRIVER / "include", DRIVER / "include" / "uapi")
 _FLAGS = ("-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
 
 
@@ -32,13 +31,10 @@ def build_program(source: Path) -> Path:
     return program
 
 
-MODULES = {"anemone": "anemone.ko", "anemone_listings": "listings/anemone_listings.ko"}
-
-
-def build_module(tools: Tools, name: str = "anemone") -> Path:
-    """A module of MODULES for the guest's kernel; built in a copy, to keep the checkout clean."""
+def build_module(tools: Tools) -> Path:
+    """anemone.ko for the guest's kernel; built in a copy, so that the checkout stays as it is."""
     folder = BUILT / f"module-{tools.release}"
-    module, stamp = folder / MODULES[name], folder / "stamp"
+    module, stamp = folder / "anemone.ko", folder / "stamp"
     sources = [p for p in sorted(DRIVER.rglob("*")) if p.is_file() and p.suffix in _SOURCES]
     digest = hashlib.sha256()
     for path in sources:
