@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CXL memory for a guest, a NUMA node of its own, and what QEMU sees of the accesses to it.
 
-QEMU's own CXL device holds the bytes. A plugin (sim/cosim) has a cache in front, and what misses
+QEMU's own CXL device holds the bytes. A plugin (sim/plugin) has a cache in front, and what misses
 it goes into a ring of which the server makes accesses to the Verilated expander.
 """
 
@@ -27,7 +27,7 @@ BYTES = 256 << 20
 NODE = 1
 
 _MODULES = ("cxl_acpi", "cxl_pci", "cxl_mem", "dax_cxl", "kmem")
-_SOURCES = ROOT / "sim" / "cosim"
+_SOURCES = ROOT / "sim" / "plugin"
 _RING = ROOT / "sim" / "vfio"
 
 # Words of struct anemone_ring (sim/vfio/ring.h).
@@ -114,10 +114,10 @@ def server() -> Server:
 def build_plugin() -> Path:
     """The plugin, for the QEMU that mk/cosim-tools.sh fetches."""
     BUILT.mkdir(parents=True, exist_ok=True)
-    plugin, fresh = BUILT / "plugin.so", BUILT / "plugin.new"
+    plugin, fresh = BUILT / "accesses.so", BUILT / "accesses.new"
     command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
     done = subprocess.run(
-        [*command, f"-I{_RING}", "-o", fresh, _SOURCES / "plugin.c"],
+        [*command, f"-I{_RING}", "-o", fresh, _SOURCES / "accesses.c"],
         capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode:

@@ -15,7 +15,8 @@ from anemone.rtl.builder import ROOT
 
 BUILT = ROOT / "build" / "cosim"
 DRIVER = ROOT / "driver"
-_HEADERS = (DRIVER / "include", DRIVER / "include" / "uapi")
+# The calls before the interface within the kernel, which has a header of the same name.
+_HEADERS = (DRIVER / "include" / "uapi", DRIVER / "include")
 _FLAGS = ("-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
 
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * A plugin of QEMU's: the guest's loads and stores to the expander's memory, behind a cache, go
- * into a ring that the server reads (sim/vfio/ring.h). Arguments: ring=FILE, base=ADDRESS and
- * bytes=N, where the guest has the memory.
- */
+// A QEMU plugin: the guest's loads and stores to the expander's memory, behind a cache, go into a
+// ring that the server reads (sim/vfio/ring.h). Arguments: ring=FILE, base=ADDRESS and bytes=N,
+// where the guest has the memory. What is done by others than instructions, DMA and walks of page
+// tables, is not seen.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,12 +17,12 @@
 
 #define LINE_SHIFT 6
 
-PLUGIN_EXPORT int qemu_plugin_version = PLUGIN_VERSION;
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = 7;
 
 static struct anemone_ring* ring;
 static uint64_t base, bytes;
 static struct cache cache;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the above, of several CPUs */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of ring and cache, for several CPUs
 
 static void to_memory(uint64_t line, bool write) {
     uint64_t head = ring->head;
@@ -39,8 +38,8 @@ static void to_memory(uint64_t line, bool write) {
     __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
 }
 
-static void on_access(unsigned int cpu, uint32_t access, uint64_t address, void* data) {
-    const struct plugin_address* where = qemu_plugin_get_hwaddr(access, address);
+static void on_access(unsigned cpu, uint32_t access, uint64_t address, void* data) {
+    const struct qemu_plugin_hwaddr* where = qemu_plugin_get_hwaddr(access, address);
     uint64_t first, last;
 
     (void)cpu;
@@ -58,11 +57,11 @@ static void on_access(unsigned int cpu, uint32_t access, uint64_t address, void*
     pthread_mutex_unlock(&lock);
 }
 
-static void on_block(struct plugin_block* block, void* data) {
+static void on_block(struct qemu_plugin_tb* block, void* data) {
     (void)data;
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(block); i++)
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access,
-                                         PLUGIN_NO_REGISTERS, PLUGIN_READS_AND_WRITES, NULL);
+                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 static struct anemone_ring* map_ring(const char* path) {
@@ -76,7 +75,8 @@ static struct anemone_ring* map_ring(const char* path) {
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-PLUGIN_EXPORT int qemu_plugin_install(plugin_id id, const void* info, int argc, char** argv) {
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc,
+                                           char** argv) {
     (void)info;
     for (int i = 0; i < argc; i++) {
         if (!strncmp(argv[i], "ring=", 5))
@@ -87,7 +87,7 @@ PLUGIN_EXPORT int qemu_plugin_install(plugin_id id, const void* info, int argc, 
             bytes = strtoull(argv[i] + 6, NULL, 0);
     }
     if (!ring || !bytes || bytes >> RING_PAGE_SHIFT > RING_PAGES) {
-        fprintf(stderr, "plugin: ring= names no ring, or bytes= is missing or too much\n");
+        fprintf(stderr, "accesses: ring= names no ring, or bytes= is missing or too much\n");
         return 1;
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block, NULL);
