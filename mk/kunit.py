@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the kernel's kunit.py on a grafted tree (mk/kunit.sh) and writes its results as JUnit.
 
-    kunit.py TREE BUILD [GLOB]
+kunit.py TREE BUILD [GLOB]
 """
 
 from __future__ import annotations

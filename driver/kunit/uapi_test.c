@@ -29,4 +29,5 @@ static struct kunit_suite suite = {
 	.name = "anemone_uapi",
 	.test_cases = cases,
 };
+
 kunit_test_suite(suite);
