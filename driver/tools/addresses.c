@@ -71,7 +71,7 @@ struct span counter_span(const struct session *session, const struct anemone_spe
 
 	/* Offset bits that the key has, too, would not be free. */
 	if (!whole.known || !part.known || part.last > reach || spec->sub.mask & ~reach)
-		return (struct span){0};
+		return (struct span){ 0 };
 	part.first += whole.first;
 	part.last += whole.first;
 	return clipped(part, spec);

@@ -90,7 +90,7 @@ static bool list_one(const char *path, bool json)
 	if (link_open(path, false, false, &session, &link)) {
 		link_close(&link);
 	} else {
-		session = (struct session){.path = strdup(path), .fd = device_open(path)};
+		session = (struct session){ .path = strdup(path), .fd = device_open(path) };
 		if (!session.path)
 			fail("out of memory");
 		if (session.fd < 0 || !device_info(session.fd, &session.info)) {

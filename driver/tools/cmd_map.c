@@ -18,7 +18,7 @@ static uint32_t region(const struct telemetry *t, const char *what, uint64_t num
 static struct anemone_entry *from_file(const struct options *o, const struct telemetry *t,
 				       uint32_t *count)
 {
-	static const char *const names[] = {"key", "region"};
+	static const char *const names[] = { "key", "region" };
 	/* To unmap, a line needs no region. */
 	unsigned int columns = o->unmap ? 1 : 2;
 	struct anemone_entry *entries;

@@ -4,7 +4,7 @@
 
 static int run(const struct options *o)
 {
-	const struct reading reading = {o->snapshot, o->channels, o->all, o->json};
+	const struct reading reading = { o->snapshot, o->channels, o->all, o->json };
 	struct session session;
 	struct link link;
 	struct telemetry *t = open_telemetry(o, o->words[0], false, &session, &link);

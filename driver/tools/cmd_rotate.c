@@ -7,7 +7,7 @@
 
 static int run(const struct options *o)
 {
-	static const char *const names[] = {"key"};
+	static const char *const names[] = { "key" };
 	AUTO_FREE uint64_t *keys = NULL;
 	struct session session;
 	uint64_t sweep_ns = 0;

@@ -22,7 +22,7 @@ static void pass_on(int signal_number)
 /* Runs the command to its end and returns its status, as a shell has it. */
 static int run_command(char **words)
 {
-	struct sigaction passed = {.sa_handler = pass_on};
+	struct sigaction passed = { .sa_handler = pass_on };
 	int status;
 
 	fflush(NULL);
@@ -47,7 +47,7 @@ static int run_command(char **words)
 
 static void show_all(const struct session *session, const struct options *o)
 {
-	const struct reading reading = {.all = o->all, .channels = o->channels, .json = o->json};
+	const struct reading reading = { .all = o->all, .channels = o->channels, .json = o->json };
 
 	if (o->json)
 		json_begin(NULL, '[');
@@ -68,7 +68,7 @@ static void show_all(const struct session *session, const struct options *o)
 
 static int run(const struct options *o)
 {
-	struct session session = {.fd = -1};
+	struct session session = { .fd = -1 };
 	struct limits limits;
 	struct rules rules;
 	int status;

@@ -10,17 +10,17 @@ static void show(const struct telemetry *t, const struct anemone_status *status,
 		const char *name, *label;
 		uint64_t value;
 	} lines[] = {
-		{"matched", "accesses that updated a counter", status->matched},
-		{"unmapped", "accesses whose key is not mapped", status->unmapped},
-		{"out_of_range", "accesses past the last counter", status->out_of_range},
-		{"notifications", "times the predicate held", status->notifications},
-		{"lost", "notifications that nobody read in time", status->lost},
-		{"parity_errors", "reads with bad parity", status->parity_errors},
-		{"mapped", "keys that are mapped", status->mapped},
-		{"pipelines", "pipelines taken", t->pipelines},
-		{"regions", "regions", t->regions},
-		{"region_counters", "counters of a region", t->region_counters},
-		{"rotated", "keys that take turns", t->turning},
+		{ "matched", "accesses that updated a counter", status->matched },
+		{ "unmapped", "accesses whose key is not mapped", status->unmapped },
+		{ "out_of_range", "accesses past the last counter", status->out_of_range },
+		{ "notifications", "times the predicate held", status->notifications },
+		{ "events", "notifications that were told", status->events },
+		{ "parity_errors", "reads with bad parity", status->parity_errors },
+		{ "mapped", "keys that are mapped", status->mapped },
+		{ "pipelines", "pipelines taken", t->pipelines },
+		{ "regions", "regions", t->regions },
+		{ "region_counters", "counters of a region", t->region_counters },
+		{ "rotated", "keys that take turns", t->turning },
 	};
 
 	if (json) {

@@ -38,7 +38,7 @@ static void wait_until(double end)
 {
 	while (!stopped) {
 		double left = end - now();
-		struct timespec time = {.tv_sec = (time_t)left};
+		struct timespec time = { .tv_sec = (time_t)left };
 
 		if (left <= 0)
 			return;
@@ -185,7 +185,7 @@ static void watch(const struct options *o, const char *device, bool redraw)
 
 static int run(const struct options *o)
 {
-	struct sigaction action = {.sa_handler = stop};
+	struct sigaction action = { .sa_handler = stop };
 	AUTO_FREE char *device = NULL;
 	struct session session;
 	struct link link;

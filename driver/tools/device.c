@@ -11,7 +11,7 @@
 
 unsigned int device_paths(char ***paths)
 {
-	glob_t found = {0};
+	glob_t found = { 0 };
 	unsigned int count = 0;
 
 	*paths = NULL;

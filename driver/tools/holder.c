@@ -45,7 +45,7 @@ static struct held *by_id(struct holder *h, uint32_t id)
 
 static int drop(struct holder *h, struct held *held)
 {
-	struct anemone_id call = {.size = sizeof(call), .id = held->telemetry.id};
+	struct anemone_id call = { .size = sizeof(call), .id = held->telemetry.id };
 	int error = device_ioctl(h->fd, ANEMONE_REMOVE, &call) ? errno : 0;
 
 	telemetry_free(&held->telemetry);
@@ -71,9 +71,10 @@ static void put(struct holder *h, int client, struct telemetry *telemetry)
 
 static bool welcome(struct holder *h, int client)
 {
-	struct wire_message message = {
-		.version = WIRE_VERSION, .kind = WIRE_WELCOME, .count = h->count};
-	struct timeval slow = {.tv_sec = 10};
+	struct wire_message message = { .version = WIRE_VERSION,
+					.kind = WIRE_WELCOME,
+					.count = h->count };
+	struct timeval slow = { .tv_sec = 10 };
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
@@ -94,7 +95,7 @@ static bool welcome(struct holder *h, int client)
 /* One message; false: the client is gone, or not one of ours. */
 static bool serve(struct holder *h, int client)
 {
-	struct wire_message message, answer = {.version = WIRE_VERSION, .kind = WIRE_DONE};
+	struct wire_message message, answer = { .version = WIRE_VERSION, .kind = WIRE_DONE };
 	struct telemetry telemetry;
 	struct held *held;
 	int fd;
@@ -159,7 +160,7 @@ static void end_unless_wanted(const struct holder *h)
 
 void holder_serve(const char *device, int device_fd, int listening)
 {
-	struct holder h = {.device = device, .fd = device_fd};
+	struct holder h = { .device = device, .fd = device_fd };
 	struct pollfd polled[1 + MOST_CLIENTS];
 	unsigned int looks = 0;
 	bool used = false;
@@ -170,10 +171,10 @@ void holder_serve(const char *device, int device_fd, int listening)
 
 		if (idle && (used || ++looks > UNUSED_LOOKS))
 			end_unless_wanted(&h);
-		polled[0] = (struct pollfd){.fd = clients < MOST_CLIENTS ? listening : -1,
-					    .events = POLLIN};
+		polled[0] = (struct pollfd){ .fd = clients < MOST_CLIENTS ? listening : -1,
+					     .events = POLLIN };
 		for (unsigned int i = 0; i < clients; i++)
-			polled[1 + i] = (struct pollfd){.fd = h.clients[i], .events = POLLIN};
+			polled[1 + i] = (struct pollfd){ .fd = h.clients[i], .events = POLLIN };
 		if (poll(polled, 1 + clients, idle ? LOOK_MS : -1) < 0)
 			continue;
 		/* From the last: the one that leaves is replaced by one that was looked at. */

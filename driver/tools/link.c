@@ -46,7 +46,7 @@ static int lock_of(const char *device)
 
 static struct sockaddr_un address_of(const char *device)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (!wire_path(device, "sock", address.sun_path, sizeof(address.sun_path)))
 		no_place(device);
@@ -127,7 +127,7 @@ static void receive_session(const char *device, struct session *session, struct 
 {
 	struct wire_message message;
 
-	*session = (struct session){.path = strdup(device), .fd = -1};
+	*session = (struct session){ .path = strdup(device), .fd = -1 };
 	if (!session->path)
 		fail("out of memory");
 	if (!wire_receive(link->socket, &message, &session->fd) || session->fd < 0)
@@ -185,7 +185,7 @@ static void done(struct link *link, const char *what)
 
 static void request(struct link *link, enum wire_kind kind, uint32_t id)
 {
-	struct wire_message message = {.version = WIRE_VERSION, .kind = kind, .id = id};
+	struct wire_message message = { .version = WIRE_VERSION, .kind = kind, .id = id };
 
 	/* A failure shows when the answer does not come. */
 	(void)!wire_send(link->socket, &message, -1);

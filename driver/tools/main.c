@@ -8,8 +8,8 @@
 #include "options.h"
 
 static const struct command *const commands[] = {
-	&command_list,  &command_add,    &command_run,    &command_map, &command_read,
-	&command_watch, &command_status, &command_rotate, &command_rm,  &command_check,
+	&command_list,	&command_add,	 &command_run,	  &command_map, &command_read,
+	&command_watch, &command_status, &command_rotate, &command_rm,	&command_check,
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))

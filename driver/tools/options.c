@@ -27,26 +27,26 @@ static const struct {
 	struct option option;
 	unsigned int bit;
 } known[] = {
-	{{"device", required_argument, NULL, 'd'}, OPTION_DEVICE},
-	{{"file", required_argument, NULL, 'f'}, OPTION_FILE},
-	{{"json", no_argument, NULL, 'j'}, OPTION_JSON},
-	{{"all", no_argument, NULL, 'a'}, OPTION_ALL},
-	{{"unmap", no_argument, NULL, UNMAP}, OPTION_UNMAP},
-	{{"snapshot", no_argument, NULL, SNAPSHOT}, OPTION_SNAPSHOT},
-	{{"channels", no_argument, NULL, CHANNELS}, OPTION_CHANNELS},
-	{{"interval", required_argument, NULL, 'i'}, OPTION_INTERVAL},
-	{{"top", required_argument, NULL, 'n'}, OPTION_TOP},
-	{{"once", no_argument, NULL, ONCE}, OPTION_ONCE},
-	{{"period", required_argument, NULL, PERIOD}, OPTION_PERIOD},
-	{{"stop", no_argument, NULL, STOP}, OPTION_STOP},
-	{{"output", required_argument, NULL, 'o'}, OPTION_OUTPUT},
-	{{"counters", no_argument, NULL, COUNTERS}, OPTION_COUNTERS},
-	{{"pipelines", required_argument, NULL, PIPELINES}, OPTION_LIMITS},
-	{{"states", required_argument, NULL, STATES}, OPTION_LIMITS},
-	{{"table", required_argument, NULL, TABLE}, OPTION_LIMITS},
-	{{"device-gib", required_argument, NULL, DEVICE_GIB}, OPTION_LIMITS},
-	{{"flat", no_argument, NULL, FLAT}, OPTION_LIMITS},
-	{{"help", no_argument, NULL, 'h'}, ~0u},
+	{ { "device", required_argument, NULL, 'd' }, OPTION_DEVICE },
+	{ { "file", required_argument, NULL, 'f' }, OPTION_FILE },
+	{ { "json", no_argument, NULL, 'j' }, OPTION_JSON },
+	{ { "all", no_argument, NULL, 'a' }, OPTION_ALL },
+	{ { "unmap", no_argument, NULL, UNMAP }, OPTION_UNMAP },
+	{ { "snapshot", no_argument, NULL, SNAPSHOT }, OPTION_SNAPSHOT },
+	{ { "channels", no_argument, NULL, CHANNELS }, OPTION_CHANNELS },
+	{ { "interval", required_argument, NULL, 'i' }, OPTION_INTERVAL },
+	{ { "top", required_argument, NULL, 'n' }, OPTION_TOP },
+	{ { "once", no_argument, NULL, ONCE }, OPTION_ONCE },
+	{ { "period", required_argument, NULL, PERIOD }, OPTION_PERIOD },
+	{ { "stop", no_argument, NULL, STOP }, OPTION_STOP },
+	{ { "output", required_argument, NULL, 'o' }, OPTION_OUTPUT },
+	{ { "counters", no_argument, NULL, COUNTERS }, OPTION_COUNTERS },
+	{ { "pipelines", required_argument, NULL, PIPELINES }, OPTION_LIMITS },
+	{ { "states", required_argument, NULL, STATES }, OPTION_LIMITS },
+	{ { "table", required_argument, NULL, TABLE }, OPTION_LIMITS },
+	{ { "device-gib", required_argument, NULL, DEVICE_GIB }, OPTION_LIMITS },
+	{ { "flat", no_argument, NULL, FLAT }, OPTION_LIMITS },
+	{ { "help", no_argument, NULL, 'h' }, ~0u },
 };
 
 #define KNOWN (sizeof(known) / sizeof(*known))
@@ -100,9 +100,9 @@ static void take(struct options *o, int code, const char *text)
 static void flag(struct options *o, int code)
 {
 	bool *flags[] = {
-		['j'] = &o->json,          ['a'] = &o->all,           [UNMAP] = &o->unmap,
+		['j'] = &o->json,	   ['a'] = &o->all,	      [UNMAP] = &o->unmap,
 		[SNAPSHOT] = &o->snapshot, [CHANNELS] = &o->channels, [ONCE] = &o->once,
-		[STOP] = &o->stop,         [COUNTERS] = &o->counters, [FLAT] = &o->limits.flat,
+		[STOP] = &o->stop,	   [COUNTERS] = &o->counters, [FLAT] = &o->limits.flat,
 	};
 
 	*flags[code] = true;
@@ -110,8 +110,8 @@ static void flag(struct options *o, int code)
 
 struct options parse_options(const struct command *command, int argc, char **argv)
 {
-	struct options o = {.interval = 1, .top = 20, .limits = default_limits};
-	struct option longs[KNOWN + 1] = {0};
+	struct options o = { .interval = 1, .top = 20, .limits = default_limits };
+	struct option longs[KNOWN + 1] = { 0 };
 	char letters[2 * KNOWN + 3] = "+:";
 	unsigned int count = 0;
 	size_t to = 2;

@@ -9,12 +9,12 @@
 #include "rule_fields.h"
 #include "utf8.h"
 
-const struct limits default_limits = {.pipelines = 8,
-				      .states = 8192,
-				      .table = 8192,
-				      .bytes = 16ULL << 30,
-				      .features = UINT64_MAX,
-				      .options = true};
+const struct limits default_limits = { .pipelines = 8,
+				       .states = 8192,
+				       .table = 8192,
+				       .bytes = 16ULL << 30,
+				       .features = UINT64_MAX,
+				       .options = true };
 
 uint64_t region_counters(const struct anemone_spec *spec)
 {
@@ -285,10 +285,10 @@ struct rules read_rules(const char *path, const struct limits *limits)
 	AUTO_FREE char *text = read_file(path, &size);
 	const char *file = strcmp(path, "-") ? path : "stdin";
 	struct toml *top = toml_parse(file, text, size);
-	struct scope s = {.file = file, .limits = limits, .table = top, .path = ""};
+	struct scope s = { .file = file, .limits = limits, .table = top, .path = "" };
 	const char *option = limits->options ? " (--pipelines)" : "";
 	const struct toml *tables;
-	struct rules rules = {0};
+	struct rules rules = { 0 };
 	bool read_every = false;
 
 	for (const struct toml *node = top->first; node; node = node->next)

@@ -14,7 +14,7 @@
 /* What a rule may ask for: the sizes of a device, and what is built into it. */
 struct limits {
 	uint32_t pipelines, states, table;
-	uint64_t bytes;    /* of the device's memory */
+	uint64_t bytes;	   /* of the device's memory */
 	uint64_t features; /* register `features` */
 	bool flat;
 	bool options; /* they came from options of these names, and can be changed */
@@ -48,7 +48,7 @@ unsigned int spec_width(const struct anemone_spec *spec);
 /* Names of codes, as rule files have them; NULL: none. */
 const char *type_name(unsigned int type);
 const char *near_name(unsigned int near);
-const char *op_name(unsigned int op);         /* of updates and of read effects */
+const char *op_name(unsigned int op);	      /* of updates and of read effects */
 const char *source_name(unsigned int source); /* "imm", "line", "is_write" */
 const char *predicate_name(unsigned int op);
 

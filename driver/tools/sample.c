@@ -37,7 +37,7 @@ static void of_region(struct sample *sample, const struct session *session,
 		      const struct telemetry *t, uint32_t region, const uint64_t *values,
 		      const uint64_t *last, const struct region_keys *keys)
 {
-	struct row whole = {.region = region, .keys = keys->count};
+	struct row whole = { .region = region, .keys = keys->count };
 
 	for (uint32_t i = 0; i < t->region_counters; i++) {
 		uint64_t value = values[i];
@@ -47,7 +47,8 @@ static void of_region(struct sample *sample, const struct session *session,
 		whole.count += value;
 		if (sample->by_counter) {
 			struct row row = {
-				.region = region, .offset = i, .count = value, .keys = keys->count};
+				.region = region, .offset = i, .count = value, .keys = keys->count
+			};
 
 			if (value && keys->count)
 				row.span = counter_span(session, &t->spec, keys->key, i);
@@ -65,7 +66,7 @@ static void of_turn(struct sample *sample, const struct session *session, const 
 {
 	AUTO_FREE uint64_t *values = zeroed(t->region_counters, sizeof(*values));
 	uint64_t key = t->turns[index];
-	struct row whole = {.region = key, .keys = 1, .span = key_span(session, &t->spec, key)};
+	struct row whole = { .region = key, .keys = 1, .span = key_span(session, &t->spec, key) };
 	struct anemone_turn turn;
 
 	if (!telemetry_turn(session, t, index, &turn, values))
@@ -74,11 +75,11 @@ static void of_turn(struct sample *sample, const struct session *session, const 
 		whole.count += values[i];
 		if (sample->by_counter)
 			add_row(sample,
-				(struct row){.region = key,
-					     .offset = i,
-					     .count = values[i],
-					     .keys = 1,
-					     .span = counter_span(session, &t->spec, key, i)});
+				(struct row){ .region = key,
+					      .offset = i,
+					      .count = values[i],
+					      .keys = 1,
+					      .span = counter_span(session, &t->spec, key, i) });
 	}
 	if (!sample->by_counter)
 		add_row(sample, whole);

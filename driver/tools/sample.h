@@ -16,8 +16,8 @@ struct row {
 
 struct sample {
 	bool by_counter; /* a row for each counter, not for each region */
-	bool is_count;   /* else values of an op whose differences mean nothing */
-	bool is_turn;    /* of each key's last turn, whenever that was */
+	bool is_count;	 /* else values of an op whose differences mean nothing */
+	bool is_turn;	 /* of each key's last turn, whenever that was */
 	struct row *row; /* without those of 0 */
 	uint32_t rows;
 	uint64_t total;

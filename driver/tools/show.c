@@ -60,7 +60,7 @@ static void show_value(const struct session *session, const struct telemetry *t,
 {
 	uint32_t region = index / t->region_counters, offset = index % t->region_counters;
 	const struct region_keys *of = &keys[region];
-	struct span span = {0};
+	struct span span = { 0 };
 	char text[SPAN_TEXT];
 
 	if (of->count)

@@ -31,7 +31,7 @@ void session_free(struct session *session)
 
 bool device_info(int fd, struct anemone_info *info)
 {
-	*info = (struct anemone_info){.size = sizeof(*info)};
+	*info = (struct anemone_info){ .size = sizeof(*info) };
 	return !device_ioctl(fd, ANEMONE_INFO, info);
 }
 
@@ -77,7 +77,7 @@ static int by_key(const void *a, const void *b)
 
 static struct anemone_entry *mapped(const struct telemetry *telemetry, uint64_t key)
 {
-	const struct anemone_entry wanted = {.key = key};
+	const struct anemone_entry wanted = { .key = key };
 
 	if (!telemetry->mapped)
 		return NULL;
@@ -123,8 +123,8 @@ static void undo(struct session *session, const struct telemetry *telemetry,
 	for (uint32_t i = 0; i < count; i++) {
 		const struct anemone_entry *was = mapped(telemetry, entries[i].key);
 
-		old[i] =
-			(struct anemone_entry){.key = entries[i].key, .flags = ANEMONE_ENTRY_UNMAP};
+		old[i] = (struct anemone_entry){ .key = entries[i].key,
+						 .flags = ANEMONE_ENTRY_UNMAP };
 		if (was)
 			old[i] = *was;
 	}
@@ -167,13 +167,13 @@ static void map_identity(struct session *session, struct telemetry *added)
 	AUTO_FREE struct anemone_entry *entries = zeroed(count, sizeof(*entries));
 
 	for (uint32_t i = 0; i < count; i++)
-		entries[i] = (struct anemone_entry){.key = i, .region = i};
+		entries[i] = (struct anemone_entry){ .key = i, .region = i };
 	telemetry_map(session, added, entries, count);
 }
 
 void telemetry_add(const struct session *session, const struct rule *rule, struct telemetry *added)
 {
-	struct anemone_add call = {.size = sizeof(call), .spec = rule->spec};
+	struct anemone_add call = { .size = sizeof(call), .spec = rule->spec };
 
 	if (device_ioctl(session->fd, ANEMONE_ADD, &call)) {
 		call.reason[sizeof(call.reason) - 1] = 0;
@@ -228,7 +228,7 @@ void telemetry_rotate(struct session *session, struct telemetry *telemetry, cons
 struct anemone_status telemetry_status(const struct session *session,
 				       const struct telemetry *telemetry)
 {
-	struct anemone_status status = {.size = sizeof(status), .id = telemetry->id};
+	struct anemone_status status = { .size = sizeof(status), .id = telemetry->id };
 
 	if (device_ioctl(session->fd, ANEMONE_STATUS, &status))
 		fail("%s: \"%s\": status: %s", session->path, telemetry->name, why());

@@ -294,7 +294,7 @@ static void check_utf8(const char *file, const char *text, size_t size)
 struct toml *toml_parse(const char *file, const char *text, size_t size)
 {
 	AUTO_FREE char *copy = resize(NULL, size + 1, 1);
-	struct toml_reader r = {.file = file, .text = copy, .at = copy};
+	struct toml_reader r = { .file = file, .text = copy, .at = copy };
 	struct toml *root = toml_node(TOML_TABLE, 1), *table = root;
 
 	check_utf8(file, text, size);

@@ -38,7 +38,7 @@ char *toml_oneline(const char *text, size_t size, size_t longest)
 			fprintf(out, "\\%c", code == '\n' ? 'n' : code == '\t' ? 't' : 'r');
 		else
 			fprintf(out,
-				code < 0x100     ? "\\x%02" PRIx32
+				code < 0x100	 ? "\\x%02" PRIx32
 				: code < 0x10000 ? "\\u%04" PRIx32
 						 : "\\U%08" PRIx32,
 				code);

@@ -125,7 +125,7 @@ static bool integer(struct toml *node)
 	static const struct {
 		const char *prefix;
 		unsigned int base;
-	} bases[] = {{"0x", 16}, {"0o", 8}, {"0b", 2}};
+	} bases[] = { { "0x", 16 }, { "0o", 8 }, { "0b", 2 } };
 
 	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++)
 		if (size > 2 && !memcmp(text, bases[i].prefix, 2))

@@ -46,12 +46,12 @@ static bool receive_all(int socket, void *data, size_t size)
 
 bool wire_send(int socket, const struct wire_message *message, int fd)
 {
-	struct iovec data = {.iov_base = (void *)message, .iov_len = sizeof(*message)};
+	struct iovec data = { .iov_base = (void *)message, .iov_len = sizeof(*message) };
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr header = {.msg_iov = &data, .msg_iovlen = 1};
+	} control = { 0 };
+	struct msghdr header = { .msg_iov = &data, .msg_iovlen = 1 };
 	struct cmsghdr *passed;
 	ssize_t sent;
 
@@ -72,7 +72,7 @@ bool wire_send(int socket, const struct wire_message *message, int fd)
 
 bool wire_receive(int socket, struct wire_message *message, int *fd)
 {
-	struct iovec data = {.iov_base = message, .iov_len = sizeof(*message)};
+	struct iovec data = { .iov_base = message, .iov_len = sizeof(*message) };
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(int))];

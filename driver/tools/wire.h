@@ -10,10 +10,10 @@
 
 enum wire_kind {
 	WIRE_WELCOME = 1, /* holder: a device's descriptor and `count` telemetries follow */
-	WIRE_PUT,         /* a telemetry, new or changed, that follows */
-	WIRE_REMOVE,      /* the one with this id */
-	WIRE_COMMIT,      /* what was new since the connection began is to stay */
-	WIRE_DONE,        /* holder: so it is; `count` is an errno or 0 */
+	WIRE_PUT,	  /* a telemetry, new or changed, that follows */
+	WIRE_REMOVE,	  /* the one with this id */
+	WIRE_COMMIT,	  /* what was new since the connection began is to stay */
+	WIRE_DONE,	  /* holder: so it is; `count` is an errno or 0 */
 };
 
 struct wire_message {

@@ -17,7 +17,7 @@ unsigned int device_paths(char ***paths)
 {
 	const char *folder = getenv("ANEMONE_FAKE");
 	char pattern[4096];
-	glob_t found = {0};
+	glob_t found = { 0 };
 	unsigned int count = 0;
 
 	snprintf(pattern, sizeof(pattern), "%s/anemone[0-9]*", folder ? folder : "/nowhere");
@@ -35,7 +35,7 @@ int device_open(const char *path)
 {
 	struct fake_device *device;
 	int fd = open(path, O_RDWR | O_CLOEXEC);
-	struct flock life = {.l_type = F_WRLCK, .l_len = 1};
+	struct flock life = { .l_type = F_WRLCK, .l_len = 1 };
 
 	if (fd < 0 || !fake_enter(fd, &device))
 		return -1;

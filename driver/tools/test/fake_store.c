@@ -16,7 +16,7 @@ static void bury(int fd, struct fake_device *device)
 
 	for (int i = 0; i < FAKE_TELEMETRIES; i++) {
 		struct fake_telemetry *t = &device->telemetry[i];
-		struct flock probe = {.l_type = F_WRLCK, .l_start = (off_t)t->owner, .l_len = 1};
+		struct flock probe = { .l_type = F_WRLCK, .l_start = (off_t)t->owner, .l_len = 1 };
 
 		if (!t->owner || t->owner == self)
 			continue;
@@ -30,7 +30,7 @@ bool fake_enter(int fd, struct fake_device **device)
 	struct stat info;
 
 	/* Not flock(): that would be of the open file, which several processes may share. */
-	struct flock whole = {.l_type = F_WRLCK, .l_start = 0, .l_len = 1};
+	struct flock whole = { .l_type = F_WRLCK, .l_start = 0, .l_len = 1 };
 
 	while (fcntl(fd, F_SETLKW, &whole))
 		if (errno != EINTR)
@@ -50,7 +50,7 @@ bool fake_enter(int fd, struct fake_device **device)
 
 void fake_leave(int fd, struct fake_device *device)
 {
-	struct flock whole = {.l_type = F_UNLCK, .l_start = 0, .l_len = 1};
+	struct flock whole = { .l_type = F_UNLCK, .l_start = 0, .l_len = 1 };
 	int error = errno;
 
 	munmap(device, sizeof(*device));

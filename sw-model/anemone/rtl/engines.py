@@ -3,22 +3,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from anemone.geometry import Geometry
 from anemone.rtl.builder import ROOT, Engine
 
-COMMON, HARNESS, FLAT = (ROOT / "sim" / name for name in ("common", "harness", "flat"))
+COMMON, EXPANDER, HARNESS, VFIO, FLAT = (
+    ROOT / "sim" / name for name in ("common", "expander", "harness", "vfio", "flat")
+)
 REGISTERS = ROOT / "driver" / "include"  # the harness is software, too
 
 
 def expander(geometry: Geometry) -> Engine:
     """The memory expander of a geometry, and the replay of traces."""
+    return _expander(geometry, geometry.key, HARNESS)
+
+
+def vfio_server(geometry: Geometry) -> Engine:
+    """The memory expander of a geometry as a PCI function for QEMU."""
+    return _expander(geometry, f"vfio-{geometry.key}", VFIO)
+
+
+def _expander(geometry: Geometry, key: str, harness: Path) -> Engine:
     options = {
         "top": "expander", "pipelines": geometry.pipelines, "channels": geometry.channels,
         "states": geometry.states, "table": geometry.table, "address-bits": geometry.address_bits,
         **geometry.features.options,
     }  # fmt: skip
-    harness = (REGISTERS, COMMON, HARNESS)
-    return Engine(geometry.key, "MemoryExpander", _options(options), harness, _expander_sizes)
+    folders = (REGISTERS, COMMON, EXPANDER, harness)
+    return Engine(key, "MemoryExpander", _options(options), folders, _expander_sizes)
 
 
 def _options(options: dict[str, object]) -> tuple[str, ...]:

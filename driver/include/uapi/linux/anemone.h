@@ -179,7 +179,7 @@ struct anemone_status {
 	__u32 size;
 	__u32 id;
 	__u64 matched, unmapped, out_of_range, notifications, parity_errors;
-	__u64 lost;   /* notifications that nobody read in time */
+	__u64 events; /* of the notifications, those that were told */
 	__u32 mapped; /* keys that are mapped */
 	__u32 pad;
 };
@@ -192,12 +192,15 @@ struct anemone_eventfd {
 	__u32 pad;
 };
 
-/* read(2) of the file returns these; poll(2) says when there are any. */
+/*
+ * read(2) of the file returns these; poll(2) says when there are any. To read one re-arms the
+ * pipeline that it came from: a rule that always holds has one event waiting, not a storm.
+ */
 struct anemone_event {
 	__u32 id;      /* telemetry */
 	__u32 counter; /* region * region_counters + offset: the first since the last */
 	__u32 channel;
-	__u32 lost;    /* events that were dropped before this one */
+	__u32 pad;
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 };
 
@@ -241,6 +244,7 @@ struct anemone_snapshot {
 	__u64 pad;
 	__u64 values[];
 };
+
 #define ANEMONE_SNAPSHOT_OFFSET(id) ((__u64)(id) << 32)
 
 #define ANEMONE_IOC 0xA7

@@ -39,11 +39,15 @@ void Expander::settle() {
 }
 
 void Expander::tick() {
-    if (top_->interrupt_valid)
-        ++messages_.at(top_->interrupt_vector);
+    if (const int vector = message(); vector >= 0)
+        ++messages_.at(std::size_t(vector));
     top_->clock = 1;
     top_->eval();
     ++cycle_;
+}
+
+int Expander::message() const {
+    return top_->interrupt_valid ? int(top_->interrupt_vector) : -1;
 }
 
 void Expander::reset() {

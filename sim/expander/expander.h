@@ -56,6 +56,8 @@ public:
     void reset();
     void idle(unsigned cycles);
 
+    // After settle: the vector of the interrupt message that goes out in this cycle; -1: none does.
+    int message() const;
     // Interrupt messages taken so far, by vector.
     const std::array<uint64_t, kPipelines + 1>& messages() const { return messages_; }
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A controller's life: made by probe, kept by whoever has it open, used while its device is there.
+ */
+#include <linux/errno.h>
+#include <linux/gfp.h>
+#include <linux/slab.h>
+
+#include "controller.h"
+
+void anemone_controller_init(struct anemone_controller *ctl, struct device *dev)
+{
+	kref_init(&ctl->ref);
+	INIT_LIST_HEAD(&ctl->on_list);
+	INIT_LIST_HEAD(&ctl->parts);
+	mutex_init(&ctl->lock);
+	init_waitqueue_head(&ctl->wait);
+	ctl->dev = dev;
+	ctl->hw.dev = dev;
+}
+
+struct anemone_controller *anemone_controller_get(struct anemone_controller *ctl)
+{
+	kref_get(&ctl->ref);
+	return ctl;
+}
+
+static void release(struct kref *ref)
+{
+	struct anemone_controller *ctl = container_of(ref, struct anemone_controller, ref);
+
+	free_page((unsigned long)ctl->bounce);
+	mutex_destroy(&ctl->lock);
+	kfree(ctl);
+}
+
+void anemone_controller_put(struct anemone_controller *ctl)
+{
+	kref_put(&ctl->ref, release);
+}
+
+int anemone_controller_usable(const struct anemone_controller *ctl)
+{
+	if (ctl->gone)
+		return -ENODEV;
+	if (READ_ONCE(ctl->hw.failed))
+		return -EIO;
+	return READ_ONCE(ctl->hw.down) ? -EBUSY : 0;
+}
+
+int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes)
+{
+	struct anemone_part *part;
+	int err = anemone_hw_start(&ctl->hw, region_bytes);
+
+	list_for_each_entry(part, &ctl->parts, on_controller)
+		if (!err)
+			err = anemone_part_restore(part);
+	return err;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A controller, and a telemetry's part on it. */
+#ifndef ANEMONE_CONTROLLER_H
+#define ANEMONE_CONTROLLER_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/miscdevice.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "alloc.h"
+#include "hw.h"
+#include "spec.h"
+
+struct anemone_part;
+struct anemone_telemetry;
+
+/* Lines of all channels that are read at a time: a page. */
+#define ANEMONE_BOUNCE_WORDS (PAGE_SIZE / sizeof(u64))
+
+struct anemone_controller {
+	struct kref ref; /* of the list, of open files and of telemetries */
+	struct list_head on_list;
+	int number;
+	struct device *dev;
+	/*
+	 * Guards all below, the registers, and the parts on it, each of them whole. Taken before
+	 * mmap_lock, so mmap(2) must not take it. Only table entries are also written outside of
+	 * it, under the lock of part->keys (a page that goes away cannot wait).
+	 */
+	struct mutex lock;
+	struct anemone_hw hw;
+	struct anemone_memory memory;
+	struct anemone_pool pool;
+	struct list_head parts;
+	u64 *bounce;
+	bool gone; /* the device was removed */
+	bool interrupts_work;
+	u64 interrupts, spurious;
+	unsigned int spurious_row; /* without one that was asked for */
+	struct delayed_work poll;  /* where there are no interrupts */
+	wait_queue_head_t wait;	   /* for events, and for the end of the device */
+
+	struct miscdevice misc;
+	char name[24];
+	struct dentry *debugfs;
+};
+
+/* An event that waits for its reader; the pipeline is re-armed when it is taken. */
+struct anemone_waiting {
+	struct list_head on_file;
+	struct anemone_part *part;
+	unsigned int pipeline;
+	struct anemone_event event;
+};
+
+struct anemone_part {
+	struct anemone_controller *ctl; /* holds a reference */
+	struct anemone_telemetry *telemetry;
+	struct list_head on_controller; /* empty: not installed (any more) */
+	struct anemone_plan plan;
+	struct anemone_cache cache;
+	struct xarray keys; /* of the device, to regions: what the tables say */
+	unsigned int mapped;
+	u64 events;
+	struct anemone_waiting waiting[ANEMONE_PIPELINE_COUNT_MAX]; /* by pipeline */
+};
+
+void anemone_controller_init(struct anemone_controller *ctl, struct device *dev);
+struct anemone_controller *anemone_controller_get(struct anemone_controller *ctl);
+void anemone_controller_put(struct anemone_controller *ctl);
+/* 0, or why it cannot be used: -ENODEV gone, -EIO given up, -EBUSY asleep. Under the lock. */
+int anemone_controller_usable(const struct anemone_controller *ctl);
+/* After a reset of the device: all telemetries again, their counters from the start. */
+int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes);
+
+/* All under the controller's lock. */
+int anemone_part_install(struct anemone_part *part, struct anemone_reason *reason);
+void anemone_part_remove(struct anemone_part *part);
+int anemone_part_restore(struct anemone_part *part);
+/* Keys are the device's; a key that is mapped already moves. */
+int anemone_part_map(struct anemone_part *part, u64 key, unsigned int region);
+int anemone_part_unmap(struct anemone_part *part, u64 key);
+/* What they are made of; the latter two under the lock of part->keys alone, and never wait. */
+int anemone_part_reserve(struct anemone_part *part, u64 key);
+void anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region);
+bool anemone_part_unmap_locked(struct anemone_part *part, u64 key);
+/*
+ * Counters by channel into values[i * stride + channel]. With effect, `first` is a multiple of
+ * plan.granule, and `count` is one or goes to the end, as lines are read whole.
+ */
+int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first,
+		      unsigned int count, u64 *values, unsigned int stride);
+void anemone_part_counts(struct anemone_part *part, struct anemone_counts *counts);
+/* Stops counting, between two events, with states and tables as they are; and zeroes both. */
+void anemone_part_stop(struct anemone_part *part);
+int anemone_part_clear(struct anemone_part *part);
+/* Counts again; the counters of a part that was cleared begin at plan.start. */
+void anemone_part_start(struct anemone_part *part);
+
+static inline bool anemone_part_installed(const struct anemone_part *part)
+{
+	return !list_empty(&part->on_controller);
+}
+
+static inline unsigned int anemone_part_counters(const struct anemone_part *part)
+{
+	return part->cache.regions << part->cache.region_log2;
+}
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A dump of registers and telemetries. */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+#include "debugfs.h"
+#include "telemetry.h"
+
+static struct dentry *root;
+
+struct name {
+	const char *name;
+	u32 offset;
+};
+
+#define REGISTER(name) { #name, ANEMONE_##name }
+
+static const struct name registers[] = {
+	REGISTER(ID),
+	REGISTER(VERSION),
+	REGISTER(CAPABILITY),
+	REGISTER(FEATURES),
+	REGISTER(WINDOW),
+	REGISTER(EFFECT_WINDOW),
+	REGISTER(SNAPSHOT_WINDOW),
+	REGISTER(ERROR_STATUS),
+	REGISTER(ERROR_ENABLE),
+	REGISTER(DROPPED_WRITES),
+	REGISTER(REFUSED_READS),
+	REGISTER(INTERRUPT_PENDING),
+	REGISTER(INTERRUPT_ENABLE),
+};
+
+static const struct name of_pipeline[] = {
+	REGISTER(PIPELINE_MATCHED),	  REGISTER(PIPELINE_UNMAPPED),
+	REGISTER(PIPELINE_OUT_OF_RANGE),  REGISTER(PIPELINE_NOTIFICATIONS),
+	REGISTER(PIPELINE_PARITY_ERRORS), REGISTER(PIPELINE_NOTIFICATION),
+	REGISTER(PIPELINE_STATUS),
+};
+
+static int registers_show(struct seq_file *file, void *unused)
+{
+	struct anemone_controller *ctl = file->private;
+	unsigned int i, pipeline;
+
+	mutex_lock(&ctl->lock);
+	for (i = 0; i < ARRAY_SIZE(registers); i++)
+		seq_printf(file, "%06x %-24s %#018llx\n", registers[i].offset, registers[i].name,
+			   anemone_hw_read(&ctl->hw, registers[i].offset));
+	for (pipeline = 0; pipeline < ctl->hw.shape.pipelines; pipeline++) {
+		for (i = 0; i < ARRAY_SIZE(of_pipeline); i++) {
+			u32 offset = ANEMONE_PIPELINE(pipeline) + of_pipeline[i].offset;
+
+			seq_printf(file, "%06x %-24s %#018llx [%u]\n", offset, of_pipeline[i].name,
+				   anemone_hw_read(&ctl->hw, offset), pipeline);
+		}
+	}
+	mutex_unlock(&ctl->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(registers);
+
+static int telemetries_show(struct seq_file *file, void *unused)
+{
+	struct anemone_controller *ctl = file->private;
+	struct anemone_part *part;
+	unsigned int slab;
+
+	mutex_lock(&ctl->lock);
+	list_for_each_entry(part, &ctl->parts, on_controller) {
+		seq_printf(file,
+			   "%s: %u regions of %u counters of %u bits, %u keys, %llu events, on",
+			   part->telemetry->spec.name, part->cache.regions,
+			   part->plan.region_counters, part->plan.width, part->mapped,
+			   part->events);
+		for (slab = 0; slab < part->cache.slabs; slab++)
+			seq_printf(file, " %u", part->cache.slab[slab]);
+		seq_puts(file, part->telemetry->file ? "\n" : ", of the kernel\n");
+	}
+	mutex_unlock(&ctl->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(telemetries);
+
+void anemone_debugfs_init(void)
+{
+	root = debugfs_create_dir("anemone", NULL);
+}
+
+void anemone_debugfs_exit(void)
+{
+	debugfs_remove(root);
+}
+
+void anemone_debugfs_add(struct anemone_controller *ctl)
+{
+	ctl->debugfs = debugfs_create_dir(ctl->name, root);
+	debugfs_create_file("registers", 0400, ctl->debugfs, ctl, &registers_fops);
+	debugfs_create_file("telemetries", 0400, ctl->debugfs, ctl, &telemetries_fops);
+}
+
+void anemone_debugfs_remove(struct anemone_controller *ctl)
+{
+	debugfs_remove(ctl->debugfs);
+}

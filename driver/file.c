@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The character device: open, release, read, poll, mmap. */
+#include <linux/eventfd.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "file.h"
+#include "notify.h"
+#include "rights.h"
+#include "rotate.h"
+
+static int open(struct inode *inode, struct file *filp)
+{
+	struct anemone_controller *ctl =
+		container_of(filp->private_data, struct anemone_controller, misc);
+	struct anemone_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+
+	if (!file)
+		return -ENOMEM;
+	file->ctl = anemone_controller_get(ctl);
+	mutex_init(&file->lock);
+	xa_init_flags(&file->telemetries, XA_FLAGS_ALLOC1);
+	INIT_LIST_HEAD(&file->events);
+	filp->private_data = file;
+	return nonseekable_open(inode, filp);
+}
+
+void anemone_file_remove(struct anemone_file *file, struct anemone_telemetry *telemetry)
+{
+	xa_erase(&file->telemetries, telemetry->id);
+	anemone_rotation_stop(telemetry);
+	anemone_pages_remove(telemetry);
+	anemone_telemetry_remove(telemetry);
+}
+
+static int release(struct inode *inode, struct file *filp)
+{
+	struct anemone_file *file = filp->private_data;
+	struct anemone_telemetry *telemetry;
+	unsigned long id;
+
+	mutex_lock(&file->lock);
+	xa_for_each(&file->telemetries, id, telemetry) anemone_file_remove(file, telemetry);
+	mutex_unlock(&file->lock);
+	xa_destroy(&file->telemetries);
+	mutex_destroy(&file->lock);
+	anemone_controller_put(file->ctl);
+	kfree(file);
+	return 0;
+}
+
+/* 0, or the end of the device. */
+static int ended(struct anemone_file *file)
+{
+	int err;
+
+	mutex_lock(&file->ctl->lock);
+	err = anemone_controller_usable(file->ctl);
+	mutex_unlock(&file->ctl->lock);
+	return err == -EBUSY ? 0 : err;
+}
+
+static ssize_t read(struct file *filp, char __user *buffer, size_t bytes, loff_t *position)
+{
+	struct anemone_file *file = filp->private_data;
+	struct anemone_event event;
+	size_t done = 0;
+	int err;
+
+	if (bytes < sizeof(event))
+		return -EINVAL;
+	while (done + sizeof(event) <= bytes) {
+		if (anemone_notify_take(file, &event)) {
+			if (copy_to_user(buffer + done, &event, sizeof(event)))
+				return done ?: -EFAULT;
+			done += sizeof(event);
+			continue;
+		}
+		if (done)
+			break;
+		err = ended(file);
+		if (err)
+			return err;
+		if (filp->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		err = wait_event_interruptible(file->ctl->wait,
+					       !list_empty_careful(&file->events) || ended(file));
+		if (err)
+			return err;
+	}
+	return done;
+}
+
+static __poll_t poll(struct file *filp, poll_table *wait)
+{
+	struct anemone_file *file = filp->private_data;
+	__poll_t mask = 0;
+
+	poll_wait(filp, &file->ctl->wait, wait);
+	if (!list_empty_careful(&file->events))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(file->ctl->gone) || READ_ONCE(file->ctl->hw.failed))
+		mask |= EPOLLERR | EPOLLHUP;
+	return mask;
+}
+
+static int mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	return anemone_snapshot_mmap(filp->private_data, vma);
+}
+
+const struct file_operations anemone_fops = {
+	.owner = THIS_MODULE,
+	.open = open,
+	.release = release,
+	.read = read,
+	.poll = poll,
+	.mmap = mmap,
+	.unlocked_ioctl = anemone_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};

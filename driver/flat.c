@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Flat memory mode in sysfs, a group a channel: policy, dedicated range, counters (docs/flat.md).
+ */
+#include <linux/ctype.h>
+#include <linux/kstrtox.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "sysfs.h"
+
+struct flat_attribute {
+	struct device_attribute attribute;
+	unsigned int channel;
+	u32 offset; /* among the channel's registers */
+};
+
+static u32 offset_of(struct device_attribute *attr)
+{
+	struct flat_attribute *flat = container_of(attr, struct flat_attribute, attribute);
+
+	return ANEMONE_FLAT(flat->channel) + flat->offset;
+}
+
+static int write_register(struct device *dev, u32 offset, u64 value)
+{
+	struct anemone_controller *ctl = anemone_of_device(dev);
+	int err;
+
+	mutex_lock(&ctl->lock);
+	err = anemone_controller_usable(ctl);
+	if (!err)
+		anemone_hw_write(&ctl->hw, offset, value);
+	mutex_unlock(&ctl->lock);
+	return err;
+}
+
+static ssize_t count_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	u64 value;
+	int err = anemone_sysfs_read(dev, offset_of(attr), &value);
+
+	return err ?: sysfs_emit(buf, "%llu\n", value);
+}
+
+static ssize_t near_lines_store(struct device *dev, struct device_attribute *attr, const char *buf,
+				size_t count)
+{
+	u64 lines;
+	int err = kstrtou64(buf, 0, &lines);
+
+	if (!err && lines & ~ANEMONE_FLAT_NEAR_LINES_LINES_MASK)
+		err = -ERANGE;
+	return err ?: write_register(dev, offset_of(attr), lines) ?: count;
+}
+
+/* By their codes (swap_policy). */
+static const char *const policies[] = {
+	[ANEMONE_SWAP_POLICY_EVERY] = "every",
+	[ANEMONE_SWAP_POLICY_NTH] = "nth",
+	[ANEMONE_SWAP_POLICY_ONE_IN] = "one_in",
+	[ANEMONE_SWAP_POLICY_NEVER] = "never",
+};
+
+static ssize_t policy_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	u64 value;
+	int err = anemone_sysfs_read(dev, offset_of(attr), &value);
+	unsigned int policy = ANEMONE_GET(FLAT_POLICY_POLICY, value);
+
+	if (err)
+		return err;
+	if (policy == ANEMONE_SWAP_POLICY_NTH || policy == ANEMONE_SWAP_POLICY_ONE_IN)
+		return sysfs_emit(buf, "%s %llu\n", policies[policy],
+				  ANEMONE_GET(FLAT_POLICY_N, value));
+	return sysfs_emit(buf, "%s\n", policies[policy]);
+}
+
+/* "every", "nth N", "one_in N" or "never". */
+static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			    size_t count)
+{
+	unsigned int policy, n = 0;
+	size_t length;
+	int err;
+
+	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
+		length = str_has_prefix(buf, policies[policy]);
+		if (length && (!buf[length] || isspace(buf[length])))
+			break;
+	}
+	if (policy == ARRAY_SIZE(policies))
+		return -EINVAL;
+	if (policy == ANEMONE_SWAP_POLICY_NTH || policy == ANEMONE_SWAP_POLICY_ONE_IN) {
+		err = kstrtouint(skip_spaces(buf + length), 0, &n);
+		if (err)
+			return err;
+		if (!n || (policy == ANEMONE_SWAP_POLICY_NTH && n > 255))
+			return -ERANGE;
+	} else if (*skip_spaces(buf + length)) {
+		return -EINVAL;
+	}
+	return write_register(dev, offset_of(attr),
+			      ANEMONE_PUT(FLAT_POLICY_POLICY, policy) |
+				      ANEMONE_PUT(FLAT_POLICY_N, n))
+		       ?: count;
+}
+
+#define DEDICATED_END (ANEMONE_FLAT_DEDICATED_END - ANEMONE_FLAT_DEDICATED_START)
+
+static ssize_t dedicated_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	u64 start, end;
+	int err = anemone_sysfs_read(dev, offset_of(attr), &start)
+			  ?: anemone_sysfs_read(dev, offset_of(attr) + DEDICATED_END, &end);
+
+	return err ?: sysfs_emit(buf, "%#llx %#llx\n", start, end);
+}
+
+/* "START END", device byte addresses in whole pages, END exclusive. */
+static ssize_t dedicated_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			       size_t count)
+{
+	u64 start, end;
+	int err;
+
+	if (sscanf(buf, "%lli %lli", &start, &end) != 2 || start > end ||
+	    (start | end) & ~ANEMONE_FLAT_DEDICATED_END_PAGE_MASK)
+		return -EINVAL;
+	err = write_register(dev, offset_of(attr), start)
+		      ?: write_register(dev, offset_of(attr) + DEDICATED_END, end);
+	return err ?: count;
+}
+
+static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	u64 status;
+	int err = anemone_sysfs_read(dev, offset_of(attr), &status);
+
+	if (err)
+		return err;
+	if (ANEMONE_GET(FLAT_STATUS_READY, status))
+		return sysfs_emit(buf, "ready\n");
+	return sysfs_emit(buf, "%s\n",
+			  ANEMONE_GET(FLAT_STATUS_STARTED, status) ? "sweeping" : "stopped");
+}
+
+/* "start": requests wait until then; there is no way back but a reset. */
+static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			  size_t count)
+{
+	u32 control = offset_of(attr) - ANEMONE_FLAT_STATUS + ANEMONE_FLAT_CONTROL;
+
+	if (!sysfs_streq(buf, "start"))
+		return -EINVAL;
+	return write_register(dev, control, ANEMONE_FLAT_CONTROL_START_MASK) ?: count;
+}
+
+#define FLAT(c, member, file, mode, offset, show, store)                                           \
+	static struct flat_attribute flat##c##_##member = { __ATTR(file, mode, show, store), c,    \
+							    offset }
+#define FLAT_COUNT(c, member, offset)                                                              \
+	FLAT(c, member, member, 0444, ANEMONE_FLAT_##offset, count_show, NULL)
+#define FLAT_GROUP(c)                                                                              \
+	FLAT(c, mode, mode, 0644, ANEMONE_FLAT_STATUS, mode_show, mode_store);                     \
+	FLAT(c, policy, policy, 0644, ANEMONE_FLAT_POLICY, policy_show, policy_store);             \
+	FLAT(c, dedicated, dedicated, 0644, ANEMONE_FLAT_DEDICATED_START, dedicated_show,          \
+	     dedicated_store);                                                                     \
+	FLAT(c, near_lines, near_lines, 0644, ANEMONE_FLAT_NEAR_LINES, count_show,                 \
+	     near_lines_store);                                                                    \
+	FLAT_COUNT(c, hits, HITS);                                                                 \
+	FLAT_COUNT(c, misses, MISSES);                                                             \
+	FLAT_COUNT(c, swaps, SWAPS);                                                               \
+	FLAT_COUNT(c, near_reads, NEAR_READS);                                                     \
+	FLAT_COUNT(c, near_writes, NEAR_WRITES);                                                   \
+	FLAT_COUNT(c, far_reads, FAR_READS);                                                       \
+	FLAT_COUNT(c, far_writes, FAR_WRITES);                                                     \
+	FLAT_COUNT(c, forwarded, FORWARDED);                                                       \
+	FLAT_COUNT(c, near_errors, NEAR_ERRORS);                                                   \
+	FLAT_COUNT(c, far_errors, FAR_ERRORS);                                                     \
+	FLAT_COUNT(c, marked, MARKED);                                                             \
+	FLAT_COUNT(c, poisoned, POISONED);                                                         \
+	static struct attribute *flat##c##_attributes[] = {                                        \
+		&flat##c##_mode.attribute.attr,                                                    \
+		&flat##c##_policy.attribute.attr,                                                  \
+		&flat##c##_dedicated.attribute.attr,                                               \
+		&flat##c##_near_lines.attribute.attr,                                              \
+		&flat##c##_hits.attribute.attr,                                                    \
+		&flat##c##_misses.attribute.attr,                                                  \
+		&flat##c##_swaps.attribute.attr,                                                   \
+		&flat##c##_near_reads.attribute.attr,                                              \
+		&flat##c##_near_writes.attribute.attr,                                             \
+		&flat##c##_far_reads.attribute.attr,                                               \
+		&flat##c##_far_writes.attribute.attr,                                              \
+		&flat##c##_forwarded.attribute.attr,                                               \
+		&flat##c##_near_errors.attribute.attr,                                             \
+		&flat##c##_far_errors.attribute.attr,                                              \
+		&flat##c##_marked.attribute.attr,                                                  \
+		&flat##c##_poisoned.attribute.attr,                                                \
+		NULL,                                                                              \
+	}
+
+FLAT_GROUP(0);
+FLAT_GROUP(1);
+FLAT_GROUP(2);
+FLAT_GROUP(3);
+
+/* Kernels before 6.9 show a group without attributes as an empty folder. */
+#ifndef SYSFS_GROUP_INVISIBLE
+#define SYSFS_GROUP_INVISIBLE 0
+#endif
+
+/* All channels have the mode, or none. */
+static umode_t visible(struct kobject *kobj, struct attribute *attr, int index)
+{
+	const struct anemone_shape *shape = &anemone_of_device(kobj_to_dev(kobj))->hw.shape;
+	struct flat_attribute *flat = container_of(attr, struct flat_attribute, attribute.attr);
+
+	if (shape->flat && flat->channel < shape->channels)
+		return attr->mode;
+	return SYSFS_GROUP_INVISIBLE;
+}
+
+#define GROUP(c) { .name = "flat" #c, .attrs = flat##c##_attributes, .is_visible = visible }
+
+const struct attribute_group anemone_flat_groups[ANEMONE_CHANNELS_MAX] = { GROUP(0), GROUP(1),
+									   GROUP(2), GROUP(3) };

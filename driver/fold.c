@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Combine rules. */
+#include <linux/bitops.h>
+#include <linux/minmax.h>
+
+#include "fold.h"
+#include "include/uapi/linux/anemone.h"
+
+u64 anemone_counter(u64 word, unsigned int width, unsigned int index)
+{
+	return anemone_cut(word >> (index * width % 64), width);
+}
+
+static u64 shifted(bool right, unsigned int width, u64 start, const u64 *values, unsigned int count)
+{
+	unsigned int shift = 0;
+
+	while (count--) {
+		u64 value = *values++;
+
+		if (!value)
+			return 0;
+		shift += right ? fls64(start) - fls64(value) : __ffs64(value) - __ffs64(start);
+	}
+	if (shift >= width)
+		return 0;
+	return anemone_cut(right ? start >> shift : start << shift, width);
+}
+
+u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *values,
+		 unsigned int count)
+{
+	u64 most = ~0ULL >> (64 - width);
+	u64 all = start &= most;
+	unsigned int i;
+
+	if (op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL)
+		return start ? shifted(op == ANEMONE_OP_SHR, width, start, values, count) : 0;
+	for (i = 0; i < count; i++) {
+		u64 change = (values[i] - start) & most;
+
+		switch (op) {
+		case ANEMONE_OP_ADDSAT:
+			all = change > most - all ? most : all + change;
+			break;
+		case ANEMONE_OP_XOR:
+			all ^= values[i] ^ start;
+			break;
+		case ANEMONE_OP_OR:
+			all |= values[i];
+			break;
+		case ANEMONE_OP_MAX:
+			all = max(all, values[i]);
+			break;
+		default: /* ADD, SUB */
+			all = (all + change) & most;
+		}
+	}
+	return all;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Registers and telemetry lines of one controller (docs/expander.md). */
+#include <linux/delay.h>
+#include <linux/device.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+
+#include "hw.h"
+
+/* A clear walks table and states, 8192 cycles at 400 MHz: 20 us. A simulator takes longer. */
+#define CLEAR_TIMEOUT_MS 2000
+
+u64 anemone_hw_read(struct anemone_hw *hw, u32 offset)
+{
+	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+		return 0;
+	return hw->io->read(hw, offset);
+}
+
+void anemone_hw_write(struct anemone_hw *hw, u32 offset, u64 value)
+{
+	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+		return;
+	hw->io->write(hw, offset, value);
+}
+
+void anemone_hw_fail(struct anemone_hw *hw, const char *why)
+{
+	if (READ_ONCE(hw->failed))
+		return;
+	WRITE_ONCE(hw->failed, true);
+	dev_err(hw->dev, "given up: %s; remove the device and scan for it again\n", why);
+	if (hw->on_failure)
+		hw->on_failure(hw);
+}
+
+bool anemone_hw_alive(struct anemone_hw *hw)
+{
+	u64 id;
+
+	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+		return false;
+	id = hw->io->read(hw, ANEMONE_ID);
+	if (id == ANEMONE_ID_MAGIC_VALUE)
+		return true;
+	anemone_hw_fail(hw, id == ~0ULL ? "it reads as all ones" : "its identity has changed");
+	return false;
+}
+
+int anemone_hw_identify(struct anemone_hw *hw)
+{
+	struct anemone_shape *shape = &hw->shape;
+	u64 capability, version;
+
+	if (anemone_hw_read(hw, ANEMONE_ID) != ANEMONE_ID_MAGIC_VALUE)
+		return -ENODEV;
+	version = anemone_hw_read(hw, ANEMONE_VERSION);
+	capability = anemone_hw_read(hw, ANEMONE_CAPABILITY);
+	*shape = (struct anemone_shape){
+		.version = version,
+		.pipelines = ANEMONE_GET(CAPABILITY_PIPELINES, capability),
+		.channels = ANEMONE_GET(CAPABILITY_CHANNELS, capability),
+		.table_log2 = ANEMONE_GET(CAPABILITY_TABLE_LOG2, capability),
+		.address_bits = ANEMONE_GET(CAPABILITY_ADDRESS_BITS, capability),
+		.features = anemone_hw_read(hw, ANEMONE_FEATURES),
+		.window = anemone_hw_read(hw, ANEMONE_WINDOW),
+	};
+	shape->flat = ANEMONE_GET(FEATURES_FLAT_MEMORY, shape->features);
+	if (ANEMONE_GET(VERSION_MAJOR, version) != ANEMONE_VERSION_MAJOR_VALUE) {
+		dev_err(hw->dev, "register map %llu.%llu is not known, this driver is for %llu\n",
+			ANEMONE_GET(VERSION_MAJOR, version), ANEMONE_GET(VERSION_MINOR, version),
+			ANEMONE_VERSION_MAJOR_VALUE);
+		return -EPROTO;
+	}
+	/* Sizes are the device's word; what indexes arrays here is not taken on trust. */
+	if (!shape->pipelines || shape->pipelines > ANEMONE_PIPELINE_COUNT_MAX ||
+	    !shape->channels || shape->channels > ANEMONE_CHANNELS_MAX ||
+	    !is_power_of_2(shape->channels) || shape->table_log2 > 18 ||
+	    ((u64)shape->pipelines << shape->table_log2) > ANEMONE_TABLE_ENTRIES_MAX ||
+	    ANEMONE_GET(CAPABILITY_STATES_LOG2, capability) < 3 ||
+	    ANEMONE_GET(CAPABILITY_STATES_LOG2, capability) > 21 || shape->address_bits > 52 ||
+	    shape->address_bits < 12)
+		goto senseless;
+	shape->states = 1U << ANEMONE_GET(CAPABILITY_STATES_LOG2, capability);
+	if (!is_power_of_2(shape->window) ||
+	    shape->window < (u64)shape->pipelines * shape->channels * anemone_lines(shape) *
+				    ANEMONE_LINE_BYTES)
+		goto senseless;
+	return 0;
+senseless:
+	dev_err(hw->dev, "capability %#llx with window %#llx makes no sense\n", capability,
+		shape->window);
+	return -EPROTO;
+}
+
+static void acknowledge_all(struct anemone_hw *hw)
+{
+	anemone_hw_write(hw, ANEMONE_ERROR_STATUS, ~0ULL);
+	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, ~0ULL);
+}
+
+int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
+{
+	static const struct anemone_rule off;
+	u64 window = hw->shape.window;
+	unsigned int pipeline;
+	int err;
+
+	/* The windows are at multiples of their size, wherever the region begins. */
+	hw->effect = ALIGN(hw->region, window) - hw->region;
+	hw->snapshot = hw->effect + window;
+	if (region_bytes < hw->snapshot + window) {
+		dev_err(hw->dev, "no room for two windows of %#llx in a region of %#llx at %#llx\n",
+			window, region_bytes, hw->region);
+		return -EPROTO;
+	}
+	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, 0);
+	for (pipeline = 0; pipeline < hw->shape.pipelines; pipeline++) {
+		anemone_hw_commit(hw, pipeline, &off);
+		err = anemone_hw_clear(hw, pipeline);
+		if (err)
+			return err;
+	}
+	anemone_hw_write(hw, ANEMONE_EFFECT_WINDOW,
+			 (hw->region + hw->effect) | ANEMONE_PUT(EFFECT_WINDOW_ENABLE, 1));
+	anemone_hw_write(hw, ANEMONE_SNAPSHOT_WINDOW,
+			 (hw->region + hw->snapshot) | ANEMONE_PUT(SNAPSHOT_WINDOW_ENABLE, 1));
+	acknowledge_all(hw);
+	anemone_hw_write(hw, ANEMONE_ERROR_ENABLE, ANEMONE_ERROR_STATUS_PARITY_MASK);
+	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, ~0ULL);
+	return anemone_hw_alive(hw) ? 0 : -EIO;
+}
+
+void anemone_hw_stop(struct anemone_hw *hw)
+{
+	static const struct anemone_rule off;
+	unsigned int pipeline;
+
+	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, 0);
+	for (pipeline = 0; pipeline < hw->shape.pipelines; pipeline++)
+		anemone_hw_commit(hw, pipeline, &off);
+	anemone_hw_write(hw, ANEMONE_EFFECT_WINDOW, 0);
+	anemone_hw_write(hw, ANEMONE_SNAPSHOT_WINDOW, 0);
+	acknowledge_all(hw);
+}
+
+int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
+{
+	u32 at = ANEMONE_PIPELINE(pipeline);
+	ktime_t limit = ktime_add_ms(ktime_get(), CLEAR_TIMEOUT_MS);
+	u64 status;
+
+	anemone_hw_write(hw, at + ANEMONE_PIPELINE_CONTROL, ANEMONE_PIPELINE_CONTROL_CLEAR_MASK);
+	for (;;) {
+		bool late = ktime_after(ktime_get(), limit);
+
+		status = anemone_hw_read(hw, at + ANEMONE_PIPELINE_STATUS);
+		if (status == ~0ULL && !anemone_hw_alive(hw))
+			break;
+		if (!ANEMONE_GET(PIPELINE_STATUS_CLEARING, status))
+			break;
+		if (late) {
+			anemone_hw_fail(hw, "a clear does not end");
+			break;
+		}
+		usleep_range(20, 100);
+	}
+	/* A clear leaves the interrupt's vector as it is. */
+	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, 2ULL << pipeline);
+	return READ_ONCE(hw->failed) ? -EIO : 0;
+}
+
+void anemone_hw_commit(struct anemone_hw *hw, unsigned int pipeline,
+		       const struct anemone_rule *rule)
+{
+	anemone_hw_write(hw, ANEMONE_RULE_START, rule->start);
+	anemone_hw_write(hw, ANEMONE_RULE_END, rule->end);
+	anemone_hw_write(hw, ANEMONE_RULE_PRIMARY_MASK, rule->primary_mask);
+	anemone_hw_write(hw, ANEMONE_RULE_SUB_MASK, rule->sub_mask);
+	anemone_hw_write(hw, ANEMONE_RULE_SHIFTS, rule->shifts);
+	anemone_hw_write(hw, ANEMONE_RULE_OPERAND, rule->operand);
+	anemone_hw_write(hw, ANEMONE_RULE_NOTIFY_OPERAND, rule->notify_operand);
+	anemone_hw_write(hw, ANEMONE_RULE_EFFECT_OPERAND, rule->effect_operand);
+	anemone_hw_write(hw, ANEMONE_RULE_CONTROL, rule->control);
+	anemone_hw_write(hw, ANEMONE_RULE_COMMIT, ANEMONE_PUT(RULE_COMMIT_PIPELINE, pipeline));
+	/* Writes are posted; a read comes back after them. */
+	anemone_hw_read(hw, ANEMONE_RULE_CONTROL);
+}
+
+void anemone_hw_map(struct anemone_hw *hw, unsigned int pipeline, u64 key, u32 base, bool mapped)
+{
+	u64 entry = ((u64)pipeline << hw->shape.table_log2) | key;
+
+	anemone_hw_write(hw, ANEMONE_TABLE(entry),
+			 mapped ? ANEMONE_PUT(TABLE_MAPPED, 1) | ANEMONE_PUT(TABLE_BASE, base) : 0);
+}
+
+void anemone_hw_counts(struct anemone_hw *hw, unsigned int pipeline, struct anemone_counts *counts)
+{
+	u32 at = ANEMONE_PIPELINE(pipeline);
+
+	counts->matched = anemone_hw_read(hw, at + ANEMONE_PIPELINE_MATCHED);
+	counts->unmapped = anemone_hw_read(hw, at + ANEMONE_PIPELINE_UNMAPPED);
+	counts->out_of_range = anemone_hw_read(hw, at + ANEMONE_PIPELINE_OUT_OF_RANGE);
+	counts->notifications = anemone_hw_read(hw, at + ANEMONE_PIPELINE_NOTIFICATIONS);
+	counts->parity_errors = anemone_hw_read(hw, at + ANEMONE_PIPELINE_PARITY_ERRORS);
+}
+
+int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, bool effect, unsigned int first,
+		     unsigned int lines, u64 *words)
+{
+	const struct anemone_shape *shape = &hw->shape;
+	u64 line = ((u64)pipeline * anemone_lines(shape) + first) * shape->channels;
+
+	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+		return -EIO;
+	hw->io->read_lines(hw, (effect ? hw->effect : hw->snapshot) + line * ANEMONE_LINE_BYTES,
+			   lines * shape->channels, words);
+	/* A device that fell off reads as all ones, which counters may, too. */
+	return words[0] != ~0ULL || anemone_hw_alive(hw) ? 0 : -EIO;
+}

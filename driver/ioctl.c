@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The calls of /dev/anemoneN (include/uapi/linux/anemone.h). */
+#include <linux/err.h>
+#include <linux/eventfd.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/version.h>
+
+#include "file.h"
+#include "rights.h"
+#include "rotate.h"
+
+/* Values copied at a time, and the most that a rotation may keep. */
+#define CHUNK 8192
+#define ROTATION_VALUES_MOST (32U << 20)
+
+static struct anemone_telemetry *find(struct anemone_file *file, u32 id)
+{
+	return xa_load(&file->telemetries, id) ?: ERR_PTR(-ENOENT);
+}
+
+/* What does not need the device goes on behind its end: to ask about it, and to clean up. */
+static int ended(struct anemone_file *file, unsigned int number)
+{
+	int err;
+
+	if (number == _IOC_NR(ANEMONE_INFO) || number == _IOC_NR(ANEMONE_REMOVE))
+		return 0;
+	mutex_lock(&file->ctl->lock);
+	err = anemone_controller_usable(file->ctl);
+	mutex_unlock(&file->ctl->lock);
+	return err;
+}
+
+static long do_info(struct anemone_file *file, struct anemone_info *info)
+{
+	struct anemone_controller *ctl = file->ctl;
+	const struct anemone_shape *shape = &ctl->hw.shape;
+
+	mutex_lock(&ctl->lock);
+	*info = (struct anemone_info){
+		.size = info->size,
+		.uapi = ANEMONE_UAPI_VERSION,
+		.version = shape->version,
+		.flags = (ctl->interrupts_work ? ANEMONE_INFO_INTERRUPTS : 0) |
+			 (shape->flat ? ANEMONE_INFO_FLAT : 0) |
+			 (READ_ONCE(ctl->hw.failed) ? ANEMONE_INFO_FAILED : 0),
+		.pipelines = shape->pipelines,
+		.pipelines_free = anemone_pool_free(&ctl->pool),
+		.channels = shape->channels,
+		.states = shape->states,
+		.table = 1U << shape->table_log2,
+		.address_bits = shape->address_bits,
+		.features = shape->features,
+		.host_base = ctl->memory.host_base,
+		.host_size = ctl->memory.size,
+		.interrupts = ctl->interrupts,
+		.spurious = ctl->spurious,
+	};
+	if (!ctl->gone)
+		strscpy(info->device, dev_name(ctl->dev), sizeof(info->device));
+	mutex_unlock(&ctl->lock);
+	return 0;
+}
+
+static int add_to(struct anemone_file *file, struct anemone_add *add, struct anemone_reason *reason)
+{
+	struct anemone_telemetry *telemetry;
+	int err;
+
+	if (!anemone_may_add())
+		return anemone_refuse(reason, -EPERM, "it takes CAP_PERFMON or CAP_SYS_ADMIN");
+	telemetry = anemone_telemetry_add(&add->spec, file->ctl, reason);
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	mutex_lock(&file->ctl->lock);
+	telemetry->file = file;
+	mutex_unlock(&file->ctl->lock);
+	err = xa_alloc(&file->telemetries, &telemetry->id, telemetry, xa_limit_31b,
+		       GFP_KERNEL_ACCOUNT);
+	if (err) {
+		anemone_telemetry_remove(telemetry);
+		return err;
+	}
+	add->id = telemetry->id;
+	add->regions = telemetry->regions;
+	add->region_counters = telemetry->region_counters;
+	add->pipelines = telemetry->part[0].cache.slabs;
+	add->granule = telemetry->granule;
+	return 0;
+}
+
+static long do_add(struct anemone_file *file, struct anemone_add *add)
+{
+	struct anemone_reason reason = {};
+	int err = add_to(file, add, &reason);
+
+	BUILD_BUG_ON(sizeof(add->reason) != sizeof(reason.text));
+	memcpy(add->reason, reason.text, sizeof(add->reason));
+	return err;
+}
+
+static long do_remove(struct anemone_file *file, struct anemone_id *id)
+{
+	struct anemone_telemetry *telemetry = find(file, id->id);
+
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	anemone_file_remove(file, telemetry);
+	return 0;
+}
+
+static int map_entry(struct anemone_telemetry *telemetry, const struct anemone_entry *entry)
+{
+	bool unmap = entry->flags & ANEMONE_ENTRY_UNMAP;
+	bool own = entry->flags & ANEMONE_ENTRY_VIRTUAL;
+
+	if (entry->flags & ~(ANEMONE_ENTRY_UNMAP | ANEMONE_ENTRY_VIRTUAL))
+		return -EINVAL;
+	if (!unmap && entry->region >= telemetry->regions)
+		return -ERANGE;
+	if (own)
+		return unmap ? anemone_page_unmap(telemetry, entry->key)
+			     : anemone_page_map(telemetry, entry->key, entry->region);
+	if (!anemone_may_name_physical())
+		return -EPERM;
+	return unmap ? anemone_clear_translation(telemetry, entry->key)
+		     : anemone_set_translation(telemetry, entry->key, entry->region);
+}
+
+static long do_map(struct anemone_file *file, struct anemone_map *map)
+{
+	struct anemone_telemetry *telemetry = find(file, map->id);
+	const struct anemone_entry __user *entries = u64_to_user_ptr(map->entries);
+	struct anemone_entry entry;
+	int err = 0;
+
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	if (telemetry->rotation)
+		return -EBUSY;
+	for (map->done = 0; map->done < map->count && !err; map->done += !err) {
+		if (copy_from_user(&entry, entries + map->done, sizeof(entry)))
+			return -EFAULT;
+		err = map_entry(telemetry, &entry);
+		if (signal_pending(current) && !err)
+			err = -EINTR;
+		cond_resched();
+	}
+	return err;
+}
+
+static long do_read(struct anemone_file *file, struct anemone_read *read)
+{
+	struct anemone_telemetry *telemetry = find(file, read->id);
+	bool channels = read->flags & ANEMONE_READ_CHANNELS;
+	bool effect = !(read->flags & ANEMONE_READ_SNAPSHOT);
+	u64 __user *to = u64_to_user_ptr(read->values);
+	u32 first = read->first, count = read->count;
+	unsigned int each;
+	u64 *values;
+	int err = 0;
+
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	if (read->pad || read->flags & ~(ANEMONE_READ_SNAPSHOT | ANEMONE_READ_CHANNELS))
+		return -EINVAL;
+	if (effect && telemetry->rotation)
+		return -EBUSY;
+	/* All that is asked for is looked at first: a refused read has no effect. */
+	err = anemone_telemetry_check(telemetry, effect, first, count);
+	if (err)
+		return err;
+	each = channels ? telemetry->channels : 1;
+	values = kvmalloc_array(min_t(u32, count, CHUNK), each * sizeof(*values), GFP_KERNEL);
+	if (!values)
+		return -ENOMEM;
+	while (count && !err) {
+		u32 some = min_t(u32, count, CHUNK);
+
+		err = anemone_telemetry_read(telemetry, effect, channels, first, some, values);
+		if (!err && copy_to_user(to, values, sizeof(*values) * some * each))
+			err = -EFAULT;
+		to += (size_t)some * each;
+		first += some;
+		count -= some;
+	}
+	kvfree(values);
+	return err;
+}
+
+static long do_status(struct anemone_file *file, struct anemone_status *status)
+{
+	struct anemone_telemetry *telemetry = find(file, status->id);
+	struct anemone_counts counts;
+	struct anemone_part *part;
+	int err;
+
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	part = &telemetry->part[0];
+	mutex_lock(&file->ctl->lock);
+	err = anemone_controller_usable(file->ctl);
+	if (!err) {
+		anemone_part_counts(part, &counts);
+		if (counts.matched == ~0ULL && !anemone_hw_alive(&file->ctl->hw))
+			err = -EIO;
+		*status = (struct anemone_status){
+			.size = status->size,
+			.id = telemetry->id,
+			.matched = counts.matched,
+			.unmapped = counts.unmapped,
+			.out_of_range = counts.out_of_range,
+			.notifications = counts.notifications,
+			.parity_errors = counts.parity_errors,
+			.events = part->events,
+			.mapped = part->mapped,
+		};
+	}
+	mutex_unlock(&file->ctl->lock);
+	return err;
+}
+
+static long do_eventfd(struct anemone_file *file, struct anemone_eventfd *argument)
+{
+	struct anemone_telemetry *telemetry = find(file, argument->id);
+	struct eventfd_ctx *fresh = NULL, *old;
+
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	if (argument->pad || argument->fd < -1)
+		return -EINVAL;
+	if (argument->fd >= 0) {
+		fresh = eventfd_ctx_fdget(argument->fd);
+		if (IS_ERR(fresh))
+			return PTR_ERR(fresh);
+	}
+	mutex_lock(&file->ctl->lock);
+	old = telemetry->eventfd;
+	telemetry->eventfd = fresh;
+	mutex_unlock(&file->ctl->lock);
+	if (old)
+		eventfd_ctx_put(old);
+	return 0;
+}
+
+static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
+{
+	struct anemone_telemetry *telemetry = find(file, rotate->id);
+	const struct anemone_shape *shape = &file->ctl->hw.shape;
+	u64 *keys;
+	u32 i;
+
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	if (!rotate->count)
+		return anemone_rotation_stop(telemetry);
+	if (!anemone_may_name_physical())
+		return -EPERM;
+	if (rotate->period_ms < 1 || rotate->period_ms > 60000 ||
+	    rotate->count > ROTATION_VALUES_MOST / telemetry->region_counters)
+		return -EINVAL;
+	if (telemetry->rotation)
+		return -EBUSY;
+	keys = vmemdup_user(u64_to_user_ptr(rotate->keys),
+			    array_size(rotate->count, sizeof(*keys)));
+	if (IS_ERR(keys))
+		return PTR_ERR(keys);
+	for (i = 0; i < rotate->count; i++) {
+		if (anemone_plan_key(&telemetry->part[0].plan, shape, keys[i], &keys[i])) {
+			kvfree(keys);
+			return -ERANGE;
+		}
+	}
+	return anemone_rotation_start(telemetry, keys, rotate->count, rotate->period_ms,
+				      &rotate->sweep_ns);
+}
+
+static long do_turn(struct anemone_file *file, struct anemone_turn *argument)
+{
+	struct anemone_telemetry *telemetry = find(file, argument->id);
+	struct anemone_turns turns;
+	u64 *values;
+	int err;
+
+	if (IS_ERR(telemetry))
+		return PTR_ERR(telemetry);
+	if (argument->count > telemetry->region_counters)
+		return -ERANGE;
+	values = kvmalloc_array(argument->count, sizeof(*values), GFP_KERNEL);
+	if (!values)
+		return -ENOMEM;
+	err = anemone_rotation_turn(telemetry, argument->index, argument->count, values, &turns);
+	if (!err && copy_to_user(u64_to_user_ptr(argument->values), values,
+				 argument->count * sizeof(*values)))
+		err = -EFAULT;
+	kvfree(values);
+	if (err)
+		return err;
+	argument->turns = turns.turns;
+	argument->start_ns = turns.start_ns;
+	argument->end_ns = turns.end_ns;
+	return 0;
+}
+
+static long do_snapshot(struct anemone_file *file, struct anemone_id *id)
+{
+	struct anemone_telemetry *telemetry = find(file, id->id);
+
+	return IS_ERR(telemetry) ? PTR_ERR(telemetry) : anemone_snapshot_fill(telemetry);
+}
+
+union argument {
+	struct anemone_info info;
+	struct anemone_add add;
+	struct anemone_id id;
+	struct anemone_map map;
+	struct anemone_read read;
+	struct anemone_status status;
+	struct anemone_eventfd eventfd;
+	struct anemone_rotate rotate;
+	struct anemone_turn turn;
+};
+
+/* Sizes of the arguments as this kernel knows them, by number. */
+static const size_t sizes[] = {
+	[_IOC_NR(ANEMONE_INFO)] = sizeof(struct anemone_info),
+	[_IOC_NR(ANEMONE_ADD)] = sizeof(struct anemone_add),
+	[_IOC_NR(ANEMONE_REMOVE)] = sizeof(struct anemone_id),
+	[_IOC_NR(ANEMONE_MAP)] = sizeof(struct anemone_map),
+	[_IOC_NR(ANEMONE_READ)] = sizeof(struct anemone_read),
+	[_IOC_NR(ANEMONE_STATUS)] = sizeof(struct anemone_status),
+	[_IOC_NR(ANEMONE_EVENTFD)] = sizeof(struct anemone_eventfd),
+	[_IOC_NR(ANEMONE_ROTATE)] = sizeof(struct anemone_rotate),
+	[_IOC_NR(ANEMONE_TURN)] = sizeof(struct anemone_turn),
+	[_IOC_NR(ANEMONE_SNAPSHOT)] = sizeof(struct anemone_id),
+};
+
+static long run(struct anemone_file *file, unsigned int number, union argument *argument)
+{
+	switch (number) {
+	case _IOC_NR(ANEMONE_INFO):
+		return do_info(file, &argument->info);
+	case _IOC_NR(ANEMONE_ADD):
+		return do_add(file, &argument->add);
+	case _IOC_NR(ANEMONE_REMOVE):
+		return do_remove(file, &argument->id);
+	case _IOC_NR(ANEMONE_MAP):
+		return do_map(file, &argument->map);
+	case _IOC_NR(ANEMONE_READ):
+		return do_read(file, &argument->read);
+	case _IOC_NR(ANEMONE_STATUS):
+		return do_status(file, &argument->status);
+	case _IOC_NR(ANEMONE_EVENTFD):
+		return do_eventfd(file, &argument->eventfd);
+	case _IOC_NR(ANEMONE_ROTATE):
+		return do_rotate(file, &argument->rotate);
+	case _IOC_NR(ANEMONE_TURN):
+		return do_turn(file, &argument->turn);
+	default:
+		return do_snapshot(file, &argument->id);
+	}
+}
+
+long anemone_ioctl(struct file *filp, unsigned int command, unsigned long address)
+{
+	struct anemone_file *file = filp->private_data;
+	void __user *user = (void __user *)address;
+	unsigned int number = _IOC_NR(command);
+	union argument argument;
+	size_t size;
+	u32 theirs;
+	long err;
+
+	/* The size in the command's number may be another version's: `size` decides. */
+	if (_IOC_TYPE(command) != ANEMONE_IOC || number >= ARRAY_SIZE(sizes))
+		return -ENOTTY;
+	if (get_user(theirs, (u32 __user *)user))
+		return -EFAULT;
+	size = sizes[number];
+	if (theirs < sizeof(struct anemone_id) || theirs > PAGE_SIZE)
+		return -EINVAL;
+	memset(&argument, 0, sizeof(argument));
+	err = copy_struct_from_user(&argument, size, user, theirs);
+	if (err)
+		return err;
+	mutex_lock(&file->lock);
+	err = ended(file, number);
+	if (!err)
+		err = run(file, number, &argument);
+	mutex_unlock(&file->lock);
+	/* Also when it failed: why, and how far it came. */
+	if (_IOC_DIR(command) & _IOC_READ &&
+	    copy_to_user(user, &argument, min_t(size_t, size, theirs)))
+		return err ?: -EFAULT;
+	return err;
+}

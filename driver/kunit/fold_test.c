@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../fold.h"
+#include "../include/uapi/linux/anemone.h"
+
+/* A counter by itself, in the plainest words: what folding has to come to. */
+static u64 step(unsigned int op, unsigned int width, u64 value, u64 operand)
+{
+	u64 most = ~0ULL >> (64 - width);
+	unsigned int i;
+
+	switch (op) {
+	case ANEMONE_OP_ADD:
+		return (value + operand) & most;
+	case ANEMONE_OP_SUB:
+		return (value - operand) & most;
+	case ANEMONE_OP_XOR:
+		return (value ^ operand) & most;
+	case ANEMONE_OP_OR:
+		return (value | operand) & most;
+	case ANEMONE_OP_MAX:
+		return max(value, operand & most);
+	case ANEMONE_OP_ADDSAT:
+		operand &= most;
+		return operand > most - value ? most : value + operand;
+	}
+	for (i = 0; i < operand % 64; i++)
+		value = op == ANEMONE_OP_SHR ? value >> 1 : value << 1 & most;
+	return value;
+}
+
+/* Events over channels at random, folded, are the same events in one counter. */
+static void folded_is_whole(struct kunit *test)
+{
+	struct rnd_state random;
+	unsigned int op, width, round, event;
+
+	prandom_seed_state(&random, 31);
+	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_ADDSAT; op++) {
+		for (width = 8; width <= 64; width *= 2) {
+			for (round = 0; round < 200; round++) {
+				unsigned int channels = 1 + prandom_u32_state(&random) % 4;
+				u64 start, whole, values[4];
+
+				prandom_bytes_state(&random, &start, sizeof(start));
+				/* Zero is where most counters start. */
+				start = round % 3 ? anemone_cut(start, width) : 0;
+				whole = start;
+				for (event = 0; event < channels; event++)
+					values[event] = start;
+				for (event = 0; event < round % 9; event++) {
+					u64 *value = &values[prandom_u32_state(&random) % channels];
+					u64 operand;
+
+					prandom_bytes_state(&random, &operand, sizeof(operand));
+					if (op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL)
+						operand %= 8;
+					if (op == ANEMONE_OP_ADDSAT && round % 2)
+						operand = anemone_cut(operand, width) / 8;
+					*value = step(op, width, *value, operand);
+					whole = step(op, width, whole, operand);
+				}
+				KUNIT_ASSERT_EQ_MSG(test,
+						    anemone_fold(op, width, start, values,
+								 channels),
+						    whole, "op %u width %u round %u", op, width,
+						    round);
+			}
+		}
+	}
+}
+
+static void counters_of_a_word(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 8, 0), 0x88);
+	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 8, 7), 0x11);
+	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 16, 2), 0x3344);
+	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 32, 1), 0x11223344);
+	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 64, 0), 0x1122334455667788);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(folded_is_whole),
+	KUNIT_CASE(counters_of_a_word),
+	{},
+};
+
+static struct kunit_suite suite = { .name = "anemone_fold", .test_cases = cases };
+
+kunit_test_suite(suite);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "mock.h"
+
+static int identify(struct mock *mock)
+{
+	return anemone_hw_identify(&mock->ctl->hw);
+}
+
+static void sizes(struct kunit *test)
+{
+	struct anemone_shape *shape = &mock_new(test)->ctl->hw.shape;
+
+	KUNIT_EXPECT_EQ(test, shape->pipelines, MOCK_PIPELINES);
+	KUNIT_EXPECT_EQ(test, shape->channels, MOCK_CHANNELS);
+	KUNIT_EXPECT_EQ(test, shape->states, MOCK_STATES);
+	KUNIT_EXPECT_EQ(test, 1 << shape->table_log2, MOCK_TABLE);
+	KUNIT_EXPECT_EQ(test, shape->address_bits, MOCK_ADDRESS_BITS);
+	KUNIT_EXPECT_FALSE(test, shape->flat);
+}
+
+/* What a device says is not taken on trust: each of these would index past an array. */
+static void senseless_sizes(struct kunit *test)
+{
+	static const struct {
+		u64 mask, value;
+	} wrong[] = {
+		{ ANEMONE_CAPABILITY_PIPELINES_MASK, ANEMONE_PUT(CAPABILITY_PIPELINES, 0) },
+		{ ANEMONE_CAPABILITY_PIPELINES_MASK, ANEMONE_PUT(CAPABILITY_PIPELINES, 33) },
+		{ ANEMONE_CAPABILITY_CHANNELS_MASK, ANEMONE_PUT(CAPABILITY_CHANNELS, 0) },
+		{ ANEMONE_CAPABILITY_CHANNELS_MASK, ANEMONE_PUT(CAPABILITY_CHANNELS, 3) },
+		{ ANEMONE_CAPABILITY_CHANNELS_MASK, ANEMONE_PUT(CAPABILITY_CHANNELS, 8) },
+		{ ANEMONE_CAPABILITY_STATES_LOG2_MASK, ANEMONE_PUT(CAPABILITY_STATES_LOG2, 2) },
+		{ ANEMONE_CAPABILITY_STATES_LOG2_MASK, ANEMONE_PUT(CAPABILITY_STATES_LOG2, 13) },
+		{ ANEMONE_CAPABILITY_STATES_LOG2_MASK, ANEMONE_PUT(CAPABILITY_STATES_LOG2, 64) },
+		{ ANEMONE_CAPABILITY_TABLE_LOG2_MASK, ANEMONE_PUT(CAPABILITY_TABLE_LOG2, 18) },
+		{ ANEMONE_CAPABILITY_ADDRESS_BITS_MASK, ANEMONE_PUT(CAPABILITY_ADDRESS_BITS, 64) },
+		{ ANEMONE_CAPABILITY_ADDRESS_BITS_MASK, ANEMONE_PUT(CAPABILITY_ADDRESS_BITS, 6) },
+	};
+	struct mock *mock = mock_bare(test);
+	u64 right = mock->capability;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		mock->capability = (right & ~wrong[i].mask) | wrong[i].value;
+		KUNIT_EXPECT_EQ_MSG(test, identify(mock), -EPROTO, "capability %#llx",
+				    mock->capability);
+	}
+	mock->capability = right;
+	KUNIT_EXPECT_EQ(test, identify(mock), 0);
+	mock->window = 0x3000;
+	KUNIT_EXPECT_EQ(test, identify(mock), -EPROTO);
+}
+
+static void strangers(struct kunit *test)
+{
+	struct mock *mock = mock_bare(test);
+
+	mock->id = ~0ULL;
+	KUNIT_EXPECT_EQ(test, identify(mock), -ENODEV);
+	mock->id = ANEMONE_ID_MAGIC_VALUE;
+	mock->version = 2ULL << ANEMONE_VERSION_MAJOR_SHIFT;
+	KUNIT_EXPECT_EQ(test, identify(mock), -EPROTO);
+	mock->version = 1ULL << ANEMONE_VERSION_MAJOR_SHIFT | 7; /* newer in what may be ignored */
+	KUNIT_EXPECT_EQ(test, identify(mock), 0);
+}
+
+static void windows_do_not_fit(struct kunit *test)
+{
+	struct mock *mock = mock_bare(test);
+
+	KUNIT_ASSERT_EQ(test, identify(mock), 0);
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES - 1), -EPROTO);
+	/* A region that does not begin at a multiple of a window needs more. */
+	mock->ctl->hw.region += 0x1000;
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES), -EPROTO);
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, 2 * MOCK_REGION_BYTES), 0);
+	KUNIT_EXPECT_EQ(test, mock->effect_window & ~1ULL,
+			(1ULL << MOCK_ADDRESS_BITS) + MOCK_REGION_BYTES / 2);
+}
+
+static void clear_that_never_ends(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+
+	mock->never_clear = true;
+	KUNIT_EXPECT_EQ(test, anemone_hw_clear(&mock->ctl->hw, 1), -EIO);
+	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
+	KUNIT_EXPECT_EQ(test, anemone_controller_usable(mock->ctl), -EIO);
+}
+
+static void device_that_fell_off(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	u64 words[2 * MOCK_CHANNELS * ANEMONE_LINE_WORDS];
+
+	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), 0);
+	mock->dead = true;
+	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), -EIO);
+	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
+	/* Given up, it is not touched any more, whatever it answers. */
+	mock->dead = false;
+	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), -EIO);
+	KUNIT_EXPECT_FALSE(test, anemone_hw_alive(&mock->ctl->hw));
+}
+
+/* Counters of all ones are counters, as long as the device says who it is. */
+static void all_ones_are_a_value(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	u64 words[MOCK_CHANNELS * ANEMONE_LINE_WORDS];
+
+	mock->pipeline[0].states[0][0] = ~0ULL;
+	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 1, words), 0);
+	KUNIT_EXPECT_EQ(test, words[0], ~0ULL);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(sizes),
+	KUNIT_CASE(senseless_sizes),
+	KUNIT_CASE(strangers),
+	KUNIT_CASE(windows_do_not_fit),
+	KUNIT_CASE(clear_that_never_ends),
+	KUNIT_CASE(device_that_fell_off),
+	KUNIT_CASE(all_ones_are_a_value),
+	{},
+};
+
+static struct kunit_suite suite = { .name = "anemone_hw", .test_cases = cases };
+
+kunit_test_suite(suite);

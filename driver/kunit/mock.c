@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "../fold.h"
+#include "mock.h"
+
+static struct mock *of(struct anemone_hw *hw)
+{
+	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
+
+	return dev_get_drvdata(ctl->dev);
+}
+
+static u64 update(unsigned int op, unsigned int width, u64 counter, u64 operand)
+{
+	u64 most = ~0ULL >> (64 - width);
+	unsigned int shift = operand % 64;
+
+	operand &= most;
+	switch (op) {
+	case ANEMONE_OP_ADD:
+		return (counter + operand) & most;
+	case ANEMONE_OP_SUB:
+		return (counter - operand) & most;
+	case ANEMONE_OP_SHR:
+		return shift >= width ? 0 : counter >> shift;
+	case ANEMONE_OP_SHL:
+		return shift >= width ? 0 : counter << shift & most;
+	case ANEMONE_OP_XOR:
+		return counter ^ operand;
+	case ANEMONE_OP_OR:
+		return counter | operand;
+	case ANEMONE_OP_MAX:
+		return max(counter, operand);
+	default:
+		return operand > most - counter ? most : counter + operand;
+	}
+}
+
+static bool holds(unsigned int predicate, u64 value, u64 operand)
+{
+	switch (predicate) {
+	case ANEMONE_NOTIFY_EQ:
+		return value == operand;
+	case ANEMONE_NOTIFY_GE:
+		return value >= operand;
+	case ANEMONE_NOTIFY_GT:
+		return value > operand;
+	case ANEMONE_NOTIFY_LT:
+		return value < operand;
+	case ANEMONE_NOTIFY_LE:
+		return value <= operand;
+	default:
+		return false;
+	}
+}
+
+static unsigned int width_of(const struct anemone_rule *rule)
+{
+	return 8U << ANEMONE_GET(RULE_CONTROL_COUNTER_WIDTH, rule->control);
+}
+
+static u64 put_counter(u64 word, unsigned int width, unsigned int index, u64 value)
+{
+	unsigned int shift = index * width % 64;
+
+	return (word & ~(~0ULL >> (64 - width) << shift)) | value << shift;
+}
+
+static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 index, u64 address,
+		  bool write)
+{
+	const struct anemone_rule *rule = &pipeline->rule;
+	unsigned int width = width_of(rule);
+	u64 operands[] = { rule->operand, address >> 6, write };
+	u64 *word = &pipeline->states[channel][index / (64 / width)];
+	u64 value = update(ANEMONE_GET(RULE_CONTROL_OP, rule->control), width,
+			   anemone_counter(*word, width, index % (64 / width)),
+			   operands[ANEMONE_GET(RULE_CONTROL_OPERAND_SOURCE, rule->control)]);
+
+	*word = put_counter(*word, width, index, value);
+	pipeline->matched++;
+	if (!holds(ANEMONE_GET(RULE_CONTROL_NOTIFY_OP, rule->control), value,
+		   anemone_cut(rule->notify_operand, width)))
+		return;
+	pipeline->notifications++;
+	if (!pipeline->latch)
+		pipeline->latch = ANEMONE_PUT(PIPELINE_NOTIFICATION_VALID, 1) |
+				  ANEMONE_PUT(PIPELINE_NOTIFICATION_CHANNEL, channel) |
+				  ANEMONE_PUT(PIPELINE_NOTIFICATION_INDEX, index);
+}
+
+void mock_access(struct mock *mock, u64 address, bool write)
+{
+	unsigned int channel = address >> 6 & (MOCK_CHANNELS - 1), p;
+
+	for (p = 0; p < MOCK_PIPELINES; p++) {
+		struct mock_pipeline *pipeline = &mock->pipeline[p];
+		const struct anemone_rule *rule = &pipeline->rule;
+		u64 type = write ? ANEMONE_RULE_CONTROL_WRITES_MASK
+				 : ANEMONE_RULE_CONTROL_READS_MASK;
+		u64 key = (address & rule->primary_mask) >>
+			  ANEMONE_GET(RULE_SHIFTS_PRIMARY, rule->shifts);
+		u64 index = (address & rule->sub_mask) >>
+			    ANEMONE_GET(RULE_SHIFTS_SUB, rule->shifts);
+
+		if (!(rule->control & ANEMONE_RULE_CONTROL_ENABLE_MASK) ||
+		    !(rule->control & type) || address < rule->start || address >= rule->end)
+			continue;
+		if (key >= MOCK_TABLE || !ANEMONE_GET(TABLE_MAPPED, pipeline->table[key])) {
+			pipeline->unmapped++;
+			continue;
+		}
+		index += ANEMONE_GET(TABLE_BASE, pipeline->table[key]);
+		if (index >= MOCK_STATES * (64 / width_of(rule)))
+			pipeline->out_of_range++;
+		else
+			count(pipeline, channel, index, address, write);
+	}
+}
+
+static u64 pending(struct mock *mock)
+{
+	u64 vectors = 0;
+	unsigned int p;
+
+	for (p = 0; p < MOCK_PIPELINES; p++)
+		if (mock->pipeline[p].latch)
+			vectors |= 2ULL << p;
+	return vectors;
+}
+
+static u64 read_pipeline(struct mock *mock, u32 offset)
+{
+	struct mock_pipeline *pipeline = &mock->pipeline[offset / 0x100];
+
+	switch (offset % 0x100) {
+	case ANEMONE_PIPELINE_MATCHED:
+		return pipeline->matched;
+	case ANEMONE_PIPELINE_UNMAPPED:
+		return pipeline->unmapped;
+	case ANEMONE_PIPELINE_OUT_OF_RANGE:
+		return pipeline->out_of_range;
+	case ANEMONE_PIPELINE_NOTIFICATIONS:
+		return pipeline->notifications;
+	case ANEMONE_PIPELINE_NOTIFICATION:
+		return pipeline->latch;
+	case ANEMONE_PIPELINE_STATUS:
+		return mock->never_clear;
+	default:
+		return 0;
+	}
+}
+
+static u64 read_register(struct anemone_hw *hw, u32 offset)
+{
+	struct mock *mock = of(hw);
+
+	if (mock->dead)
+		return ~0ULL;
+	if (offset >= ANEMONE_PIPELINE(0) && offset < ANEMONE_PIPELINE(MOCK_PIPELINES))
+		return read_pipeline(mock, offset - ANEMONE_PIPELINE(0));
+	switch (offset) {
+	case ANEMONE_ID:
+		return mock->id;
+	case ANEMONE_VERSION:
+		return mock->version;
+	case ANEMONE_CAPABILITY:
+		return mock->capability;
+	case ANEMONE_FEATURES:
+		return mock->features;
+	case ANEMONE_WINDOW:
+		return mock->window;
+	case ANEMONE_INTERRUPT_PENDING:
+		return pending(mock);
+	default:
+		return 0;
+	}
+}
+
+static void acknowledge(struct mock *mock, u64 vectors)
+{
+	unsigned int p;
+
+	mock->acknowledged |= vectors;
+	for (p = 0; p < MOCK_PIPELINES; p++)
+		if (vectors & 2ULL << p)
+			mock->pipeline[p].latch = 0;
+}
+
+static void clear(struct mock *mock, struct mock_pipeline *pipeline)
+{
+	struct anemone_rule rule = pipeline->rule;
+
+	memset(pipeline, 0, sizeof(*pipeline));
+	pipeline->rule = rule;
+	mock->clears++;
+}
+
+static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
+{
+	struct mock *mock = of(hw);
+	u32 entry = (offset - ANEMONE_TABLE(0)) / 8;
+
+	if (mock->dead)
+		return;
+	if (offset >= ANEMONE_TABLE(0)) {
+		if (entry < MOCK_PIPELINES * MOCK_TABLE)
+			mock->pipeline[entry / MOCK_TABLE].table[entry % MOCK_TABLE] = value;
+		return;
+	}
+	if (offset >= ANEMONE_PIPELINE(0)) {
+		if (offset % 0x100 == ANEMONE_PIPELINE_CONTROL)
+			clear(mock, &mock->pipeline[(offset - ANEMONE_PIPELINE(0)) / 0x100]);
+		return;
+	}
+	switch (offset) {
+	case ANEMONE_RULE_CONTROL:
+		mock->shadow.control = value;
+		break;
+	case ANEMONE_RULE_START:
+		mock->shadow.start = value;
+		break;
+	case ANEMONE_RULE_END:
+		mock->shadow.end = value;
+		break;
+	case ANEMONE_RULE_PRIMARY_MASK:
+		mock->shadow.primary_mask = value;
+		break;
+	case ANEMONE_RULE_SUB_MASK:
+		mock->shadow.sub_mask = value;
+		break;
+	case ANEMONE_RULE_SHIFTS:
+		mock->shadow.shifts = value;
+		break;
+	case ANEMONE_RULE_OPERAND:
+		mock->shadow.operand = value;
+		break;
+	case ANEMONE_RULE_NOTIFY_OPERAND:
+		mock->shadow.notify_operand = value;
+		break;
+	case ANEMONE_RULE_EFFECT_OPERAND:
+		mock->shadow.effect_operand = value;
+		break;
+	case ANEMONE_RULE_COMMIT:
+		mock->pipeline[value].rule = mock->shadow;
+		break;
+	case ANEMONE_EFFECT_WINDOW:
+		mock->effect_window = value;
+		break;
+	case ANEMONE_SNAPSHOT_WINDOW:
+		mock->snapshot_window = value;
+		break;
+	case ANEMONE_INTERRUPT_ACKNOWLEDGE:
+		acknowledge(mock, value);
+		break;
+	}
+}
+
+static void apply_effect(struct mock_pipeline *pipeline, u64 *word)
+{
+	const struct anemone_rule *rule = &pipeline->rule;
+	unsigned int kind = ANEMONE_GET(RULE_CONTROL_EFFECT_KIND, rule->control);
+	unsigned int width = width_of(rule), i;
+
+	for (i = 0; i < 64 / width && kind != ANEMONE_READ_EFFECT_NONE; i++) {
+		u64 value = anemone_cut(rule->effect_operand, width);
+
+		if (kind == ANEMONE_READ_EFFECT_OP)
+			value = update(ANEMONE_GET(RULE_CONTROL_EFFECT_OP, rule->control), width,
+				       anemone_counter(*word, width, i), rule->effect_operand);
+		*word = put_counter(*word, width, i, value);
+	}
+}
+
+static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words)
+{
+	struct mock *mock = of(hw);
+	u64 at = hw->region + where;
+	bool effect = (at & ~(mock->window - 1)) == (mock->effect_window & ~1ULL);
+	unsigned int i, word;
+
+	for (i = 0; i < lines; i++) {
+		u64 line = (at & (mock->window - 1)) / ANEMONE_LINE_BYTES + i;
+		unsigned int channel = line % MOCK_CHANNELS;
+		unsigned int in_pipeline = line / MOCK_CHANNELS;
+		struct mock_pipeline *pipeline =
+			&mock->pipeline[in_pipeline / (MOCK_STATES / ANEMONE_LINE_WORDS)];
+		u64 *states = &pipeline->states[channel][in_pipeline %
+							 (MOCK_STATES / ANEMONE_LINE_WORDS) *
+							 ANEMONE_LINE_WORDS];
+
+		for (word = 0; word < ANEMONE_LINE_WORDS; word++) {
+			*words++ = mock->dead ? ~0ULL : states[word];
+			if (effect)
+				apply_effect(pipeline, &states[word]);
+		}
+	}
+}
+
+static const struct anemone_io io = {
+	.read = read_register,
+	.write = write_register,
+	.read_lines = read_lines,
+};
+
+void mock_reset(struct mock *mock)
+{
+	memset(mock->pipeline, 0, sizeof(mock->pipeline));
+	memset(&mock->shadow, 0, sizeof(mock->shadow));
+	mock->effect_window = 0;
+	mock->snapshot_window = 0;
+}
+
+static void put(void *ctl)
+{
+	anemone_controller_put(ctl);
+}
+
+struct mock *mock_bare(struct kunit *test)
+{
+	struct mock *mock = kunit_kzalloc(test, sizeof(*mock), GFP_KERNEL);
+	static atomic_t number; /* names are unique among devices */
+	struct anemone_controller *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
+	struct device *dev;
+
+	KUNIT_ASSERT_NOT_NULL(test, mock);
+	KUNIT_ASSERT_NOT_NULL(test, ctl);
+	scnprintf(mock->name, sizeof(mock->name), "anemone%d", atomic_inc_return(&number));
+	dev = kunit_device_register(test, mock->name);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dev));
+	dev_set_drvdata(dev, mock);
+	anemone_controller_init(ctl, dev);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, put, ctl), 0);
+	ctl->bounce = (u64 *)__get_free_page(GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ctl->bounce);
+	ctl->hw.io = &io;
+	ctl->hw.region = 1ULL << MOCK_ADDRESS_BITS;
+	ctl->memory = (struct anemone_memory){ MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS };
+	mock->ctl = ctl;
+	mock->id = ANEMONE_ID_MAGIC_VALUE;
+	mock->version = ANEMONE_VERSION_MAJOR_VALUE << ANEMONE_VERSION_MAJOR_SHIFT;
+	mock->capability = ANEMONE_PUT(CAPABILITY_PIPELINES, MOCK_PIPELINES) |
+			   ANEMONE_PUT(CAPABILITY_CHANNELS, MOCK_CHANNELS) |
+			   ANEMONE_PUT(CAPABILITY_STATES_LOG2, 6) |
+			   ANEMONE_PUT(CAPABILITY_TABLE_LOG2, 5) |
+			   ANEMONE_PUT(CAPABILITY_ADDRESS_BITS, MOCK_ADDRESS_BITS) |
+			   ANEMONE_PUT(CAPABILITY_COUNTER_INDEX_BITS, 9);
+	mock->features = ANEMONE_PUT(FEATURES_OPS, 0xff) | ANEMONE_PUT(FEATURES_WIDTHS, 0xf) |
+			 ANEMONE_PUT(FEATURES_PREDICATES, 0x3f) | ANEMONE_PUT(FEATURES_EFFECTS, 7) |
+			 ANEMONE_PUT(FEATURES_OPERAND_SOURCES, 7);
+	mock->window = MOCK_REGION_BYTES / 2;
+	return mock;
+}
+
+struct mock *mock_new(struct kunit *test)
+{
+	struct mock *mock = mock_bare(test);
+	struct anemone_controller *ctl = mock->ctl;
+
+	KUNIT_ASSERT_EQ(test, anemone_hw_identify(&ctl->hw), 0);
+	anemone_pool_init(&ctl->pool, ctl->hw.shape.pipelines);
+	KUNIT_ASSERT_EQ(test, anemone_hw_start(&ctl->hw, MOCK_REGION_BYTES), 0);
+	return mock;
+}
+
+struct anemone_spec mock_hotness(unsigned int regions)
+{
+	return (struct anemone_spec){
+		.name = "hotness",
+		.type = ANEMONE_R | ANEMONE_W,
+		.regions = regions,
+		.primary = { .mask = ANEMONE_ALL_MEM, .shift = 21 },
+		.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
+		.read_effect = { .op = ANEMONE_OP_RESET },
+	};
+}
+
+static void remove(void *telemetry)
+{
+	anemone_telemetry_remove(telemetry);
+}
+
+struct anemone_telemetry *mock_add(struct kunit *test, struct mock *mock,
+				   const struct anemone_spec *spec)
+{
+	struct anemone_reason reason = {};
+	struct anemone_telemetry *telemetry = anemone_telemetry_add(spec, mock->ctl, &reason);
+
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(telemetry), "%s", reason.text);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, remove, telemetry), 0);
+	return telemetry;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A device in memory for tests: the registers' contract and the pipelines' semantics, in plain C.
+ */
+#ifndef ANEMONE_KUNIT_MOCK_H
+#define ANEMONE_KUNIT_MOCK_H
+
+#include <kunit/device.h>
+#include <kunit/test.h>
+
+#include "../controller.h"
+#include "../telemetry.h"
+
+#define MOCK_PIPELINES 3
+#define MOCK_CHANNELS 2
+#define MOCK_STATES 64
+#define MOCK_TABLE 32
+#define MOCK_ADDRESS_BITS 30
+#define MOCK_HOST_BASE 0x4000000000ULL
+#define MOCK_REGION_BYTES (2 * 0x4000ULL)
+
+struct mock_pipeline {
+	struct anemone_rule rule;
+	u64 table[MOCK_TABLE];
+	u64 states[MOCK_CHANNELS][MOCK_STATES];
+	u64 matched, unmapped, out_of_range, notifications, latch;
+};
+
+struct mock {
+	char name[24];
+	struct anemone_controller *ctl;
+	struct mock_pipeline pipeline[MOCK_PIPELINES];
+	struct anemone_rule shadow;
+	u64 id, version, capability, features, window; /* what a test may make senseless */
+	u64 effect_window, snapshot_window;
+	bool dead;	  /* reads as all ones */
+	bool never_clear; /* status.clearing stays */
+	unsigned int clears, spurious;
+	u64 acknowledged;
+};
+
+/* A device with a controller that has been started; goes with the test. */
+struct mock *mock_new(struct kunit *test);
+/* The same, not identified yet: for a test of that. */
+struct mock *mock_bare(struct kunit *test);
+/* A request as every pipeline sees it. */
+void mock_access(struct mock *mock, u64 address, bool write);
+/* As after power came up: nothing is configured, all is zero. */
+void mock_reset(struct mock *mock);
+
+/* Hotness by huge page, Listing 2: one counter for each of `regions` keys of 2 MiB. */
+struct anemone_spec mock_hotness(unsigned int regions);
+struct anemone_telemetry *mock_add(struct kunit *test, struct mock *mock,
+				   const struct anemone_spec *spec);
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/err.h>
+
+#include "../file.h"
+#include "../notify.h"
+#include "mock.h"
+
+static struct anemone_file *new_file(struct kunit *test, struct mock *mock)
+{
+	struct anemone_file *file = kunit_kzalloc(test, sizeof(*file), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	file->ctl = mock->ctl;
+	INIT_LIST_HEAD(&file->events);
+	return file;
+}
+
+static struct anemone_telemetry *watched(struct kunit *test, struct mock *mock,
+					 struct anemone_file *file, u64 threshold)
+{
+	struct anemone_spec spec = mock_hotness(0);
+	struct anemone_telemetry *telemetry;
+
+	spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_GE, .operand = threshold };
+	telemetry = mock_add(test, mock, &spec);
+	telemetry->file = file;
+	telemetry->id = 7;
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 2, 11), 0);
+	return telemetry;
+}
+
+static void an_event_is_read_once(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_file *file = new_file(test, mock);
+	struct anemone_telemetry *telemetry = watched(test, mock, file, 3);
+	unsigned int vector = 1 + telemetry->part[0].cache.slab[0], i;
+	struct anemone_event event;
+
+	for (i = 0; i < 2; i++)
+		mock_access(mock, 2ULL << 21 | 64, true);
+	KUNIT_EXPECT_FALSE(test, anemone_notify_take(file, &event));
+	for (i = 0; i < 10; i++) /* holds with each of these */
+		mock_access(mock, 2ULL << 21 | 64, true);
+	anemone_notify_vector(mock->ctl, vector);
+	anemone_notify_vector(mock->ctl, vector); /* nobody has read it yet: still one */
+	KUNIT_ASSERT_TRUE(test, anemone_notify_take(file, &event));
+	KUNIT_EXPECT_EQ(test, event.id, 7);
+	KUNIT_EXPECT_EQ(test, event.counter, 11);
+	KUNIT_EXPECT_EQ(test, event.channel, 1);
+	KUNIT_EXPECT_FALSE(test, anemone_notify_take(file, &event));
+	/* Armed again by the read, not before. */
+	KUNIT_EXPECT_EQ(test, mock->pipeline[vector - 1].latch, 0);
+	mock_access(mock, 2ULL << 21, false);
+	mock_access(mock, 2ULL << 21, false);
+	mock_access(mock, 2ULL << 21, false);
+	anemone_notify_vector(mock->ctl, vector);
+	KUNIT_ASSERT_TRUE(test, anemone_notify_take(file, &event));
+	KUNIT_EXPECT_EQ(test, event.channel, 0);
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
+}
+
+static void removed_with_an_event(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_file *file = new_file(test, mock);
+	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
+	unsigned int vector = 1 + telemetry->part[0].cache.slab[0];
+	struct anemone_event event;
+
+	mock_access(mock, 2ULL << 21, true);
+	anemone_notify_vector(mock->ctl, vector);
+	mutex_lock(&mock->ctl->lock);
+	anemone_part_remove(&telemetry->part[0]);
+	mutex_unlock(&mock->ctl->lock);
+	KUNIT_EXPECT_FALSE(test, anemone_notify_take(file, &event));
+	anemone_notify_vector(mock->ctl, vector); /* of nobody: acknowledged */
+	KUNIT_EXPECT_EQ(test, mock->pipeline[vector - 1].latch, 0);
+}
+
+struct heard {
+	struct anemone_event event;
+	unsigned int calls;
+	u64 value;
+};
+
+static void hear(struct anemone_telemetry *telemetry, const struct anemone_event *event, void *data)
+{
+	struct heard *heard = data;
+	u64 values[8];
+
+	heard->calls++;
+	heard->event = *event;
+	/* A callback may read. */
+	if (!anemone_read(telemetry, 8, 8, values))
+		heard->value = values[event->counter - 8];
+}
+
+static void callback(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(0);
+	struct anemone_telemetry *telemetry;
+	struct heard heard = {};
+	unsigned int i;
+
+	spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_GE, .operand = 4 };
+	list_add_tail(&mock->ctl->on_list, &anemone_controllers);
+	telemetry = anemone_register_telemetry(&spec, hear, &heard);
+	list_del_init(&mock->ctl->on_list);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(telemetry));
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 6, 13), 0);
+	for (i = 0; i < 6; i++)
+		mock_access(mock, 6ULL << 21, true);
+	anemone_notify_vector(mock->ctl, 1 + telemetry->part[0].cache.slab[0]);
+	KUNIT_EXPECT_EQ(test, heard.calls, 1);
+	KUNIT_EXPECT_EQ(test, heard.event.counter, 13);
+	KUNIT_EXPECT_EQ(test, heard.value, 6);
+	anemone_unregister_telemetry(telemetry);
+}
+
+static void interrupts_for_nothing(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_file *file = new_file(test, mock);
+	unsigned int i, vector;
+
+	vector = 1 + watched(test, mock, file, 1)->part[0].cache.slab[0];
+	for (i = 0; i < 999; i++)
+		anemone_notify_vector(mock->ctl, 1 + i % MOCK_PIPELINES);
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 999);
+	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
+	mock_access(mock, 2ULL << 21, true); /* one with a cause: it is counted anew */
+	anemone_notify_vector(mock->ctl, vector);
+	for (i = 0; i < 999; i++)
+		anemone_notify_vector(mock->ctl, 0);
+	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
+	anemone_notify_vector(mock->ctl, 0);
+	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(an_event_is_read_once),
+	KUNIT_CASE(removed_with_an_event),
+	KUNIT_CASE(callback),
+	KUNIT_CASE(interrupts_for_nothing),
+	{},
+};
+
+static struct kunit_suite suite = { .name = "anemone_notify", .test_cases = cases };
+
+kunit_test_suite(suite);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/delay.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+
+#include "../rotate.h"
+#include "mock.h"
+
+#define PERIOD_MS 20
+
+/* Keys 0 to count - 1, as the rotation takes them over. */
+static u64 *keys_up_to(struct kunit *test, u32 count)
+{
+	u64 *keys = kvmalloc_array(count, sizeof(*keys), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, keys);
+	for (i = 0; i < count; i++)
+		keys[i] = i;
+	return keys;
+}
+
+/* A turn's counts, and waits until the key has had one more turn than `had`. */
+static u64 next_turn(struct kunit *test, struct anemone_telemetry *telemetry, u32 key, u64 had,
+		     u64 *turns)
+{
+	struct anemone_turns turn = {};
+	unsigned int wait;
+	u64 value = 0;
+
+	for (wait = 0; wait < 2000 && turn.turns <= had; wait++) {
+		usleep_range(500, 1000);
+		KUNIT_ASSERT_EQ(test, anemone_rotation_turn(telemetry, key, 1, &value, &turn), 0);
+	}
+	KUNIT_ASSERT_GT(test, turn.turns, had);
+	KUNIT_EXPECT_GE(test, turn.end_ns - turn.start_ns, PERIOD_MS * NSEC_PER_MSEC / 2);
+	*turns = turn.turns;
+	return value;
+}
+
+/* M * period * W / (SRAM * G), NEMO section 6.1. */
+static void sweep_time(struct kunit *test)
+{
+	const u64 memory = 1ULL << MOCK_ADDRESS_BITS, sram = MOCK_STATES * 8;
+	u64 sweep, width;
+
+	for (width = 8; width <= 64; width *= 2) {
+		struct anemone_spec spec = mock_hotness(0);
+		struct anemone_telemetry *telemetry;
+
+		spec.width = width;
+		spec.primary.shift = 25;
+		spec.sub = (struct anemone_field){ .mask = 0x1e00000, .shift = 21 }; /* 2 MiB */
+		telemetry = mock_add(test, mock_new(test), &spec);
+		KUNIT_ASSERT_EQ(test,
+				anemone_rotation_start(telemetry, keys_up_to(test, 32), 32,
+						       PERIOD_MS, &sweep),
+				0);
+		KUNIT_EXPECT_EQ(test, sweep,
+				memory * PERIOD_MS * NSEC_PER_MSEC * width / 8 / (sram * SZ_2M));
+		KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
+	}
+	KUNIT_EXPECT_EQ(test, anemone_rotation_batches(1, 7), 1);
+	KUNIT_EXPECT_EQ(test, anemone_rotation_batches(7, 7), 1);
+	KUNIT_EXPECT_EQ(test, anemone_rotation_batches(8, 7), 2);
+}
+
+/* Five keys take turns in two regions: each counts what comes in its turn, and nothing else. */
+static void turns(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(2);
+	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+	struct mutex *lock = &mock->ctl->lock;
+	u64 had[5] = {}, sweep, seen[5] = {}, sent[5] = {};
+	unsigned int round, key, i;
+
+	KUNIT_ASSERT_EQ(test,
+			anemone_rotation_start(telemetry, keys_up_to(test, 5), 5, PERIOD_MS,
+					       &sweep),
+			0);
+	KUNIT_EXPECT_EQ(test, sweep, 3ULL * PERIOD_MS * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, anemone_rotation_turn(telemetry, 5, 1, &sweep, NULL), -ERANGE);
+	for (round = 0; round < 2; round++) {
+		for (key = 0; key < 5; key++) {
+			/* To all keys, for as long as the key that is looked at has no turn. */
+			mutex_lock(lock);
+			for (i = 0; i < 5; i++) {
+				if (xa_load(&telemetry->part[0].keys, i))
+					sent[i] += 3;
+				mock_access(mock, (u64)i << 21, false);
+				mock_access(mock, (u64)i << 21 | 64, false);
+				mock_access(mock, (u64)i << 21 | 128, true);
+			}
+			mutex_unlock(lock);
+			seen[key] += next_turn(test, telemetry, key, had[key], &had[key]);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
+	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), -ENOENT);
+	KUNIT_EXPECT_EQ(test, telemetry->part[0].mapped, 0);
+	/* Of turns that went by unseen the counts are lost, so at most; and something was. */
+	for (key = 0, i = 0; key < 5; key++) {
+		KUNIT_EXPECT_LE(test, seen[key], sent[key]);
+		i += seen[key];
+	}
+	KUNIT_EXPECT_GT(test, i, 0);
+}
+
+/* Keys that all fit count in every turn, so that what is sent is what is seen. */
+static void nothing_lost_between_turns(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(2);
+	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+	u64 had = 0, seen = 0, sweep;
+	unsigned int turn, i;
+
+	KUNIT_ASSERT_EQ(test,
+			anemone_rotation_start(telemetry, keys_up_to(test, 2), 2, PERIOD_MS,
+					       &sweep),
+			0);
+	for (turn = 0; turn < 5; turn++) {
+		mutex_lock(&mock->ctl->lock);
+		for (i = 0; i < 7; i++)
+			mock_access(mock, 1ULL << 21 | 64 * i, false);
+		mutex_unlock(&mock->ctl->lock);
+		seen += next_turn(test, telemetry, 1, had, &had);
+	}
+	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
+	KUNIT_EXPECT_EQ(test, seen, 5 * 7);
+}
+
+/* A removal in the middle of a rotation, as of an unplugged device. */
+static void device_goes_meanwhile(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(1);
+	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+	u64 sweep;
+
+	KUNIT_ASSERT_EQ(test, anemone_rotation_start(telemetry, keys_up_to(test, 9), 9, 1, &sweep),
+			0);
+	msleep(20);
+	mutex_lock(&mock->ctl->lock);
+	mock->ctl->gone = true;
+	mock->ctl->hw.down = true;
+	anemone_part_remove(&telemetry->part[0]);
+	mutex_unlock(&mock->ctl->lock);
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(sweep_time),
+	KUNIT_CASE(turns),
+	KUNIT_CASE(nothing_lost_between_turns),
+	KUNIT_CASE(device_goes_meanwhile),
+	{},
+};
+
+static struct kunit_suite suite = { .name = "anemone_rotate", .test_cases = cases };
+
+kunit_test_suite(suite);

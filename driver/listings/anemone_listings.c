@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The three listings of the NEMO paper, as a kernel subsystem would have them: an example of
+ * <linux/anemone.h>, and what co-simulation tests it with.
+ *
+ * debugfs anemone_listings/: skew, hotness, tenants. Written, "key region" is one translation;
+ * read, it is a poll: each counter that is not zero, as "counter value", and all of them are reset.
+ * alerts: notifications of the third, as "counter", the latest last.
+ */
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <linux/anemone.h>
+
+#define HP_SHIFT 21
+#define HP_BP_MASK 0x1ff000
+#define BP_SHIFT 12
+
+static u64 bandwidth_cap = 1000;
+module_param(bandwidth_cap, ullong, 0444);
+MODULE_PARM_DESC(bandwidth_cap, "accesses of a tenant between two polls that are too many");
+
+static struct dentry *root;
+static struct anemone_telemetry *skew, *hotness, *tenants;
+
+static DEFINE_SPINLOCK(alerts_lock); /* the two below */
+static u32 alerts[64];
+static unsigned int n_alerts;
+
+static void tenant_alert(struct anemone_telemetry *telemetry, const struct anemone_event *event,
+			 void *data)
+{
+	spin_lock(&alerts_lock);
+	if (n_alerts < ARRAY_SIZE(alerts))
+		alerts[n_alerts++] = event->counter;
+	spin_unlock(&alerts_lock);
+}
+
+/* Listing 1: which base pages of some huge pages are hot? */
+static const struct anemone_spec skew_spec = {
+	.name = "skew",
+	.type = ANEMONE_R | ANEMONE_W,
+	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+	.sub = { .mask = HP_BP_MASK, .shift = BP_SHIFT },
+	.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
+	.notify = { .op = ANEMONE_NOTIFY_NONE },
+	.read_effect = { .op = ANEMONE_OP_RESET, .operand = 0 },
+};
+
+/* Listing 2: how hot is each huge page? */
+static const struct anemone_spec hotness_spec = {
+	.name = "hotness",
+	.type = ANEMONE_R | ANEMONE_W,
+	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+	.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
+	.notify = { .op = ANEMONE_NOTIFY_NONE },
+	.read_effect = { .op = ANEMONE_OP_RESET, .operand = 0 },
+};
+
+/* Listing 3: which tenant takes too much bandwidth? All its huge pages map to one counter. */
+static struct anemone_spec tenants_spec = {
+	.name = "tenants",
+	.type = ANEMONE_R | ANEMONE_W,
+	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+	.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
+	.notify = { .op = ANEMONE_NOTIFY_GE },
+	.read_effect = { .op = ANEMONE_OP_RESET, .operand = 0 },
+};
+
+static int poll_show(struct seq_file *file, void *unused)
+{
+	struct anemone_telemetry *telemetry = *(struct anemone_telemetry **)file->private;
+	u32 count = anemone_regions(telemetry) * anemone_region_counters(telemetry), i;
+	u64 *values = kvmalloc_array(count, sizeof(*values), GFP_KERNEL);
+	int err;
+
+	if (!values)
+		return -ENOMEM;
+	err = anemone_read(telemetry, 0, count, values);
+	for (i = 0; i < count && !err; i++)
+		if (values[i])
+			seq_printf(file, "%u %llu\n", i, values[i]);
+	kvfree(values);
+	return err;
+}
+
+static int poll_open(struct inode *inode, struct file *file)
+{
+	/* All at once: a second call would poll, and reset, again. */
+	return single_open_size(file, poll_show, inode->i_private, SZ_1M);
+}
+
+static ssize_t translate(struct file *file, const char __user *buffer, size_t bytes, loff_t *at)
+{
+	struct seq_file *seq = file->private_data;
+	char text[64] = {};
+	u32 region;
+	u64 key;
+	int err;
+
+	if (bytes >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buffer, bytes))
+		return -EFAULT;
+	if (sscanf(text, "%lli %u", &key, &region) != 2)
+		return -EINVAL;
+	err = anemone_set_translation(*(struct anemone_telemetry **)seq->private, key, region);
+	return err ?: bytes;
+}
+
+static const struct file_operations poll_fops = {
+	.owner = THIS_MODULE,
+	.open = poll_open,
+	.read = seq_read,
+	.write = translate,
+	.release = single_release,
+};
+
+static int alerts_show(struct seq_file *file, void *unused)
+{
+	unsigned int i;
+
+	spin_lock(&alerts_lock);
+	for (i = 0; i < n_alerts; i++)
+		seq_printf(file, "%u\n", alerts[i]);
+	spin_unlock(&alerts_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(alerts);
+
+static void unregister(struct anemone_telemetry *telemetry)
+{
+	if (!IS_ERR_OR_NULL(telemetry))
+		anemone_unregister_telemetry(telemetry);
+}
+
+static void __exit end(void)
+{
+	debugfs_remove(root);
+	unregister(skew);
+	unregister(hotness);
+	unregister(tenants);
+}
+
+static int __init start(void)
+{
+	tenants_spec.notify.operand = bandwidth_cap;
+	skew = anemone_register_telemetry(&skew_spec, NULL, NULL);
+	hotness = anemone_register_telemetry(&hotness_spec, NULL, NULL);
+	tenants = anemone_register_telemetry(&tenants_spec, tenant_alert, NULL);
+	if (IS_ERR(skew) || IS_ERR(hotness) || IS_ERR(tenants)) {
+		unregister(skew);
+		unregister(hotness);
+		unregister(tenants);
+		return -ENODEV;
+	}
+	root = debugfs_create_dir("anemone_listings", NULL);
+	debugfs_create_file("skew", 0600, root, &skew, &poll_fops);
+	debugfs_create_file("hotness", 0600, root, &hotness, &poll_fops);
+	debugfs_create_file("tenants", 0600, root, &tenants, &poll_fops);
+	debugfs_create_file("alerts", 0400, root, NULL, &alerts_fops);
+	return 0;
+}
+
+module_init(start);
+module_exit(end);
+MODULE_DESCRIPTION("The listings of the NEMO paper on Anemone");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Registers and telemetry lines over PCI, or of a card's memory. */
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/io.h>
+#include <linux/minmax.h>
+#include <asm/cpufeature.h>
+#include <asm/fpu/api.h>
+
+#include "mmio.h"
+
+static u64 read_register(struct anemone_hw *hw, u32 offset)
+{
+	return readq(hw->registers + offset);
+}
+
+static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
+{
+	writeq(value, hw->registers + offset);
+}
+
+/* Lines between which others may run. */
+#define LINES_AT_ONCE 16
+
+/*
+ * A read with effect is of a whole line, so a line must come by one access. Four MOVNTDQA of
+ * write-combined memory are one: the first fetches the line into a streaming-load buffer, the
+ * others take theirs from there. Nothing prefetches such memory.
+ */
+static void stream_line(u64 *words, const void __iomem *line)
+{
+	asm volatile("movntdqa   (%0), %%xmm0\n\t"
+		     "movntdqa 16(%0), %%xmm1\n\t"
+		     "movntdqa 32(%0), %%xmm2\n\t"
+		     "movntdqa 48(%0), %%xmm3\n\t"
+		     "movdqu %%xmm0,   (%1)\n\t"
+		     "movdqu %%xmm1, 16(%1)\n\t"
+		     "movdqu %%xmm2, 32(%1)\n\t"
+		     "movdqu %%xmm3, 48(%1)\n\t"
+		     :
+		     : "r"((const void __force *)line), "r"(words)
+		     : "memory");
+}
+
+static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words)
+{
+	const void __iomem *line = hw->lines + where;
+	unsigned int i;
+
+	/* Behind the stores before it, and nothing left in a buffer from the last time. */
+	mb();
+	while (lines) {
+		unsigned int some = min(lines, LINES_AT_ONCE);
+
+		kernel_fpu_begin();
+		for (i = 0; i < some; i++, line += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS)
+			stream_line(words, line);
+		kernel_fpu_end();
+		lines -= some;
+	}
+}
+
+static const struct anemone_io mmio = {
+	.read = read_register,
+	.write = write_register,
+	.read_lines = read_lines,
+};
+
+const struct anemone_io *anemone_mmio(void)
+{
+	return boot_cpu_has(X86_FEATURE_XMM4_1) ? &mmio : NULL;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Notification dispatch (NEMO, section 3.2). */
+#include <linux/eventfd.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/version.h>
+
+#include "file.h"
+#include "notify.h"
+#include "trace.h"
+
+/* Interrupts in a row that nothing was the cause of, after which the device is given up. */
+#define SPURIOUS_MOST 1000
+
+unsigned int anemone_poll_ms = 10;
+module_param_named(poll_ms, anemone_poll_ms, uint, 0444);
+MODULE_PARM_DESC(poll_ms, "milliseconds between looks at a device without interrupts");
+
+static void signal_eventfd(struct eventfd_ctx *eventfd)
+{
+	if (!eventfd)
+		return;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+	eventfd_signal(eventfd, 1);
+#else
+	eventfd_signal(eventfd);
+#endif
+}
+
+static void acknowledge(struct anemone_controller *ctl, unsigned int vector)
+{
+	anemone_hw_write(&ctl->hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, 1ULL << vector);
+}
+
+static void report_errors(struct anemone_controller *ctl)
+{
+	u64 errors = anemone_hw_read(&ctl->hw, ANEMONE_ERROR_STATUS);
+
+	if (ANEMONE_GET(ERROR_STATUS_PARITY, errors))
+		dev_warn_ratelimited(ctl->dev, "telemetry was read with bad parity\n");
+	/* In this order: errors that stand raise the vector again. */
+	anemone_hw_write(&ctl->hw, ANEMONE_ERROR_STATUS, errors);
+	acknowledge(ctl, 0);
+}
+
+static struct anemone_part *find_part(struct anemone_controller *ctl, unsigned int pipeline,
+				      u32 index, u32 *counter)
+{
+	struct anemone_part *part;
+
+	list_for_each_entry(part, &ctl->parts, on_controller)
+		if (anemone_cache_counter(&part->cache, pipeline, index, counter))
+			return part;
+	return NULL;
+}
+
+/* The callback runs without the controller's lock, so that it may read. */
+static void call_back(struct anemone_controller *ctl, struct anemone_telemetry *telemetry,
+		      const struct anemone_event *event, unsigned int vector)
+{
+	anemone_telemetry_get(telemetry);
+	mutex_unlock(&ctl->lock);
+	mutex_lock(&telemetry->notify_lock);
+	if (telemetry->notify)
+		telemetry->notify(telemetry, event, telemetry->data);
+	mutex_unlock(&telemetry->notify_lock);
+	anemone_telemetry_put(telemetry);
+	mutex_lock(&ctl->lock);
+	acknowledge(ctl, vector);
+}
+
+static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
+{
+	u64 latch = anemone_hw_read(&ctl->hw,
+				    ANEMONE_PIPELINE(pipeline) + ANEMONE_PIPELINE_NOTIFICATION);
+	struct anemone_event event = {
+		.channel = ANEMONE_GET(PIPELINE_NOTIFICATION_CHANNEL, latch),
+		.time_ns = ktime_get_ns(),
+	};
+	struct anemone_telemetry *telemetry;
+	struct anemone_waiting *waiting;
+	struct anemone_part *part;
+
+	part = find_part(ctl, pipeline, ANEMONE_GET(PIPELINE_NOTIFICATION_INDEX, latch),
+			 &event.counter);
+	if (!part) {
+		acknowledge(ctl, 1 + pipeline); /* of a telemetry that was just removed */
+		return;
+	}
+	telemetry = part->telemetry;
+	event.id = telemetry->id;
+	part->events++;
+	trace_anemone_notify(telemetry->spec.name, event.counter, event.channel);
+	if (!telemetry->file) {
+		call_back(ctl, telemetry, &event, 1 + pipeline);
+		return;
+	}
+	waiting = &part->waiting[pipeline];
+	waiting->part = part;
+	waiting->pipeline = pipeline;
+	waiting->event = event;
+	if (list_empty(&waiting->on_file))
+		list_add_tail(&waiting->on_file, &telemetry->file->events);
+	signal_eventfd(telemetry->eventfd);
+	wake_up_interruptible_poll(&ctl->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+static void nothing_pends(struct anemone_controller *ctl, unsigned int vector)
+{
+	struct anemone_part *part;
+
+	/* An event that waits for its reader keeps its cause; anything else has lost it. */
+	list_for_each_entry(part, &ctl->parts, on_controller)
+		if (vector && !list_empty(&part->waiting[vector - 1].on_file))
+			return;
+	ctl->spurious++;
+	if (++ctl->spurious_row >= SPURIOUS_MOST)
+		anemone_hw_fail(&ctl->hw, "it raises interrupts for nothing");
+	else
+		acknowledge(ctl, vector);
+}
+
+void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector)
+{
+	u64 pending;
+
+	mutex_lock(&ctl->lock);
+	if (anemone_controller_usable(ctl))
+		goto unlock;
+	ctl->interrupts++;
+	pending = anemone_hw_read(&ctl->hw, ANEMONE_INTERRUPT_PENDING);
+	if (pending == ~0ULL && !anemone_hw_alive(&ctl->hw))
+		goto unlock;
+	if (!(pending >> vector & 1)) {
+		nothing_pends(ctl, vector);
+		goto unlock;
+	}
+	ctl->spurious_row = 0;
+	if (vector)
+		dispatch(ctl, vector - 1);
+	else
+		report_errors(ctl);
+unlock:
+	mutex_unlock(&ctl->lock);
+}
+
+/* Vectors with a cause that nobody has been told of yet. */
+static unsigned long untold(struct anemone_controller *ctl)
+{
+	unsigned long vectors = 0;
+	struct anemone_part *part;
+	unsigned int pipeline;
+
+	mutex_lock(&ctl->lock);
+	if (!anemone_controller_usable(ctl)) {
+		u64 pending = anemone_hw_read(&ctl->hw, ANEMONE_INTERRUPT_PENDING);
+
+		if (pending != ~0ULL || anemone_hw_alive(&ctl->hw))
+			vectors = pending;
+		list_for_each_entry(part, &ctl->parts, on_controller)
+			for (pipeline = 0; pipeline < ctl->hw.shape.pipelines; pipeline++)
+				if (!list_empty(&part->waiting[pipeline].on_file))
+					vectors &= ~(2UL << pipeline);
+	}
+	mutex_unlock(&ctl->lock);
+	return vectors;
+}
+
+void anemone_notify_poll(struct work_struct *work)
+{
+	struct anemone_controller *ctl =
+		container_of(to_delayed_work(work), struct anemone_controller, poll);
+	unsigned long vectors = untold(ctl);
+	unsigned int vector;
+
+	for_each_set_bit(vector, &vectors, ctl->hw.shape.pipelines + 1)
+		anemone_notify_vector(ctl, vector);
+	schedule_delayed_work(&ctl->poll, msecs_to_jiffies(anemone_poll_ms));
+}
+
+bool anemone_notify_take(struct anemone_file *file, struct anemone_event *event)
+{
+	struct anemone_controller *ctl = file->ctl;
+	struct anemone_waiting *waiting;
+
+	mutex_lock(&ctl->lock);
+	waiting = list_first_entry_or_null(&file->events, struct anemone_waiting, on_file);
+	if (waiting) {
+		*event = waiting->event;
+		list_del_init(&waiting->on_file);
+		acknowledge(ctl, 1 + waiting->pipeline);
+	}
+	mutex_unlock(&ctl->lock);
+	return waiting;
+}

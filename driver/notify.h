@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From the device's interrupts to those who asked. */
+#ifndef ANEMONE_NOTIFY_H
+#define ANEMONE_NOTIFY_H
+
+#include "telemetry.h"
+
+/* A message of the device: vector 0 for errors, 1 + p for pipeline p. May sleep. */
+void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector);
+/* Looks for vectors whose cause stands, every so many milliseconds, until cancelled. */
+void anemone_notify_poll(struct work_struct *work);
+extern unsigned int anemone_poll_ms;
+
+/* Next event of a file, and its pipeline armed again; false: there is none. */
+bool anemone_notify_take(struct anemone_file *file, struct anemone_event *event);
+
+#endif

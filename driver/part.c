@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A telemetry on one controller: its pipelines, tables and counters. */
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+
+#include "controller.h"
+#include "fold.h"
+
+/* All lines once with effect: a read resets what it returns. */
+static int prime(struct anemone_part *part)
+{
+	struct anemone_controller *ctl = part->ctl;
+	unsigned int lines = anemone_lines(&ctl->hw.shape), at, slab;
+	unsigned int most = ANEMONE_BOUNCE_WORDS / ANEMONE_LINE_WORDS / ctl->hw.shape.channels;
+	int err = 0;
+
+	for (slab = 0; slab < part->cache.slabs; slab++)
+		for (at = 0; at < lines && !err; at += most)
+			err = anemone_hw_lines(&ctl->hw, part->cache.slab[slab], true, at,
+					       min(most, lines - at), ctl->bounce);
+	return err;
+}
+
+static void commit(struct anemone_part *part, bool on)
+{
+	struct anemone_rule rule = part->plan.rule;
+	unsigned int slab;
+
+	if (!on)
+		rule.control &= ~ANEMONE_RULE_CONTROL_ENABLE_MASK;
+	for (slab = 0; slab < part->cache.slabs; slab++)
+		anemone_hw_commit(&part->ctl->hw, part->cache.slab[slab], &rule);
+}
+
+void anemone_part_stop(struct anemone_part *part)
+{
+	commit(part, false);
+}
+
+void anemone_part_start(struct anemone_part *part)
+{
+	commit(part, true);
+}
+
+int anemone_part_clear(struct anemone_part *part)
+{
+	unsigned int slab;
+	unsigned long key;
+	void *entry;
+	int err = 0;
+
+	for (slab = 0; slab < part->cache.slabs && !err; slab++)
+		err = anemone_hw_clear(&part->ctl->hw, part->cache.slab[slab]);
+	xa_for_each(&part->keys, key, entry) xa_erase(&part->keys, key);
+	part->mapped = 0;
+	if (!err && part->plan.start)
+		err = prime(part);
+	return err;
+}
+
+int anemone_part_install(struct anemone_part *part, struct anemone_reason *reason)
+{
+	struct anemone_controller *ctl = part->ctl;
+	unsigned int i;
+	int err;
+
+	err = anemone_cache_get(&ctl->pool, &part->cache, part->plan.regions,
+				part->plan.region_counters, part->plan.counters);
+	if (err)
+		return anemone_refuse(reason, -ENOSPC,
+				      "%u regions of %u need %u pipelines, %u of %u are free",
+				      part->cache.regions, part->plan.region_counters,
+				      part->cache.slabs, anemone_pool_free(&ctl->pool),
+				      ctl->pool.slabs);
+	for (i = 0; i < ARRAY_SIZE(part->waiting); i++)
+		INIT_LIST_HEAD(&part->waiting[i].on_file);
+	list_add_tail(&part->on_controller, &ctl->parts);
+	anemone_part_stop(part);
+	err = anemone_part_clear(part);
+	if (err) {
+		anemone_part_remove(part);
+		return anemone_refuse(reason, err, "the device does not answer");
+	}
+	anemone_part_start(part);
+	return 0;
+}
+
+void anemone_part_remove(struct anemone_part *part)
+{
+	unsigned int i;
+
+	if (!anemone_part_installed(part))
+		return;
+	anemone_part_stop(part);
+	for (i = 0; i < ARRAY_SIZE(part->waiting); i++)
+		list_del_init(&part->waiting[i].on_file);
+	anemone_cache_put(&part->ctl->pool, &part->cache);
+	list_del_init(&part->on_controller);
+	xa_destroy(&part->keys);
+}
+
+int anemone_part_restore(struct anemone_part *part)
+{
+	unsigned long key;
+	unsigned int i;
+	void *entry;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(part->waiting); i++)
+		list_del_init(&part->waiting[i].on_file);
+	/* The device was cleared as a whole; what the keys are mapped to is still wanted. */
+	anemone_part_stop(part);
+	err = part->plan.start ? prime(part) : 0;
+	xa_lock(&part->keys);
+	xa_for_each(&part->keys, key, entry)
+	{
+		struct anemone_place place = anemone_cache_place(&part->cache, xa_to_value(entry));
+
+		anemone_hw_map(&part->ctl->hw, place.pipeline, key, place.base, true);
+	}
+	xa_unlock(&part->keys);
+	anemone_part_start(part);
+	return err;
+}
+
+int anemone_part_reserve(struct anemone_part *part, u64 key)
+{
+	return xa_reserve(&part->keys, key, GFP_KERNEL_ACCOUNT);
+}
+
+void anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region)
+{
+	struct anemone_hw *hw = &part->ctl->hw;
+	struct anemone_place to = anemone_cache_place(&part->cache, region), from;
+	void *old = __xa_store(&part->keys, key, xa_mk_value(region), GFP_NOWAIT);
+
+	if (old) {
+		/* On the same pipeline the new entry takes the old one's place in one write. */
+		from = anemone_cache_place(&part->cache, xa_to_value(old));
+		if (from.pipeline != to.pipeline)
+			anemone_hw_map(hw, from.pipeline, key, 0, false);
+	} else {
+		part->mapped++;
+	}
+	anemone_hw_map(hw, to.pipeline, key, to.base, true);
+}
+
+bool anemone_part_unmap_locked(struct anemone_part *part, u64 key)
+{
+	void *old = __xa_erase(&part->keys, key);
+	struct anemone_place from;
+
+	if (!old)
+		return false;
+	from = anemone_cache_place(&part->cache, xa_to_value(old));
+	anemone_hw_map(&part->ctl->hw, from.pipeline, key, 0, false);
+	part->mapped--;
+	return true;
+}
+
+int anemone_part_map(struct anemone_part *part, u64 key, unsigned int region)
+{
+	int err = anemone_part_reserve(part, key);
+
+	if (err)
+		return err;
+	xa_lock(&part->keys);
+	anemone_part_map_locked(part, key, region);
+	xa_unlock(&part->keys);
+	return 0;
+}
+
+int anemone_part_unmap(struct anemone_part *part, u64 key)
+{
+	bool was;
+
+	xa_lock(&part->keys);
+	was = anemone_part_unmap_locked(part, key);
+	xa_unlock(&part->keys);
+	return was ? 0 : -ENOENT;
+}
+
+/* Counters `from` to `to` of a pipeline, which are in as many lines as the bounce buffer holds. */
+static int read_lines(struct anemone_part *part, unsigned int pipeline, bool effect,
+		      unsigned int from, unsigned int to, u64 *values, unsigned int stride)
+{
+	struct anemone_controller *ctl = part->ctl;
+	unsigned int channels = ctl->hw.shape.channels, width = part->plan.width;
+	unsigned int granule = part->plan.granule, per_word = 64 / width;
+	unsigned int line = from / granule, channel, i;
+	int err;
+
+	err = anemone_hw_lines(&ctl->hw, pipeline, effect, line, DIV_ROUND_UP(to, granule) - line,
+			       ctl->bounce);
+	if (err)
+		return err;
+	for (i = from; i < to; i++, values += stride) {
+		const u64 *words = ctl->bounce +
+				   (i / granule - line) * channels * ANEMONE_LINE_WORDS +
+				   i / per_word % ANEMONE_LINE_WORDS;
+
+		for (channel = 0; channel < channels; channel++)
+			values[channel] = anemone_counter(words[channel * ANEMONE_LINE_WORDS],
+							  width, i % per_word);
+	}
+	return 0;
+}
+
+int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first,
+		      unsigned int count, u64 *values, unsigned int stride)
+{
+	unsigned int counters = part->plan.counters; /* of a pipeline */
+	unsigned int most = ANEMONE_BOUNCE_WORDS / ANEMONE_LINE_WORDS /
+			    part->ctl->hw.shape.channels * part->plan.granule;
+
+	if (effect &&
+	    (first % part->plan.granule ||
+	     (count % part->plan.granule && first + count != anemone_part_counters(part))))
+		return -EINVAL;
+	while (count) {
+		unsigned int slab = first / counters, from = first % counters;
+		/* Up to where the lines of a read end, which begin with a line's first counter. */
+		unsigned int to =
+			min3(from - from % part->plan.granule + most, counters, from + count);
+		int err =
+			read_lines(part, part->cache.slab[slab], effect, from, to, values, stride);
+
+		if (err)
+			return err;
+		values += (size_t)(to - from) * stride;
+		first += to - from;
+		count -= to - from;
+	}
+	return 0;
+}
+
+void anemone_part_counts(struct anemone_part *part, struct anemone_counts *counts)
+{
+	struct anemone_counts one;
+	u64 elsewhere = 0;
+	unsigned int slab;
+
+	*counts = (struct anemone_counts){};
+	for (slab = 0; slab < part->cache.slabs; slab++) {
+		anemone_hw_counts(&part->ctl->hw, part->cache.slab[slab], &one);
+		counts->matched += one.matched;
+		counts->out_of_range += one.out_of_range;
+		counts->notifications += one.notifications;
+		counts->parity_errors += one.parity_errors;
+		if (slab)
+			elsewhere += one.matched + one.out_of_range;
+		else
+			counts->unmapped = one.unmapped;
+	}
+	/* What the first pipeline has no entry for, another may have. */
+	counts->unmapped -= min(elsewhere, counts->unmapped);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The PCI driver: probe, interrupts, sleep, reset, removal. */
+#include <linux/idr.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+
+#include "debugfs.h"
+#include "discover.h"
+#include "file.h"
+#include "include/anemone_pci.h"
+#include "mmio.h"
+#include "notify.h"
+#include "sysfs.h"
+#include "telemetry.h"
+
+static DEFINE_IDA(numbers);
+
+/* What the PCI side of a controller keeps: it goes with the device, the controller with its users.
+ */
+struct anemone_pci {
+	struct anemone_controller *ctl;
+	u64 region_bytes;
+};
+
+struct anemone_controller *anemone_of_device(struct device *dev)
+{
+	struct anemone_pci *pci = dev_get_drvdata(dev);
+
+	return pci->ctl;
+}
+
+static irqreturn_t wake_thread(int irq, void *data)
+{
+	return IRQ_WAKE_THREAD;
+}
+
+struct vector {
+	struct anemone_controller *ctl;
+	unsigned int number;
+	char name[40]; /* in /proc/interrupts */
+};
+
+static irqreturn_t handle_vector(int irq, void *data)
+{
+	struct vector *vector = data;
+
+	anemone_notify_vector(vector->ctl, vector->number);
+	return IRQ_HANDLED;
+}
+
+static int request_vectors(struct pci_dev *pdev, struct anemone_controller *ctl)
+{
+	unsigned int wanted = ctl->hw.shape.pipelines + 1, i;
+	struct vector *vector;
+	int err;
+
+	err = pci_alloc_irq_vectors(pdev, wanted, wanted, PCI_IRQ_MSIX);
+	if (err < 0) {
+		pci_info(pdev, "no interrupts (%d); looking every %u ms\n", err, anemone_poll_ms);
+		schedule_delayed_work(&ctl->poll, msecs_to_jiffies(anemone_poll_ms));
+		return 0;
+	}
+	vector = devm_kcalloc(&pdev->dev, wanted, sizeof(*vector), GFP_KERNEL);
+	if (!vector)
+		return -ENOMEM;
+	for (i = 0; i < wanted; i++) {
+		vector[i].ctl = ctl;
+		vector[i].number = i;
+		if (i)
+			snprintf(vector[i].name, sizeof(vector[i].name), "%s-p%u", ctl->name,
+				 i - 1);
+		else
+			snprintf(vector[i].name, sizeof(vector[i].name), "%s-errors", ctl->name);
+		err = devm_request_threaded_irq(&pdev->dev, pci_irq_vector(pdev, i), wake_thread,
+						handle_vector, 0, vector[i].name, &vector[i]);
+		if (err)
+			return err;
+	}
+	ctl->interrupts_work = true;
+	return 0;
+}
+
+static void on_failure(struct anemone_hw *hw)
+{
+	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
+
+	wake_up_all(&ctl->wait);
+}
+
+static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
+{
+	struct anemone_controller *ctl = pci->ctl;
+	struct anemone_resources found = {};
+	int err = anemone_discover(pdev, &found);
+
+	if (err)
+		return err;
+	ctl->memory = found.memory;
+	ctl->hw.region = found.region;
+	ctl->hw.on_failure = on_failure;
+	ctl->hw.io = anemone_mmio();
+	if (!ctl->hw.io) {
+		pci_err(pdev, "this processor has no MOVNTDQA, which reads a line at once\n");
+		return -EOPNOTSUPP;
+	}
+	pci->region_bytes = resource_size(&found.lines);
+	/* One way for both: a BAR, or memory of the card that the host was told not to use. */
+	ctl->hw.registers =
+		devm_ioremap(&pdev->dev, found.control.start, resource_size(&found.control));
+	ctl->hw.lines = devm_ioremap_wc(&pdev->dev, found.lines.start, pci->region_bytes);
+	if (!ctl->hw.registers || !ctl->hw.lines)
+		return -ENOMEM;
+	return 0;
+}
+
+static void put_controller(void *data)
+{
+	struct anemone_controller *ctl = data;
+
+	ida_free(&numbers, ctl->number);
+	anemone_controller_put(ctl);
+}
+
+static struct anemone_controller *new_controller(struct pci_dev *pdev)
+{
+	struct anemone_controller *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
+	int err;
+
+	if (!ctl)
+		return ERR_PTR(-ENOMEM);
+	anemone_controller_init(ctl, &pdev->dev);
+	INIT_DELAYED_WORK(&ctl->poll, anemone_notify_poll);
+	ctl->bounce = (u64 *)__get_free_page(GFP_KERNEL);
+	ctl->number = ida_alloc(&numbers, GFP_KERNEL);
+	if (!ctl->bounce || ctl->number < 0) {
+		err = ctl->bounce ? ctl->number : -ENOMEM;
+		if (ctl->number >= 0)
+			ida_free(&numbers, ctl->number);
+		anemone_controller_put(ctl);
+		return ERR_PTR(err);
+	}
+	snprintf(ctl->name, sizeof(ctl->name), "anemone%d", ctl->number);
+	err = devm_add_action_or_reset(&pdev->dev, put_controller, ctl);
+	return err ? ERR_PTR(err) : ctl;
+}
+
+static void publish(struct anemone_controller *ctl)
+{
+	mutex_lock(&anemone_controllers_lock);
+	list_add_tail(&ctl->on_list, &anemone_controllers);
+	mutex_unlock(&anemone_controllers_lock);
+	anemone_debugfs_add(ctl);
+}
+
+static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct anemone_pci *pci = devm_kzalloc(&pdev->dev, sizeof(*pci), GFP_KERNEL);
+	struct anemone_controller *ctl;
+	int err;
+
+	if (!pci)
+		return -ENOMEM;
+	err = pcim_enable_device(pdev);
+	if (err)
+		return err;
+	ctl = new_controller(pdev);
+	if (IS_ERR(ctl))
+		return PTR_ERR(ctl);
+	pci->ctl = ctl;
+	pci_set_drvdata(pdev, pci);
+	err = map_resources(pdev, pci);
+	if (err)
+		return err;
+	err = anemone_hw_identify(&ctl->hw);
+	if (err)
+		return err;
+	anemone_pool_init(&ctl->pool, ctl->hw.shape.pipelines);
+	pci_set_master(pdev); /* interrupts are messages */
+	mutex_lock(&ctl->lock);
+	err = anemone_hw_start(&ctl->hw, pci->region_bytes);
+	mutex_unlock(&ctl->lock);
+	if (!err)
+		err = request_vectors(pdev, ctl);
+	if (err)
+		goto stop;
+	ctl->misc = (struct miscdevice){
+		.minor = MISC_DYNAMIC_MINOR,
+		.name = ctl->name,
+		.fops = &anemone_fops,
+		.parent = &pdev->dev,
+		.mode = 0660,
+	};
+	err = misc_register(&ctl->misc);
+	if (err)
+		goto stop;
+	publish(ctl);
+	pci_info(pdev, "%s: %u pipelines, %u channels, %u states, %u table entries%s\n", ctl->name,
+		 ctl->hw.shape.pipelines, ctl->hw.shape.channels, ctl->hw.shape.states,
+		 1U << ctl->hw.shape.table_log2, ctl->hw.shape.flat ? ", flat memory mode" : "");
+	return 0;
+stop:
+	cancel_delayed_work_sync(&ctl->poll);
+	anemone_hw_stop(&ctl->hw);
+	return err;
+}
+
+static void remove(struct pci_dev *pdev)
+{
+	struct anemone_pci *pci = pci_get_drvdata(pdev);
+	struct anemone_controller *ctl = pci->ctl;
+	struct anemone_part *part, *next;
+
+	anemone_debugfs_remove(ctl);
+	mutex_lock(&anemone_controllers_lock);
+	list_del_init(&ctl->on_list);
+	mutex_unlock(&anemone_controllers_lock);
+	misc_deregister(&ctl->misc);
+	cancel_delayed_work_sync(&ctl->poll);
+
+	mutex_lock(&ctl->lock);
+	if (!anemone_controller_usable(ctl))
+		anemone_hw_stop(&ctl->hw);
+	/* Whoever has it open keeps the controller, and is told that the device has gone. */
+	WRITE_ONCE(ctl->gone, true);
+	WRITE_ONCE(ctl->hw.down, true);
+	list_for_each_entry_safe(part, next, &ctl->parts, on_controller)
+		anemone_part_remove(part);
+	mutex_unlock(&ctl->lock);
+	wake_up_all(&ctl->wait);
+}
+
+/* --- Sleep and reset: the device forgets, the telemetries stay --- */
+
+static void take_down(struct pci_dev *pdev)
+{
+	struct anemone_pci *pci = pci_get_drvdata(pdev);
+	struct anemone_controller *ctl = pci->ctl;
+	struct anemone_part *part;
+
+	mutex_lock(&ctl->lock);
+	if (!anemone_controller_usable(ctl))
+		anemone_hw_stop(&ctl->hw);
+	WRITE_ONCE(ctl->hw.down, true);
+	/* An entry that is being written, under no other lock than this, is written before. */
+	list_for_each_entry(part, &ctl->parts, on_controller) {
+		xa_lock(&part->keys);
+		xa_unlock(&part->keys);
+	}
+	mutex_unlock(&ctl->lock);
+}
+
+static int bring_up(struct pci_dev *pdev)
+{
+	struct anemone_pci *pci = pci_get_drvdata(pdev);
+	struct anemone_controller *ctl = pci->ctl;
+	int err = 0;
+
+	mutex_lock(&ctl->lock);
+	WRITE_ONCE(ctl->hw.down, false);
+	if (anemone_controller_usable(ctl) || !anemone_hw_alive(&ctl->hw))
+		err = -EIO;
+	else
+		err = anemone_controller_restart(ctl, pci->region_bytes);
+	mutex_unlock(&ctl->lock);
+	if (err)
+		pci_err(pdev, "does not start again: %d\n", err);
+	return err;
+}
+
+static int suspend(struct device *dev)
+{
+	take_down(to_pci_dev(dev));
+	return 0;
+}
+
+static int resume(struct device *dev)
+{
+	return bring_up(to_pci_dev(dev));
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(sleep, suspend, resume);
+
+static void reset_prepare(struct pci_dev *pdev)
+{
+	take_down(pdev);
+}
+
+static void reset_done(struct pci_dev *pdev)
+{
+	bring_up(pdev);
+}
+
+static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	take_down(pdev);
+	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT
+						    : PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t slot_reset(struct pci_dev *pdev)
+{
+	pci_restore_state(pdev);
+	return bring_up(pdev) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
+}
+
+static const struct pci_error_handlers errors = {
+	.error_detected = error_detected,
+	.slot_reset = slot_reset,
+	.reset_prepare = reset_prepare,
+	.reset_done = reset_done,
+};
+
+/* --- The module --- */
+
+static const struct pci_device_id ids[] = {
+	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) },
+	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, 0x0ddb) }, /* the CXL IP of Agilex 7: docs/agilex.md */
+	{}
+};
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver driver = {
+	.name = "anemone",
+	.id_table = ids,
+	.probe = probe,
+	.remove = remove,
+	.err_handler = &errors,
+	.dev_groups = anemone_groups,
+	.driver.pm = pm_sleep_ptr(&sleep),
+};
+
+static int __init start(void)
+{
+	int err;
+
+	anemone_debugfs_init();
+	err = pci_register_driver(&driver);
+	if (err)
+		anemone_debugfs_exit();
+	return err;
+}
+
+static void __exit end(void)
+{
+	pci_unregister_driver(&driver);
+	anemone_debugfs_exit();
+}
+
+module_init(start);
+module_exit(end);
+MODULE_DESCRIPTION("Anemone: memory telemetry and tiering of a CXL memory expander");
+MODULE_LICENSE("GPL");

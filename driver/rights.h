@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who may look at what.
+ *
+ * Telemetry tells who touches which physical memory. To add one takes CAP_PERFMON, as other
+ * counters do, or CAP_SYS_ADMIN. To name memory by its physical address takes CAP_SYS_ADMIN, as in
+ * /proc/pid/pagemap; everybody else names memory of their own by its virtual address, and the
+ * entry goes, in the invalidation itself, when the page is not theirs any more.
+ */
+#ifndef ANEMONE_RIGHTS_H
+#define ANEMONE_RIGHTS_H
+
+#include "telemetry.h"
+
+bool anemone_may_add(void);
+bool anemone_may_name_physical(void);
+
+/*
+ * Maps the caller's memory at `address` to a region. -EINVAL: not with these masks, or the address
+ * is not a multiple of a key's reach; -EFAULT: no such memory; -EACCES: it is shared, or part of a
+ * larger page than a key's reach covers is not the caller's; -ERANGE: not this device's memory.
+ */
+int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region);
+int anemone_page_unmap(struct anemone_telemetry *telemetry, u64 address);
+/* All of a telemetry. Not under the controller's lock. */
+void anemone_pages_remove(struct anemone_telemetry *telemetry);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Time multiplexing of one controller's telemetry. */
+#include <linux/err.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "fold.h"
+#include "rotate.h"
+#include "trace.h"
+
+struct anemone_rotation {
+	struct anemone_telemetry *telemetry;
+	struct delayed_work work;
+	struct mutex lock; /* what follows; taken before the controller's */
+	u32 period_ms;
+	u32 count, first; /* keys; first of those whose turn it is */
+	u64 start_ns;
+	u64 *keys;
+	struct anemone_turns *turns; /* by key */
+	u64 *values;		     /* by key and offset, folded */
+	u64 *channels;		     /* of all regions, by counter and channel */
+};
+
+static void free_rotation(struct anemone_rotation *rotation)
+{
+	kvfree(rotation->keys);
+	kvfree(rotation->turns);
+	kvfree(rotation->values);
+	kvfree(rotation->channels);
+	kfree(rotation);
+}
+
+static u32 now(const struct anemone_rotation *rotation)
+{
+	return min(rotation->telemetry->regions, rotation->count - rotation->first);
+}
+
+/* What the keys whose turn it was have counted. */
+static int collect(struct anemone_rotation *rotation)
+{
+	struct anemone_telemetry *telemetry = rotation->telemetry;
+	struct anemone_part *part = &telemetry->part[0];
+	u32 counters = telemetry->region_counters, all = now(rotation) * counters, key, i;
+	u64 *values = rotation->values + (size_t)rotation->first * counters;
+	u64 end = ktime_get_ns();
+	int err;
+
+	err = anemone_part_read(part, false, 0, all, rotation->channels, telemetry->channels);
+	if (err)
+		return err;
+	for (i = 0; i < all; i++)
+		values[i] = anemone_fold(part->plan.op, part->plan.width, part->plan.start,
+					 rotation->channels + i * telemetry->channels,
+					 telemetry->channels);
+	for (key = rotation->first; key < rotation->first + now(rotation); key++) {
+		rotation->turns[key].turns++;
+		rotation->turns[key].start_ns = rotation->start_ns;
+		rotation->turns[key].end_ns = end;
+	}
+	trace_anemone_turn(telemetry->spec.name, rotation->first, now(rotation));
+	return 0;
+}
+
+static int begin(struct anemone_rotation *rotation)
+{
+	struct anemone_part *part = &rotation->telemetry->part[0];
+	int err = anemone_part_clear(part);
+	u32 region;
+
+	for (region = 0; region < now(rotation) && !err; region++)
+		err = anemone_part_map(part, rotation->keys[rotation->first + region], region);
+	anemone_part_start(part);
+	rotation->start_ns = ktime_get_ns();
+	return err;
+}
+
+static void take_turns(struct work_struct *work)
+{
+	struct anemone_rotation *rotation =
+		container_of(to_delayed_work(work), struct anemone_rotation, work);
+	struct anemone_part *part = &rotation->telemetry->part[0];
+	struct anemone_controller *ctl = part->ctl;
+	int err;
+
+	mutex_lock(&rotation->lock);
+	mutex_lock(&ctl->lock);
+	err = anemone_controller_usable(ctl);
+	if (!err && anemone_part_installed(part)) {
+		anemone_part_stop(part);
+		err = collect(rotation);
+		rotation->first += now(rotation);
+		if (rotation->first == rotation->count)
+			rotation->first = 0;
+		if (!err)
+			err = begin(rotation);
+	}
+	mutex_unlock(&ctl->lock);
+	mutex_unlock(&rotation->lock);
+	/* Asleep, it waits; given up or gone, there are no more turns. */
+	if (!err || err == -EBUSY)
+		schedule_delayed_work(&rotation->work, msecs_to_jiffies(rotation->period_ms));
+}
+
+int anemone_rotation_start(struct anemone_telemetry *telemetry, u64 *keys, u32 count, u32 period_ms,
+			   u64 *sweep_ns)
+{
+	struct anemone_part *part = &telemetry->part[0];
+	size_t values = array_size(count, telemetry->region_counters);
+	struct anemone_rotation *rotation = kzalloc(sizeof(*rotation), GFP_KERNEL_ACCOUNT);
+	int err = -ENOMEM;
+
+	if (!rotation) {
+		kvfree(keys);
+		return err;
+	}
+	rotation->telemetry = telemetry;
+	rotation->period_ms = period_ms;
+	rotation->count = count;
+	rotation->keys = keys;
+	rotation->turns = kvcalloc(count, sizeof(*rotation->turns), GFP_KERNEL_ACCOUNT);
+	rotation->values = kvcalloc(values, sizeof(*rotation->values), GFP_KERNEL_ACCOUNT);
+	rotation->channels =
+		kvmalloc_array(array_size(telemetry->regions, telemetry->region_counters),
+			       telemetry->channels * sizeof(u64), GFP_KERNEL_ACCOUNT);
+	mutex_init(&rotation->lock);
+	INIT_DELAYED_WORK(&rotation->work, take_turns);
+	if (!rotation->turns || !rotation->values || !rotation->channels)
+		goto free;
+	mutex_lock(&part->ctl->lock);
+	err = anemone_controller_usable(part->ctl);
+	if (!err && (telemetry->rotation || part->mapped))
+		err = -EBUSY;
+	if (!err) {
+		anemone_part_stop(part);
+		err = begin(rotation);
+	}
+	if (!err)
+		telemetry->rotation = rotation;
+	mutex_unlock(&part->ctl->lock);
+	if (err)
+		goto free;
+	*sweep_ns = (u64)anemone_rotation_batches(count, telemetry->regions) * period_ms *
+		    NSEC_PER_MSEC;
+	schedule_delayed_work(&rotation->work, msecs_to_jiffies(period_ms));
+	return 0;
+free:
+	free_rotation(rotation);
+	return err;
+}
+
+int anemone_rotation_stop(struct anemone_telemetry *telemetry)
+{
+	struct anemone_rotation *rotation = telemetry->rotation;
+	struct anemone_part *part = &telemetry->part[0];
+
+	if (!rotation)
+		return -ENOENT;
+	cancel_delayed_work_sync(&rotation->work);
+	mutex_lock(&part->ctl->lock);
+	telemetry->rotation = NULL;
+	if (!anemone_controller_usable(part->ctl) && anemone_part_installed(part)) {
+		anemone_part_stop(part);
+		anemone_part_clear(part);
+		anemone_part_start(part);
+	}
+	mutex_unlock(&part->ctl->lock);
+	free_rotation(rotation);
+	return 0;
+}
+
+int anemone_rotation_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
+			  struct anemone_turns *turns)
+{
+	struct anemone_rotation *rotation = telemetry->rotation;
+
+	if (!rotation)
+		return -ENOENT;
+	if (index >= rotation->count || count > telemetry->region_counters)
+		return -ERANGE;
+	mutex_lock(&rotation->lock);
+	*turns = rotation->turns[index];
+	memcpy(values, rotation->values + (size_t)index * telemetry->region_counters,
+	       count * sizeof(*values));
+	mutex_unlock(&rotation->lock);
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Time multiplexing (NEMO, section 6.1): keys that are more than the regions take turns.
+ *
+ * Each period the pipelines stop between two events, what they counted is read, states and tables
+ * are cleared, the next keys are mapped, and they go on. A sweep of all keys takes
+ * ceil(keys / regions) periods: with M bytes in keys of R * G bytes, R counters of W bits each for
+ * G bytes, and regions that fill the SRAM, that is M * period * W / (SRAM * G).
+ */
+#ifndef ANEMONE_ROTATE_H
+#define ANEMONE_ROTATE_H
+
+#include "telemetry.h"
+
+/* What a key counted in its last turn. */
+struct anemone_turns {
+	u64 turns, start_ns, end_ns;
+};
+
+/* The order of turns; no more than arithmetic, so that KUnit can look at it. */
+static inline u32 anemone_rotation_batches(u32 keys, u32 regions)
+{
+	return (keys - 1) / regions + 1;
+}
+
+/* keys: the device's; taken over, also on failure. -EBUSY: a rotation goes on, or keys are mapped.
+ */
+int anemone_rotation_start(struct anemone_telemetry *telemetry, u64 *keys, u32 count, u32 period_ms,
+			   u64 *sweep_ns);
+/* -ENOENT: there is none. May not be called under the controller's lock. */
+int anemone_rotation_stop(struct anemone_telemetry *telemetry);
+/* Of key `index`: its last turn and `count` of its folded counters. */
+int anemone_rotation_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
+			  struct anemone_turns *turn);
+
+#endif

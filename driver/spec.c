@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Validation of telemetries, and what their rule is in registers. */
+#include <linux/bitops.h>
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "fold.h"
+#include "spec.h"
+
+int anemone_refuse(struct anemone_reason *reason, int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(reason->text, sizeof(reason->text), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+/* Whether a code is built in, a bit a code in a field of `features`. */
+#define BUILT(shape, field, code) (ANEMONE_GET(FEATURES_##field, (shape)->features) >> (code) & 1)
+
+static int check_name(const struct anemone_spec *spec, struct anemone_reason *reason)
+{
+	size_t length = strnlen(spec->name, sizeof(spec->name));
+	size_t i;
+
+	if (!length || length == sizeof(spec->name))
+		return anemone_refuse(reason, -EINVAL, "name has %zu characters; allowed: 1 to %zu",
+				      length, sizeof(spec->name) - 1);
+	for (i = 0; i < length; i++)
+		if (!isascii(spec->name[i]) || !isprint(spec->name[i]))
+			return anemone_refuse(reason, -EINVAL,
+					      "name: character %zu is not printable", i);
+	return 0;
+}
+
+static int check_field(const char *name, const struct anemone_field *field,
+		       struct anemone_reason *reason)
+{
+	if (field->shift > 63)
+		return anemone_refuse(reason, -EINVAL, "%s.shift is %u; allowed: 0 to 63", name,
+				      field->shift);
+	if (field->pad)
+		return anemone_refuse(reason, -EINVAL, "%s.pad is not 0", name);
+	return 0;
+}
+
+static int check_padding(const char *name, const struct anemone_operation *operation, bool source,
+			 struct anemone_reason *reason)
+{
+	if (memchr_inv(operation->pad, 0, sizeof(operation->pad)))
+		return anemone_refuse(reason, -EINVAL, "%s.pad is not 0", name);
+	if (operation->source && !source)
+		return anemone_refuse(reason, -EINVAL, "%s.source is %u; allowed: 0", name,
+				      operation->source);
+	return 0;
+}
+
+static int check_update(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			struct anemone_reason *reason)
+{
+	const struct anemone_operation *update = &spec->update;
+
+	if (update->op > ANEMONE_OP_ADDSAT)
+		return anemone_refuse(reason, -EINVAL, "update.op is %u; allowed: 0 to %u",
+				      update->op, ANEMONE_OP_ADDSAT);
+	if (update->source > ANEMONE_OPERAND_IS_WRITE)
+		return anemone_refuse(reason, -EINVAL, "update.source is %u; allowed: 0 to %u",
+				      update->source, ANEMONE_OPERAND_IS_WRITE);
+	if (!BUILT(shape, OPS, update->op))
+		return anemone_refuse(reason, -EOPNOTSUPP, "update.op %u is not built in",
+				      update->op);
+	if (!BUILT(shape, OPERAND_SOURCES, update->source))
+		return anemone_refuse(reason, -EOPNOTSUPP, "update.source %u is not built in",
+				      update->source);
+	return check_padding("update", update, true, reason);
+}
+
+static int check_notify(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			struct anemone_reason *reason)
+{
+	const struct anemone_operation *notify = &spec->notify;
+
+	if (notify->op > ANEMONE_NOTIFY_LE)
+		return anemone_refuse(reason, -EINVAL, "notify.op is %u; allowed: 0 to %u",
+				      notify->op, ANEMONE_NOTIFY_LE);
+	if (!BUILT(shape, PREDICATES, notify->op))
+		return anemone_refuse(reason, -EOPNOTSUPP, "notify.op %u is not built in",
+				      notify->op);
+	return check_padding("notify", notify, false, reason);
+}
+
+static unsigned int effect_kind(const struct anemone_operation *effect)
+{
+	switch (effect->op) {
+	case ANEMONE_OP_NONE:
+		return ANEMONE_READ_EFFECT_NONE;
+	case ANEMONE_OP_RESET:
+		return ANEMONE_READ_EFFECT_RESET;
+	default:
+		return ANEMONE_READ_EFFECT_OP;
+	}
+}
+
+static int check_effect(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			struct anemone_reason *reason)
+{
+	const struct anemone_operation *effect = &spec->read_effect;
+	unsigned int kind = effect_kind(effect);
+
+	if (kind == ANEMONE_READ_EFFECT_OP && effect->op > ANEMONE_OP_ADDSAT)
+		return anemone_refuse(reason, -EINVAL,
+				      "read_effect.op is %u; allowed: 0 to %u, none %u, reset %u",
+				      effect->op, ANEMONE_OP_ADDSAT, ANEMONE_OP_NONE,
+				      ANEMONE_OP_RESET);
+	if (!BUILT(shape, EFFECTS, kind) ||
+	    (kind == ANEMONE_READ_EFFECT_OP && !BUILT(shape, OPS, effect->op)))
+		return anemone_refuse(reason, -EOPNOTSUPP, "read_effect.op %u is not built in",
+				      effect->op);
+	return check_padding("read_effect", effect, false, reason);
+}
+
+static int check_match(const struct anemone_spec *spec, const struct anemone_shape *shape,
+		       struct anemone_reason *reason)
+{
+	if (!spec->type || spec->type & ~(ANEMONE_R | ANEMONE_W))
+		return anemone_refuse(reason, -EINVAL, "type is %u; allowed: 1 R, 2 W, 3 both",
+				      spec->type);
+	if (spec->near > ANEMONE_NEAR_MISS)
+		return anemone_refuse(reason, -EINVAL, "near is %u; allowed: 0 to %u", spec->near,
+				      ANEMONE_NEAR_MISS);
+	if (spec->near && !shape->flat)
+		return anemone_refuse(reason, -EOPNOTSUPP,
+				      "near is %u, and flat memory mode is not built in",
+				      spec->near);
+	if (spec->start > spec->end || (spec->start == spec->end && spec->start))
+		return anemone_refuse(reason, -EINVAL, "start %#llx is not below end %#llx",
+				      spec->start, spec->end);
+	if (spec->pad || spec->pad2 || spec->flags & ~ANEMONE_SPEC_HOST)
+		return anemone_refuse(reason, -EINVAL, "flags or padding not known are set");
+	return 0;
+}
+
+static int check_width(const struct anemone_spec *spec, const struct anemone_shape *shape,
+		       struct anemone_plan *plan, struct anemone_reason *reason)
+{
+	plan->width = spec->width ?: 64;
+	if (plan->width < 8 || plan->width > 64 || !is_power_of_2(plan->width))
+		return anemone_refuse(reason, -EINVAL, "width is %u; allowed: 8, 16, 32, 64",
+				      spec->width);
+	if (!BUILT(shape, WIDTHS, ilog2(plan->width) - 3))
+		return anemone_refuse(reason, -EOPNOTSUPP, "width %u is not built in", plan->width);
+	plan->counters = shape->states * (64 / plan->width);
+	plan->granule = ANEMONE_LINE_WORDS * (64 / plan->width);
+	return 0;
+}
+
+/* The filter's addresses as the device counts them, and where the caller's keys begin. */
+static int from_host(const struct anemone_spec *spec, const struct anemone_memory *memory,
+		     struct anemone_plan *plan, struct anemone_reason *reason)
+{
+	const struct anemone_field *primary = &spec->primary;
+	u64 reach = 1ULL << primary->shift, base = memory->host_base, last = base + memory->size;
+	u64 start = spec->start, end = spec->end ?: ~0ULL;
+
+	if (!memory->size)
+		return anemone_refuse(reason, -EOPNOTSUPP,
+				      "host memory is not known: set host_base and host_size");
+	if (primary->mask >> primary->shift != ~0ULL >> primary->shift)
+		return anemone_refuse(reason, -EINVAL,
+				      "primary.mask %#llx; with host addresses all from bit %u on",
+				      primary->mask, primary->shift);
+	if (spec->sub.mask >= reach)
+		return anemone_refuse(reason, -EINVAL,
+				      "sub.mask %#llx; with host addresses below %#llx",
+				      spec->sub.mask, reach);
+	if (base & (reach - 1))
+		return anemone_refuse(reason, -EINVAL,
+				      "memory begins at %#llx, not at a multiple of %#llx", base,
+				      reach);
+	if (start >= last || end <= base)
+		return anemone_refuse(reason, -ERANGE, "%#llx to %#llx is not in %#llx to %#llx",
+				      start, end, base, last);
+	plan->rule.start = max(start, base) - base;
+	plan->rule.end = min(end, last) - base;
+	plan->key_base = base >> primary->shift;
+	return 0;
+}
+
+static int place_addresses(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			   const struct anemone_memory *memory, struct anemone_plan *plan,
+			   struct anemone_reason *reason)
+{
+	u64 most = 1ULL << shape->address_bits;
+	int err = 0;
+
+	plan->rule.start = spec->start;
+	plan->rule.end = spec->end ?: most;
+	if (spec->flags & ANEMONE_SPEC_HOST)
+		err = from_host(spec, memory, plan, reason);
+	if (err)
+		return err;
+	if (plan->rule.start >= most)
+		return anemone_refuse(reason, -ERANGE, "start is %#llx, the device ends at %#llx",
+				      plan->rule.start, most);
+	plan->rule.end = min(plan->rule.end, most);
+	return 0;
+}
+
+static void encode(const struct anemone_spec *spec, struct anemone_plan *plan)
+{
+	struct anemone_rule *rule = &plan->rule;
+	unsigned int kind = effect_kind(&spec->read_effect);
+
+	rule->control = ANEMONE_PUT(RULE_CONTROL_ENABLE, 1) |
+			ANEMONE_PUT(RULE_CONTROL_READS, !!(spec->type & ANEMONE_R)) |
+			ANEMONE_PUT(RULE_CONTROL_WRITES, !!(spec->type & ANEMONE_W)) |
+			ANEMONE_PUT(RULE_CONTROL_NEAR, spec->near) |
+			ANEMONE_PUT(RULE_CONTROL_COUNTER_WIDTH, ilog2(plan->width) - 3) |
+			ANEMONE_PUT(RULE_CONTROL_OPERAND_SOURCE, spec->update.source) |
+			ANEMONE_PUT(RULE_CONTROL_OP, spec->update.op) |
+			ANEMONE_PUT(RULE_CONTROL_NOTIFY_OP, spec->notify.op) |
+			ANEMONE_PUT(RULE_CONTROL_EFFECT_KIND, kind);
+	if (kind == ANEMONE_READ_EFFECT_OP)
+		rule->control |= ANEMONE_PUT(RULE_CONTROL_EFFECT_OP, spec->read_effect.op);
+	rule->primary_mask = spec->primary.mask;
+	rule->sub_mask = spec->sub.mask;
+	rule->shifts = ANEMONE_PUT(RULE_SHIFTS_PRIMARY, spec->primary.shift) |
+		       ANEMONE_PUT(RULE_SHIFTS_SUB, spec->sub.shift);
+	rule->operand = spec->update.operand;
+	rule->notify_operand = spec->notify.operand;
+	rule->effect_operand = spec->read_effect.operand;
+	plan->op = spec->update.op;
+	if (kind == ANEMONE_READ_EFFECT_RESET)
+		plan->start = anemone_cut(spec->read_effect.operand, plan->width);
+}
+
+int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shape *shape,
+		      const struct anemone_memory *memory, struct anemone_plan *plan,
+		      struct anemone_reason *reason)
+{
+	u64 offsets;
+	int err;
+
+	*plan = (struct anemone_plan){ .regions = spec->regions };
+	err = check_name(spec, reason) ?:
+	      check_match(spec, shape, reason) ?:
+	      check_width(spec, shape, plan, reason) ?:
+	      check_field("primary", &spec->primary, reason) ?:
+	      check_field("sub", &spec->sub, reason) ?:
+	      check_update(spec, shape, reason) ?:
+	      check_notify(spec, shape, reason) ?:
+	      check_effect(spec, shape, reason) ?:
+	      place_addresses(spec, shape, memory, plan, reason);
+	if (err)
+		return err;
+	offsets = spec->sub.mask >> spec->sub.shift;
+	/* Bits of addresses that the device does not have are zero: they ask for no counters. */
+	offsets = min(offsets, ((1ULL << shape->address_bits) - 1) >> spec->sub.shift);
+	if (offsets >= plan->counters)
+		return anemone_refuse(reason, -ENOSPC,
+				      "a region has %llu counters of %u bits, a pipeline %u",
+				      offsets + 1, plan->width, plan->counters);
+	plan->region_counters = roundup_pow_of_two(offsets + 1);
+	encode(spec, plan);
+	return 0;
+}
+
+int anemone_plan_key(const struct anemone_plan *plan, const struct anemone_shape *shape, u64 key,
+		     u64 *device_key)
+{
+	const struct anemone_rule *rule = &plan->rule;
+	unsigned int shift = ANEMONE_GET(RULE_SHIFTS_PRIMARY, rule->shifts);
+
+	if (key < plan->key_base || (key - plan->key_base) >> shape->table_log2)
+		return -ERANGE;
+	key -= plan->key_base;
+	/* A key of which the filter lets no address pass is a mistake, not a wish. */
+	if (rule->primary_mask >> shift == ~0ULL >> shift &&
+	    (key << shift >= rule->end || (key << shift) + (1ULL << shift) <= rule->start))
+		return -ERANGE;
+	*device_key = key;
+	return 0;
+}

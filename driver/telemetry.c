@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Telemetries over controllers, and the interface for other subsystems. */
+#include <linux/err.h>
+#include <linux/eventfd.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "fold.h"
+#include "telemetry.h"
+#include "trace.h"
+
+LIST_HEAD(anemone_controllers);
+DEFINE_MUTEX(anemone_controllers_lock); /* the list; taken before any controller's own */
+
+/* Counters that are folded at a time. */
+#define CHUNK 512
+
+static void release(struct kref *ref)
+{
+	struct anemone_telemetry *telemetry = container_of(ref, struct anemone_telemetry, ref);
+	unsigned int i;
+
+	for (i = 0; i < telemetry->parts; i++) {
+		xa_destroy(&telemetry->part[i].keys);
+		anemone_controller_put(telemetry->part[i].ctl);
+	}
+	if (telemetry->eventfd)
+		eventfd_ctx_put(telemetry->eventfd);
+	vfree(telemetry->snapshot);
+	kfree(telemetry);
+}
+
+struct anemone_telemetry *anemone_telemetry_get(struct anemone_telemetry *telemetry)
+{
+	kref_get(&telemetry->ref);
+	return telemetry;
+}
+
+void anemone_telemetry_put(struct anemone_telemetry *telemetry)
+{
+	kref_put(&telemetry->ref, release);
+}
+
+/* One more part, on a controller that the filter reaches; -ERANGE: it does not. */
+static int add_part(struct anemone_telemetry *telemetry, struct anemone_controller *ctl,
+		    struct anemone_reason *reason)
+{
+	struct anemone_part *part = &telemetry->part[telemetry->parts];
+	int err;
+
+	mutex_lock(&ctl->lock);
+	err = anemone_controller_usable(ctl);
+	if (err)
+		anemone_refuse(reason, err, "the device cannot be used");
+	else
+		err = anemone_spec_plan(&telemetry->spec, &ctl->hw.shape, &ctl->memory, &part->plan,
+					reason);
+	if (err)
+		goto unlock;
+	part->ctl = ctl;
+	part->telemetry = telemetry;
+	INIT_LIST_HEAD(&part->on_controller);
+	xa_init(&part->keys);
+	if (telemetry->regions)
+		part->plan.regions = telemetry->regions;
+	err = anemone_part_install(part, reason);
+	if (err) {
+		xa_destroy(&part->keys);
+		goto unlock;
+	}
+	telemetry->parts++;
+	telemetry->channels += ctl->hw.shape.channels;
+	anemone_controller_get(ctl);
+	if (telemetry->parts == 1) {
+		telemetry->regions = part->cache.regions;
+		telemetry->region_counters = part->plan.region_counters;
+		telemetry->granule = part->plan.granule;
+	} else if (part->plan.region_counters != telemetry->region_counters) {
+		err = anemone_refuse(reason, -EINVAL,
+				     "a region has %u counters on one controller, %u on another",
+				     telemetry->region_counters, part->plan.region_counters);
+	}
+unlock:
+	mutex_unlock(&ctl->lock);
+	return err;
+}
+
+static struct anemone_telemetry *new_telemetry(const struct anemone_spec *spec, unsigned int parts)
+{
+	struct anemone_telemetry *telemetry;
+
+	telemetry = kzalloc(struct_size(telemetry, part, parts), GFP_KERNEL_ACCOUNT);
+	if (!telemetry)
+		return NULL;
+	kref_init(&telemetry->ref);
+	mutex_init(&telemetry->notify_lock);
+	INIT_LIST_HEAD(&telemetry->pages);
+	telemetry->spec = *spec;
+	return telemetry;
+}
+
+static struct anemone_telemetry *add_everywhere(const struct anemone_spec *spec,
+						struct anemone_reason *reason)
+{
+	struct anemone_telemetry *telemetry;
+	struct anemone_controller *ctl;
+	unsigned int controllers = 0;
+	int err = -ENODEV;
+
+	anemone_refuse(reason, err, "there is no controller");
+	mutex_lock(&anemone_controllers_lock);
+	list_for_each_entry(ctl, &anemone_controllers, on_list)
+		controllers++;
+	telemetry = new_telemetry(spec, controllers);
+	if (!telemetry) {
+		err = -ENOMEM;
+		goto unlock;
+	}
+	list_for_each_entry(ctl, &anemone_controllers, on_list) {
+		err = add_part(telemetry, ctl, reason);
+		if (err && err != -ERANGE)
+			break;
+	}
+	if (telemetry->parts && (!err || err == -ERANGE))
+		err = 0;
+unlock:
+	mutex_unlock(&anemone_controllers_lock);
+	if (err && telemetry)
+		anemone_telemetry_remove(telemetry);
+	return err ? ERR_PTR(err) : telemetry;
+}
+
+struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
+						struct anemone_controller *ctl,
+						struct anemone_reason *reason)
+{
+	struct anemone_telemetry *telemetry;
+	int err;
+
+	if (!ctl)
+		return add_everywhere(spec, reason);
+	telemetry = new_telemetry(spec, 1);
+	if (!telemetry)
+		return ERR_PTR(-ENOMEM);
+	err = add_part(telemetry, ctl, reason);
+	if (err) {
+		anemone_telemetry_remove(telemetry);
+		return ERR_PTR(err);
+	}
+	trace_anemone_add(telemetry->spec.name, telemetry->part[0].cache.slabs, telemetry->regions);
+	return telemetry;
+}
+
+void anemone_telemetry_remove(struct anemone_telemetry *telemetry)
+{
+	unsigned int i;
+
+	for (i = 0; i < telemetry->parts; i++) {
+		struct anemone_part *part = &telemetry->part[i];
+
+		mutex_lock(&part->ctl->lock);
+		anemone_part_remove(part);
+		mutex_unlock(&part->ctl->lock);
+	}
+	anemone_telemetry_put(telemetry);
+}
+
+/* `count` counters of every channel of every part, side by side. */
+static int read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 first, u32 count,
+		      u64 *values)
+{
+	unsigned int i, n, c, channel = 0, there = 0;
+
+	for (i = 0; i < telemetry->parts; i++) {
+		struct anemone_part *part = &telemetry->part[i];
+		unsigned int channels = part->ctl->hw.shape.channels;
+		int err;
+
+		mutex_lock(&part->ctl->lock);
+		err = anemone_controller_usable(part->ctl);
+		if (!err && !anemone_part_installed(part))
+			err = -ENODEV;
+		if (!err)
+			err = anemone_part_read(part, effect, first, count, values + channel,
+						telemetry->channels);
+		mutex_unlock(&part->ctl->lock);
+		if (err && err != -ENODEV)
+			return err;
+		there += !err;
+		/* What a controller counted went with it: as if it had seen nothing. */
+		for (n = 0; err && n < count; n++)
+			for (c = 0; c < channels; c++)
+				values[n * telemetry->channels + channel + c] = part->plan.start;
+		channel += channels;
+	}
+	return there ? 0 : -ENODEV;
+}
+
+int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
+			    u32 count)
+{
+	u64 all = (u64)telemetry->regions * telemetry->region_counters;
+
+	if (first > all || count > all - first)
+		return -ERANGE;
+	if (effect &&
+	    (first % telemetry->granule || (count % telemetry->granule && first + count != all)))
+		return -EINVAL;
+	return 0;
+}
+
+int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, bool channels,
+			   u32 first, u32 count, u64 *values)
+{
+	const struct anemone_plan *plan = &telemetry->part[0].plan;
+	int err = anemone_telemetry_check(telemetry, effect, first, count);
+	u64 *chunk;
+
+	if (err)
+		return err;
+	chunk = kvmalloc_array(min_t(u32, count, CHUNK) * telemetry->channels, sizeof(*chunk),
+			       GFP_KERNEL);
+	if (!chunk)
+		return -ENOMEM;
+	trace_anemone_read(telemetry->spec.name, first, count, effect);
+	while (count) {
+		u32 some = min_t(u32, count, CHUNK), i;
+
+		err = read_chunk(telemetry, effect, first, some, chunk);
+		if (err)
+			break;
+		if (channels) {
+			memcpy(values, chunk, sizeof(*values) * some * telemetry->channels);
+			values += (size_t)some * telemetry->channels;
+		} else {
+			for (i = 0; i < some; i++)
+				*values++ = anemone_fold(plan->op, plan->width, plan->start,
+							 chunk + i * telemetry->channels,
+							 telemetry->channels);
+		}
+		first += some;
+		count -= some;
+	}
+	kvfree(chunk);
+	return err;
+}
+
+/* --- For other subsystems --- */
+
+struct anemone_telemetry *anemone_register_telemetry(const struct anemone_spec *spec,
+						     anemone_notify_t notify, void *data)
+{
+	struct anemone_reason reason = {};
+	struct anemone_telemetry *telemetry = anemone_telemetry_add(spec, NULL, &reason);
+
+	if (IS_ERR(telemetry)) {
+		pr_err("anemone: telemetry \"%.31s\": %s\n", spec->name, reason.text);
+		return telemetry;
+	}
+	mutex_lock(&telemetry->notify_lock);
+	telemetry->data = data;
+	telemetry->notify = notify;
+	mutex_unlock(&telemetry->notify_lock);
+	return telemetry;
+}
+EXPORT_SYMBOL_GPL(anemone_register_telemetry);
+
+void anemone_unregister_telemetry(struct anemone_telemetry *telemetry)
+{
+	mutex_lock(&telemetry->notify_lock);
+	telemetry->notify = NULL;
+	mutex_unlock(&telemetry->notify_lock);
+	anemone_telemetry_remove(telemetry);
+}
+EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
+
+/* On every part that has the key; `region` < 0 unmaps it. */
+static int translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
+{
+	unsigned int i;
+	int result = -ERANGE;
+
+	if (region >= telemetry->regions)
+		return -ERANGE;
+	for (i = 0; i < telemetry->parts; i++) {
+		struct anemone_part *part = &telemetry->part[i];
+		u64 device_key;
+		int err;
+
+		if (anemone_plan_key(&part->plan, &part->ctl->hw.shape, key, &device_key))
+			continue;
+		mutex_lock(&part->ctl->lock);
+		err = anemone_controller_usable(part->ctl);
+		if (!err)
+			err = region < 0 ? anemone_part_unmap(part, device_key)
+					 : anemone_part_map(part, device_key, region);
+		mutex_unlock(&part->ctl->lock);
+		if (err && err != -ENODEV)
+			return err;
+		result = 0;
+	}
+	return result;
+}
+
+int anemone_set_translation(struct anemone_telemetry *telemetry, u64 key, u32 region_idx)
+{
+	return translate(telemetry, key, region_idx);
+}
+EXPORT_SYMBOL_GPL(anemone_set_translation);
+
+int anemone_clear_translation(struct anemone_telemetry *telemetry, u64 key)
+{
+	return translate(telemetry, key, -1);
+}
+EXPORT_SYMBOL_GPL(anemone_clear_translation);
+
+int anemone_read(struct anemone_telemetry *telemetry, u32 first, u32 count, u64 *values)
+{
+	return anemone_telemetry_read(telemetry, true, false, first, count, values);
+}
+EXPORT_SYMBOL_GPL(anemone_read);
+
+int anemone_snapshot(struct anemone_telemetry *telemetry, u32 first, u32 count, u64 *values)
+{
+	return anemone_telemetry_read(telemetry, false, false, first, count, values);
+}
+EXPORT_SYMBOL_GPL(anemone_snapshot);
+
+u32 anemone_regions(const struct anemone_telemetry *telemetry)
+{
+	return telemetry->regions;
+}
+EXPORT_SYMBOL_GPL(anemone_regions);
+
+u32 anemone_region_counters(const struct anemone_telemetry *telemetry)
+{
+	return telemetry->region_counters;
+}
+EXPORT_SYMBOL_GPL(anemone_region_counters);
+
+u32 anemone_granule(const struct anemone_telemetry *telemetry)
+{
+	return telemetry->granule;
+}
+EXPORT_SYMBOL_GPL(anemone_granule);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A telemetry: a rule on one controller or several. */
+#ifndef ANEMONE_TELEMETRY_H
+#define ANEMONE_TELEMETRY_H
+
+#include <linux/kref.h>
+#include <linux/mutex.h>
+
+#include "controller.h"
+#include "include/linux/anemone.h"
+
+struct anemone_file;
+struct anemone_rotation;
+struct eventfd_ctx;
+
+struct anemone_telemetry {
+	struct kref ref;
+	u32 id; /* on its file */
+	struct anemone_spec spec;
+	u32 regions, region_counters, granule; /* the same on every part */
+	unsigned int channels;		       /* of all parts together */
+	struct list_head pages;		       /* of callers' memory that is mapped: rights.c */
+	struct anemone_rotation *rotation;
+	struct anemone_snapshot *snapshot; /* in shared memory, from the first mmap(2) on */
+
+	/* Who is told: a file and its eventfd, under the controller's lock, or a callback. */
+	struct anemone_file *file;
+	struct eventfd_ctx *eventfd;
+	struct mutex notify_lock; /* held while the callback runs */
+	anemone_notify_t notify;
+	void *data;
+
+	unsigned int parts;
+	struct anemone_part part[] __counted_by(parts);
+};
+
+/* On one controller, or on each that its filter reaches: ctl = NULL. ERR_PTR and a reason. */
+struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
+						struct anemone_controller *ctl,
+						struct anemone_reason *reason);
+/* Off the hardware at once; the memory goes with the last reference. */
+void anemone_telemetry_remove(struct anemone_telemetry *telemetry);
+struct anemone_telemetry *anemone_telemetry_get(struct anemone_telemetry *telemetry);
+void anemone_telemetry_put(struct anemone_telemetry *telemetry);
+
+/* Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines. */
+int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
+			    u32 count);
+/* channels: by channel, values[i * telemetry->channels + c], else folded. */
+int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, bool channels,
+			   u32 first, u32 count, u64 *values);
+
+/* Controllers, in the order of their coming; list and lock. */
+extern struct list_head anemone_controllers;
+extern struct mutex anemone_controllers_lock;
+
+#endif

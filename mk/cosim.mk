@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+.PHONY: cosim cosim-shell
+
+cosim: setup ## a Linux guest in QEMU with the Verilated expander as its PCI function: tests/cosim
+	@mk/cosim-tools.sh >/dev/null
+	python -m pytest tests/cosim
+
+cosim-shell: setup ## a shell in such a guest
+	@mk/cosim-tools.sh >/dev/null
+	@python -m anemone.cosim shell

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "channel.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace anemone {
+
+Channel::Channel(AxiPins& pins, unsigned number) : pins_(pins), number_(number) {
+    pins_.ar.size = pins_.aw.size = kLineSize;
+    pins_.ar.burst = pins_.aw.burst = 1; // INCR
+    pins_.w.strb = ~uint64_t(0);
+    pins_.w.last = 1;
+    pins_.r.ready = pins_.b.ready = 1;
+}
+
+void Channel::read(uint64_t line) {
+    request_ = {line, false};
+    guest_ = kToOffer;
+}
+
+void Channel::write(uint64_t line) {
+    request_ = {line, true};
+    guest_ = kToOffer;
+}
+
+void Channel::offer(bool accesses) {
+    if (offered_ == kNothing) { // what was offered stays until it is accepted
+        if (guest_ == kToOffer) {
+            offered_ = kGuestRequest;
+            drive(request_, kGuest);
+        } else if (accesses && !accesses_.empty()) {
+            offered_ = kProgram;
+            drive(accesses_.front(), unsigned(accepted_ % kIds));
+        }
+    }
+    pins_.ar.valid = address_ && !write_;
+    pins_.aw.valid = address_ && write_;
+    pins_.w.valid = data_;
+}
+
+// Data are the line's address, as memory wants it (memory.h). That holds for what the guest writes,
+// too: the region drops it, whatever it is.
+void Channel::drive(const Access& access, unsigned id) {
+    AddressPins& request = access.write ? pins_.aw : pins_.ar;
+    request.id = SData(id);
+    request.addr = access.address;
+    setWord(pins_.w.data, 0, access.address);
+    address_ = true;
+    write_ = data_ = access.write;
+}
+
+void Channel::take() {
+    if (offered_ != kNothing) {
+        // Memory takes data at once, so nothing may hold back a program's on their way.
+        if (pins_.aw.valid && pins_.aw.ready && offered_ == kProgram && !pins_.w.ready)
+            fail("a write is taken without its data");
+        if (write_ ? pins_.aw.ready : pins_.ar.ready)
+            address_ = false;
+        if (pins_.w.ready)
+            data_ = false;
+        if (!address_ && !data_)
+            accepted();
+    }
+    if (pins_.r.valid)
+        takeRead();
+    if (pins_.b.valid)
+        takeWritten();
+}
+
+void Channel::accepted() {
+    if (offered_ == kGuestRequest) {
+        guest_ = kAsked;
+    } else {
+        const Access& access = accesses_.front();
+        if (!access.write)
+            reads_[accepted_ % kIds].push_back(access.address);
+        accesses_.pop_front();
+        ++accepted_;
+        ++pending_;
+    }
+    offered_ = kNothing;
+}
+
+void Channel::takeRead() {
+    const BeatData& data = pins_.r.data;
+    if (pins_.r.id == kGuest) {
+        guest_ = kNone;
+        line_.reset();
+        if (!pins_.r.resp && !pins_.r.user) {
+            line_.emplace();
+            for (unsigned w = 0; w < kLineWords; ++w)
+                (*line_)[w] = word(data, w);
+        }
+        return;
+    }
+    std::deque<uint64_t>& asked = reads_[pins_.r.id % kIds];
+    if (asked.empty() || pins_.r.resp || word(data, 0) != asked.front())
+        fail("an answer that is not that of its read");
+    asked.pop_front();
+    --pending_;
+}
+
+void Channel::takeWritten() {
+    if (pins_.b.id == kGuest) {
+        guest_ = kNone;
+        return;
+    }
+    if (!pending_ || pins_.b.resp)
+        fail("a write fails");
+    --pending_;
+}
+
+void Channel::fail(const char* what) const {
+    throw std::runtime_error("channel " + std::to_string(number_) + ": " + what);
+}
+
+} // namespace anemone

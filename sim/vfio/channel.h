@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host at a channel's upstream port: what its programs access, and what the guest reads and
+// writes in the telemetry region.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "expander.h"
+
+namespace anemone {
+
+using Line = std::array<uint64_t, kLineWords>;
+
+class Channel {
+public:
+    Channel(AxiPins& pins, unsigned number);
+
+    // An access of a program's, offered when those before it were accepted, a cycle each.
+    void access(uint64_t address, bool write) { accesses_.push_back({address, write}); }
+    // The guest's, before any of the programs'; one at a time.
+    void read(uint64_t line);
+    void write(uint64_t line);
+
+    void offer(bool accesses); // before settle; accesses: of programs, too
+    void take();               // after settle; throws std::runtime_error
+
+    bool guestWaits() const { return guest_ != kNone; }
+    // What the guest read last; nothing: it was refused, or its data are poisoned.
+    const std::optional<Line>& line() const { return line_; }
+
+    bool waiting() const { return pending_ != 0; } // for answers to programs' accesses
+    bool idle() const { return accesses_.empty() && !waiting(); }
+    uint64_t count() const { return accepted_; } // of programs' accesses that were accepted
+
+private:
+    static constexpr unsigned kIds = 64; // of programs' accesses, in turn
+    static constexpr unsigned kGuest = kIds;
+
+    struct Access {
+        uint64_t address;
+        bool write;
+    };
+    enum State { kNone, kToOffer, kAsked };
+    enum Offered { kNothing, kProgram, kGuestRequest };
+
+    void drive(const Access& access, unsigned id);
+    void accepted();
+    void takeRead();
+    void takeWritten();
+    [[noreturn]] void fail(const char* what) const;
+
+    AxiPins& pins_;
+    const unsigned number_;
+    std::deque<Access> accesses_;
+    Access request_{}; // the guest's
+    State guest_ = kNone;
+    Offered offered_ = kNothing;
+    bool write_ = false, address_ = false, data_ = false; // what of it is not accepted yet
+    std::optional<Line> line_;
+    std::array<std::deque<uint64_t>, kIds> reads_; // on their way: addresses, by id
+    uint64_t pending_ = 0, accepted_ = 0;
+};
+
+} // namespace anemone

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The 4 KiB of PCI configuration: header, MSI-X, PCI Express, power management, and the DVSECs of
+// driver/include/anemone_pci.h. QEMU shows the guest BARs and MSI-X's table itself.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace anemone {
+
+constexpr unsigned kControlBar = 0, kTelemetryBar = 2, kMsixBar = 4;
+
+// What the configuration says of the function behind it; bytes and device addresses.
+struct FunctionLayout {
+    unsigned vectors;
+    uint64_t telemetryBase, telemetryBytes; // both windows
+    uint64_t hostBase, hostBytes;           // the memory, in the host's address space
+};
+
+class ConfigSpace {
+public:
+    static constexpr std::size_t kBytes = 4096;
+
+    explicit ConfigSpace(const FunctionLayout& layout);
+
+    uint8_t read(std::size_t offset) const { return bytes_.at(offset); }
+    // Only bits that a guest can write change. True: that was the command to reset the function.
+    bool write(std::size_t offset, uint8_t value);
+    void reset();
+
+private:
+    void header();
+    void capabilities(unsigned vectors);
+    void anemoneDvsec(const FunctionLayout& layout);
+    void cxlDvsec(const FunctionLayout& layout);
+    // Little-endian; writable: bits that a guest can change.
+    void put(std::size_t offset, unsigned bytes, uint64_t value, uint64_t writable = 0);
+    void extended(std::size_t offset, unsigned vendor, unsigned id, unsigned revision,
+                  unsigned length, std::size_t next);
+
+    std::array<uint8_t, kBytes> bytes_{}, initial_{}, writable_{};
+};
+
+} // namespace anemone

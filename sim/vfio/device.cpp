@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace anemone {
+
+namespace {
+// What the hardware does by itself is done in so many cycles: a clear is the longest.
+constexpr unsigned kRest = 2 * (kTable + kLines) + 12000;
+// Longest wait for an answer: a write to a table waits for a clear.
+constexpr unsigned kPatience = 4 * kRest;
+} // namespace
+
+Device::Device(Interrupts& interrupts) : interrupts_(interrupts) {
+    for (unsigned c = 0; c < kChannels; ++c) {
+        channels_.emplace_back(expander_.upstream(c), c);
+        memories_.emplace_back(expander_.downstream(c));
+    }
+    reset();
+}
+
+void Device::step(bool accesses) {
+    const uint64_t cycle = expander_.cycle();
+    port_.offer();
+    for (Channel& channel : channels_)
+        channel.offer(accesses);
+    for (Memory& memory : memories_)
+        memory.offer(cycle);
+    expander_.settle();
+    port_.take();
+    for (Channel& channel : channels_)
+        channel.take();
+    for (Memory& memory : memories_)
+        memory.take(cycle);
+    const int message = expander_.message();
+    expander_.tick();
+    if (message >= 0)
+        interrupts_.raise(unsigned(message));
+}
+
+template <typename Done> void Device::runUntil(Done done, const char* what) {
+    for (unsigned i = 0; !done(); ++i) {
+        if (i == kPatience)
+            throw std::runtime_error(std::string("stuck: ") + what + " for " +
+                                     std::to_string(kPatience) + " cycles");
+        step();
+    }
+    rest_ = kRest;
+}
+
+std::optional<uint64_t> Device::readRegister(uint32_t offset) {
+    port_.read(offset);
+    runUntil([&] { return !port_.busy(); }, "a register's read is not answered");
+    if (port_.failed())
+        return std::nullopt;
+    return port_.value();
+}
+
+bool Device::writeRegister(uint32_t offset, uint64_t value, uint8_t strobe) {
+    port_.write(offset, value, strobe);
+    runUntil([&] { return !port_.busy(); }, "a register's write is not answered");
+    return !port_.failed();
+}
+
+std::optional<Line> Device::readLine(uint64_t address) {
+    Channel& channel = channelOf(address);
+    channel.read(address);
+    runUntil([&] { return !channel.guestWaits(); }, "a telemetry line does not come");
+    return channel.line();
+}
+
+void Device::writeLine(uint64_t address) {
+    Channel& channel = channelOf(address);
+    channel.write(address);
+    runUntil([&] { return !channel.guestWaits(); }, "a write to telemetry is not answered");
+}
+
+void Device::access(uint64_t address, bool write) {
+    channelOf(address).access(address, write);
+    rest_ = kRest;
+}
+
+bool Device::injecting() const {
+    return !std::all_of(channels_.begin(), channels_.end(),
+                        [](const Channel& channel) { return channel.idle(); });
+}
+
+void Device::reset() {
+    const auto waiting = [](const Channel& channel) { return channel.waiting(); };
+    for (unsigned i = 0; std::any_of(channels_.begin(), channels_.end(), waiting); ++i) {
+        if (i == kPatience)
+            throw std::runtime_error("stuck: memory does not answer before a reset");
+        step(false);
+    }
+    step(false); // nothing is offered any more
+    expander_.reset();
+    interrupts_.reset();
+    rest_ = kRest;
+}
+
+void Device::run(unsigned cycles) {
+    const bool injecting = this->injecting();
+    for (unsigned i = 0; i < cycles; ++i)
+        step();
+    rest_ = injecting ? kRest : rest_ - std::min(rest_, cycles);
+}
+
+uint64_t Device::events() const {
+    uint64_t sum = 0;
+    for (const Channel& channel : channels_)
+        sum += channel.count();
+    return sum;
+}
+
+} // namespace anemone

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server.h"
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include <poll.h>
+
+namespace anemone {
+
+namespace {
+// Cycles between looks at the sockets: few, as the guest waits for them.
+constexpr unsigned kSlice = 64;
+// And when there was a message: what the message itself took is not enough for programs' accesses,
+// nor for one who looks again and again whether something is done.
+constexpr unsigned kSliceBetweenMessages = 16;
+// With no accesses to make, the guest's next message is waited for so long, in milliseconds.
+constexpr int kLull = 1;
+} // namespace
+
+Server::Server(Function& function, const std::string& socket, const std::string& control)
+    : function_(function), listener_(listenAt(socket)), commands_(function, control) {}
+
+void Server::run() {
+    Device& device = function_.device();
+    for (bool quiet = false;;) {
+        const int patience = !device.busy() ? -1 : quiet || device.injecting() ? 0 : kLull;
+        quiet = !wait(patience);
+        device.run(quiet ? kSlice : kSliceBetweenMessages);
+        commands_.answerWaiting();
+    }
+}
+
+bool Server::wait(int patience) {
+    std::vector<pollfd> all;
+    const auto add = [&](int fd) { all.push_back({fd, POLLIN, 0}); };
+    add(session_ ? session_->descriptor() : listener_.get());
+    commands_.eachDescriptor(add);
+    const int ready = poll(all.data(), all.size(), patience);
+    if (ready < 0 && errno != EINTR)
+        throw std::runtime_error(std::string("poll: ") + std::strerror(errno));
+    if (ready <= 0)
+        return false;
+    for (const pollfd& one : all)
+        if (one.revents)
+            serve(one.fd);
+    return true;
+}
+
+void Server::serve(int descriptor) {
+    if (session_ && descriptor == session_->descriptor()) {
+        if (!session_->serve()) {
+            session_.reset();
+            function_.reset();
+        }
+    } else if (descriptor == listener_.get()) {
+        if (Descriptor fd = acceptFrom(listener_))
+            session_.emplace(function_, std::move(fd));
+    } else {
+        commands_.serve(descriptor);
+    }
+}
+
+} // namespace anemone

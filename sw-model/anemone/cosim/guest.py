@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Linux guest: boots, runs scripts and asks the host for things."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from anemone.cosim.initramfs import Content, archive
+from anemone.cosim.server import Server
+from anemone.cosim.tools import CosimError, Tools, find_tools
+
+BOOTS_WITHIN = 120  # seconds
+# What the kernel says when something is wrong with it.
+_WRONG = re.compile(
+    r"Oops|BUG:|WARNING:|Call Trace|general protection|refcount_t|UBSAN|blocked for more than"
+)
+_HERE = Path(__file__).parent
+
+Answer = Callable[[str], str | None]
+
+
+class Guest:
+    """A context in which a guest with the server's device runs; `run` runs scripts in it.
+
+    files: what is in the guest beside busybox, by path. modules: kernel modules, as /mod/NAME.ko;
+    a script has to insmod them. programs: as /bin/NAME. answers: what the host does when the guest
+    says `ask WORD REST`, by word: called with the rest, its text is the answer. cpus, memory (MiB):
+    the guest's. options: more of QEMU's.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        modules: Sequence[Path] = (),
+        programs: Sequence[Path] = (),
+        files: Mapping[str, Content] | None = None,
+        answers: Mapping[str, Answer] | None = None,
+        cpus: int = 1,
+        memory: int = 512,
+        options: Sequence[str] = (),
+    ) -> None:
+        self._tools = find_tools()
+        self._server = server
+        self.answers = dict(answers or {})
+        self._files = guest_files(self._tools, modules, programs, files or {})
+        self._machine = (cpus, memory, tuple(options))
+
+    def __enter__(self) -> Guest:
+        self._folder = tempfile.TemporaryDirectory(prefix="anemone-guest-")
+        folder = Path(self._folder.name)
+        self._console = folder / "console"
+        asks = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        asks.bind(str(folder / "ask"))
+        asks.listen(1)
+        cpus, memory, options = self._machine
+        command = qemu_command(
+            self._tools, self._server, write_root(folder, self._files), cpus, memory
+        )
+        serial = ["-serial", f"file:{self._console}"]
+        serial += ["-chardev", f"socket,id=ask,path={folder / 'ask'}", "-serial", "chardev:ask"]
+        self._log = (folder / "log").open("w+")
+        self._process = subprocess.Popen(
+            [*command, *serial, *options],
+            stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
+        )  # fmt: skip
+        self._asks: socket.socket | None = None
+        try:
+            asks.settimeout(BOOTS_WITHIN)
+            self._asks, _ = asks.accept()
+            self._received = b""
+            self._until_next(BOOTS_WITHIN)
+        except BaseException as e:
+            said = self._said()
+            self.__exit__(None, None, None)
+            if isinstance(e, OSError):
+                raise CosimError(f"QEMU does not start: {said}") from e
+            raise
+        finally:
+            asks.close()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._asks:
+            self._asks.close()
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+        self._folder.cleanup()
+
+    def run(self, script: str, timeout: float = 60, check: bool = True) -> str:
+        """Run a shell script; what it wrote, and the kernel meanwhile.
+
+        Raises CosimError with the console when it fails (unless not `check`), when it takes longer
+        than `timeout` seconds, or when the guest ends.
+        """
+        before = len(self.console())
+        lines = script.splitlines()
+        assert self._asks is not None
+        self._asks.sendall("\n".join([str(len(lines)), *lines, ""]).encode())
+        status = self._until_next(timeout)
+        if check and status:
+            raise self._wrong(f"the guest's script ended with {status}")
+        return self.console()[before:]
+
+    def console(self) -> str:
+        """All the guest wrote so far."""
+        text = self._console.read_bytes() if self._console.exists() else b""
+        return text.decode(errors="replace").replace("\r", "")
+
+    def kernel_log(self) -> str:
+        """The kernel's messages. Raises CosimError when one of them tells of a fault of its own."""
+        log = self.run("dmesg")
+        if found := _WRONG.search(log):
+            raise CosimError(f"the guest's kernel complains ({found.group()}):\n{log}")
+        return log
+
+    def _until_next(self, timeout: float) -> int:
+        """Answers what the guest asks until it asks for a script; the last one's status."""
+        deadline = time.monotonic() + timeout
+        while True:
+            word, _, rest = self._line(deadline).partition(" ")
+            if word == "next":
+                return int(rest)
+            try:
+                text = self.answers[word](rest) if word in self.answers else None
+                answer = f"ok {text or ''}".strip()
+                if word not in self.answers:
+                    answer = f"error: the host knows no {word}"
+            except CosimError as e:
+                answer = "error: " + " ".join(str(e).split())
+            assert self._asks is not None
+            self._asks.sendall(f"{answer}\n".encode())
+
+    def _line(self, deadline: float) -> str:
+        """The next line that the guest says to the host."""
+        assert self._asks is not None
+        while b"\n" not in self._received:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self._wrong("the guest takes too long")
+            self._asks.settimeout(left)
+            try:
+                piece = self._asks.recv(4096)
+            except TimeoutError:
+                continue
+            if not piece:
+                raise self._wrong("the guest ended")
+            self._received += piece
+        line, _, self._received = self._received.partition(b"\n")
+        return line.decode(errors="replace").strip()
+
+    def _wrong(self, what: str) -> CosimError:
+        return CosimError(f"{what}; {self._said()}")
+
+    def _said(self) -> str:
+        self._log.seek(0)
+        console = "\n".join(self.console().splitlines()[-60:])
+        return (
+            f"QEMU: {self._log.read().strip() or 'no word'}\n"
+            f"server: {self._server.complaint()}\nconsole:\n{console}"
+        )
+
+
+def guest_files(
+    tools: Tools, modules: Sequence[Path], programs: Sequence[Path], files: Mapping[str, Content]
+) -> dict[str, Content]:
+    """What is in the guest, by path."""
+    return {
+        "/init": _HERE / "init.sh",
+        "/bin/busybox": tools.busybox,
+        "/bin/ask": _HERE / "ask.sh",
+        **{f"/mod/{path.name}": path for path in modules},
+        **{f"/bin/{path.name}": path for path in programs},
+        **files,
+    }
+
+
+def write_root(folder: Path, files: Mapping[str, Content]) -> Path:
+    """The guest's root as a file in a folder."""
+    root = folder / "root.cpio"
+    root.write_bytes(archive(files, {"/bin/sh": "busybox"}))
+    return root
+
+
+def qemu_command(
+    tools: Tools, server: Server, root: Path, cpus: int, memory: int, words: str = ""
+) -> list[str]:
+    """QEMU without serial ports. words: more of the kernel's command line."""
+    device = (
+        '{"driver":"vfio-user-pci","bus":"card",'
+        f'"socket":{{"path":"{server.socket}","type":"unix"}},"x-msg-timeout":60000}}'
+    )
+    # The function is below a root port, as a card is; on the root bus it would be no endpoint.
+    said = (
+        "-machine q35,memory-backend=ram -accel tcg -cpu max -nodefaults -no-reboot"
+        f" -display none -monitor none -smp {cpus} -m {memory}M"
+        f" -object memory-backend-memfd,id=ram,size={memory}M,share=on"
+        " -device pcie-root-port,id=card,bus=pcie.0,chassis=1,slot=1"
+    )
+    # An oops ends the guest, so that it is not overlooked.
+    append = f"console=ttyS0 loglevel=3 panic=-1 oops=panic {words}"
+    return [
+        *tools.qemu, *shlex.split(said), "-device", device,
+        "-kernel", str(tools.kernel), "-initrd", str(root), "-append", append.strip(),
+    ]  # fmt: skip

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the guest is to run: static C programs, since it has no libraries, and the driver."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from anemone.cosim.tools import CosimError, Tools
+from anemone.rtl.builder import ROOT
+
+BUILT = ROOT / "build" / "cosim"
+DRIVER = ROOT / "driver"
+_HEADERS = (DRIVER / "include", DRIVER / "include" / "uapi")
+_FLAGS = ("-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
+
+
+def build_program(source: Path) -> Path:
+    """The program of a C file, which may include what is beside it and the driver's headers."""
+    BUILT.mkdir(parents=True, exist_ok=True)
+    program = BUILT / source.stem
+    include = [f"-I{folder}" for folder in (source.parent, *_HEADERS)]
+    # Under another name first: two workers of the tests may do it at once.
+    fresh = BUILT / f"{source.stem}.{os.getpid()}"
+    _run(["gcc", *_FLAGS, *include, "-o", fresh, source], source)
+    fresh.replace(program)
+    return program
+
+
+def build_module(tools: Tools) -> Path:
+    """anemone.ko for the guest's kernel; built in a copy, so that the checkout stays as it is."""
+    folder = BUILT / f"module-{tools.release}"
+    module, stamp = folder / "anemone.ko", folder / "stamp"
+    sources = [p for p in sorted(DRIVER.rglob("*")) if p.is_file() and p.suffix in _SOURCES]
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(f"{path}\0".encode() + path.read_bytes())
+    folder.mkdir(parents=True, exist_ok=True)
+    with (BUILT / ".module.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if stamp.exists() and stamp.read_text() == digest.hexdigest():
+            return module
+        shutil.rmtree(folder)
+        for path in sources:
+            copy = folder / path.relative_to(DRIVER)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+        kernel = f"KDIR={tools.modules / 'build'}"
+        _run(["make", "-C", folder, kernel, "CONFIG_ANEMONE_LISTINGS=m"], DRIVER)
+        stamp.write_text(digest.hexdigest())
+    return module
+
+
+_SOURCES = {"", ".c", ".h"}  # Kbuild and Makefile have no suffix
+
+
+def _run(command: list[object], what: Path) -> None:
+    done = subprocess.run([str(w) for w in command], capture_output=True, text=True)
+    if done.returncode:
+        raise CosimError(f"{what} does not compile:\n{done.stdout}{done.stderr}")

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Verilated expander as a process that QEMU connects to (sim/vfio)."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from anemone.cosim.tools import CosimError
+from anemone.geometry import Geometry
+from anemone.rtl.builder import compile_engine, elaborate
+from anemone.rtl.engines import expander, vfio_server
+
+STARTS_WITHIN = 20  # seconds
+ANSWERS_WITHIN = 300  # seconds; a trace takes some microseconds a row
+
+
+def build_server(geometry: Geometry) -> Path:
+    """The server's program, built if need be, with the SystemVerilog that the replay has."""
+    server = vfio_server(geometry)
+    return compile_engine(server, elaborate(expander(geometry)), server.folder)
+
+
+def rows(addresses: np.ndarray, writes: np.ndarray | int = 0) -> np.ndarray:
+    """Accesses by device byte address, as `inject` takes them."""
+    return addresses.astype("<u8") << np.uint64(1) | np.asarray(writes, dtype="<u8")
+
+
+class Server:
+    """A context in which the server runs. QEMU connects to `socket`.
+
+    host_base, host_size: where the guest has the device's memory, in bytes; None: as the server
+    has it. Raises CosimError.
+    """
+
+    def __init__(
+        self,
+        geometry: Geometry | None = None,
+        host_base: int | None = None,
+        host_size: int | None = None,
+    ) -> None:
+        self.geometry = geometry or Geometry()
+        self._program = build_server(self.geometry)
+        self._options: list[str] = []
+        for option, value in (("--host-base", host_base), ("--host-size", host_size)):
+            if value is not None:
+                self._options += [option, str(value)]
+
+    def __enter__(self) -> Server:
+        # Short, as a socket's path has to be.
+        self._folder = tempfile.TemporaryDirectory(prefix="anemone-vfio-")
+        self.folder = Path(self._folder.name)
+        self.socket, self.control = self.folder / "vfio", self.folder / "control"
+        self._log = (self.folder / "log").open("w+")
+        self._process = subprocess.Popen(
+            [self._program, "--socket", self.socket, "--control", self.control, *self._options],
+            stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
+        )  # fmt: skip
+        self._injecting: Client | None = None
+        try:
+            self._client = self._connect()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._log.close()
+        self._folder.cleanup()
+
+    def command(self, line: str) -> dict:
+        """What the server says to a line (sim/vfio/commands.h)."""
+        self._client.send(line)
+        return self._answer(self._client)
+
+    def status(self) -> dict:
+        return self.command("status")
+
+    def inject(self, accesses: np.ndarray) -> None:
+        """Make accesses (`rows`), and wait until all are answered; the guest goes on meanwhile."""
+        self.start(accesses)
+        self.wait()
+
+    def start(self, accesses: np.ndarray) -> None:
+        """Begin to make accesses; `wait` for them before the next ones."""
+        if self._injecting:
+            raise CosimError("accesses are being injected: wait() for them first")
+        path = self.folder / "trace"
+        accesses.astype("<u8", copy=False).tofile(path)
+        self._injecting = Client(self.control)
+        self._injecting.send(f"trace {path}")
+
+    def wait(self) -> None:
+        """Until all that was started is answered."""
+        if self._injecting:
+            client, self._injecting = self._injecting, None
+            self._answer(client)
+            client.close()
+
+    def _connect(self) -> Client:
+        deadline = time.monotonic() + STARTS_WITHIN
+        while True:
+            try:
+                return Client(self.control)
+            except OSError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise CosimError(f"the server does not start: {self.complaint()}") from None
+                time.sleep(0.02)
+
+    def _answer(self, client: Client) -> dict:
+        try:
+            answer = client.receive()
+        except OSError as e:
+            raise CosimError(f"the server does not answer ({e}): {self.complaint()}") from e
+        if "error" in answer:
+            raise CosimError(f"the server: {answer['error']}")
+        return answer
+
+    def complaint(self) -> str:
+        """What the server wrote."""
+        self._log.seek(0)
+        return self._log.read().strip() or "no word"
+
+
+class Client:
+    """A connection to the server's control socket."""
+
+    def __init__(self, path: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
+        self._socket.settimeout(ANSWERS_WITHIN)
+        self._file = self._socket.makefile("r")
+
+    def send(self, line: str) -> None:
+        self._socket.sendall(f"{line}\n".encode())
+
+    def receive(self) -> dict:
+        """The next answer. Raises OSError."""
+        line = self._file.readline()
+        if not line:
+            raise ConnectionError("it ended")
+        return json.loads(line)
+
+    def close(self) -> None:
+        self._file.close()
+        self._socket.close()
