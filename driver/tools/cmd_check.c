@@ -5,7 +5,7 @@
 #include "show.h"
 #include "target.h"
 
-static void show_json(const struct rule *rule)
+static void show_json(const struct rule *rule, uint64_t bytes)
 {
 	const struct anemone_spec *spec = &rule->spec;
 
@@ -28,7 +28,7 @@ static void show_json(const struct rule *rule)
 	json_text("effect_op", op_name(spec->read_effect.op));
 	json_number("effect_operand", spec->read_effect.operand);
 	json_number("regions", spec->regions);
-	json_number("region_counters", region_counters(spec));
+	json_number("region_counters", region_counters(spec, bytes));
 	if (rule->identity)
 		json_text("map", "identity");
 	else
@@ -48,6 +48,7 @@ static int run(const struct options *o)
 {
 	struct limits limits = o->limits;
 	struct rules rules;
+	uint64_t bytes;
 
 	if (!o->file)
 		bad_input("check: --file is missing; allowed: a rule file (docs/rules.md), - for "
@@ -57,17 +58,18 @@ static int run(const struct options *o)
 
 		limits = device_limits(device);
 	}
+	bytes = limits.bytes;
 	rules = read_rules(o->file, &limits);
 	if (o->json)
 		json_begin(NULL, '[');
 	for (const struct rule *rule = rules.rule; rule < rules.rule + rules.count; rule++) {
 		if (o->json)
-			show_json(rule);
+			show_json(rule, bytes);
 		else
 			printf("%s: %s, regions of %llu counter%s, %u bits each\n", rule->name,
 			       type_name(rule->spec.type),
-			       (unsigned long long)region_counters(&rule->spec),
-			       region_counters(&rule->spec) == 1 ? "" : "s",
+			       (unsigned long long)region_counters(&rule->spec, bytes),
+			       region_counters(&rule->spec, bytes) == 1 ? "" : "s",
 			       spec_width(&rule->spec));
 	}
 	if (o->json)

@@ -16,12 +16,27 @@ const struct limits default_limits = { .pipelines = 8,
 				       .features = UINT64_MAX,
 				       .options = true };
 
-uint64_t region_counters(const struct anemone_spec *spec)
+uint64_t region_counters(const struct anemone_spec *spec, uint64_t bytes)
 {
+	/* Address bits that the device does not have are zero, and ask for no counters. */
+	uint64_t all = UINT64_MAX >> __builtin_clzll(bytes - 1) >> spec->sub.shift;
 	uint64_t last = spec->sub.mask >> spec->sub.shift;
 
+	if (last > all)
+		last = all;
 	/* The least power of two above the last offset. */
 	return last ? 2ULL << (63 - __builtin_clzll(last)) : 1;
+}
+
+bool reaches(const struct anemone_spec *spec, uint64_t key)
+{
+	unsigned int shift = spec->primary.shift;
+	uint64_t first = key << shift;
+
+	/* Other masks let a key have addresses in many places. */
+	if (spec->primary.mask >> shift != UINT64_MAX >> shift || !spec->end)
+		return true;
+	return first < spec->end && first + ((1ULL << shift) - 1) >= spec->start;
 }
 
 unsigned int spec_width(const struct anemone_spec *spec)
@@ -154,7 +169,7 @@ static void read_effect(const struct scope *rule, struct anemone_operation *effe
 static uint32_t region_of(const struct scope *s, const struct anemone_spec *spec, const char *at,
 			  const struct toml *entry, uint64_t base)
 {
-	uint64_t counters = region_counters(spec);
+	uint64_t counters = region_counters(spec, s->limits->bytes);
 
 	if (counters ? base % counters : base)
 		wrong(s, at, entry,
@@ -175,7 +190,7 @@ static void read_map(const struct scope *s, struct rule *rule)
 
 	if (toml_is(map, "identity")) {
 		rule->identity = true;
-		if (region_counters(&rule->spec) != 1)
+		if (region_counters(&rule->spec, s->limits->bytes) != 1)
 			wrong(s, "map", NULL,
 			      "[[key, base index], ...] with a sub mask: key 1's counters would "
 			      "begin among key 0's");

@@ -40,8 +40,12 @@ struct rules {
 struct rules read_rules(const char *path, const struct limits *limits);
 void free_rules(struct rules *rules);
 
-/* Counters of a region: as many as there are offsets, rounded up; 0 is 2^64. */
-uint64_t region_counters(const struct anemone_spec *spec);
+/*
+ * Counters of a region: as many as there are offsets in `bytes` of memory, rounded up; 0 is 2^64.
+ */
+uint64_t region_counters(const struct anemone_spec *spec, uint64_t bytes);
+/* Whether the filter lets any address of a key pass; the driver maps no other. */
+bool reaches(const struct anemone_spec *spec, uint64_t key);
 /* Bits of a counter of the spec: 0 is 64. */
 unsigned int spec_width(const struct anemone_spec *spec);
 

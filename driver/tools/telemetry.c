@@ -61,6 +61,8 @@ static const char *why(void)
 		return "the device is gone";
 	case ENOENT:
 		return "the telemetry is gone";
+	case EBUSY:
+		return "it takes turns, or the device is asleep";
 	default:
 		return strerror(errno);
 	}
@@ -150,6 +152,14 @@ void telemetry_map(struct session *session, struct telemetry *telemetry,
 		int error = errno;
 
 		undo(session, telemetry, entries, done);
+		if (error == ENOENT && entry->flags & ANEMONE_ENTRY_UNMAP)
+			fail("%s: \"%s\": key 0x%llx is not mapped", session->path, telemetry->name,
+			     (unsigned long long)entry->key);
+		if (error == ERANGE)
+			fail("%s: \"%s\": key 0x%llx is past the table's %u, or no address of it "
+			     "passes the rule's range",
+			     session->path, telemetry->name, (unsigned long long)entry->key,
+			     session->info.table);
 		errno = error;
 		fail("%s: \"%s\": key 0x%llx to region %u: %s", session->path, telemetry->name,
 		     (unsigned long long)entry->key, entry->region, why());
@@ -159,17 +169,6 @@ void telemetry_map(struct session *session, struct telemetry *telemetry,
 }
 
 /* --- Adding ----------------------------------------------------------------------------------- */
-
-static void map_identity(struct session *session, struct telemetry *added)
-{
-	uint32_t table = session->info.table;
-	uint32_t count = added->regions < table ? added->regions : table;
-	AUTO_FREE struct anemone_entry *entries = zeroed(count, sizeof(*entries));
-
-	for (uint32_t i = 0; i < count; i++)
-		entries[i] = (struct anemone_entry){ .key = i, .region = i };
-	telemetry_map(session, added, entries, count);
-}
 
 void telemetry_add(const struct session *session, const struct rule *rule, struct telemetry *added)
 {
@@ -193,10 +192,39 @@ void telemetry_add(const struct session *session, const struct rule *rule, struc
 
 void telemetry_map_rule(struct session *session, const struct rule *rule, struct telemetry *added)
 {
-	if (rule->identity)
-		map_identity(session, added);
-	else
-		telemetry_map(session, added, rule->map, rule->mapped);
+	uint32_t table = session->info.table;
+	uint32_t identity = added->regions < table ? added->regions : table;
+	uint32_t given = rule->identity ? identity : rule->mapped, count = 0;
+	AUTO_FREE struct anemone_entry *entries = zeroed(given, sizeof(*entries));
+
+	/* Keys that can never be counted do no harm in a replay; the driver refuses them. */
+	for (uint32_t i = 0; i < given; i++) {
+		entries[count] = (struct anemone_entry){ .key = i, .region = i };
+		if (!rule->identity)
+			entries[count] = rule->map[i];
+		count += reaches(&rule->spec, entries[count].key);
+	}
+	if (count < given && !rule->identity)
+		note("rule \"%s\": %u keys of the map are left out: no address of theirs is in the "
+		     "range",
+		     rule->name, given - count);
+	telemetry_map(session, added, entries, count);
+}
+
+/* The driver maps the keys of turns itself, and wants none mapped before. */
+static void make_way(struct session *session, struct telemetry *telemetry)
+{
+	AUTO_FREE struct anemone_entry *entries = zeroed(telemetry->mapped, sizeof(*entries));
+	uint64_t sweep_ns;
+	uint32_t count = telemetry->mapped;
+
+	if (telemetry->turning)
+		telemetry_rotate(session, telemetry, NULL, 0, 0, &sweep_ns);
+	for (uint32_t i = 0; i < count; i++) {
+		entries[i] = telemetry->map[i];
+		entries[i].flags |= ANEMONE_ENTRY_UNMAP;
+	}
+	telemetry_map(session, telemetry, entries, count);
 }
 
 void telemetry_rotate(struct session *session, struct telemetry *telemetry, const uint64_t *keys,
@@ -210,6 +238,8 @@ void telemetry_rotate(struct session *session, struct telemetry *telemetry, cons
 		.period_ms = period_ms,
 	};
 
+	if (count)
+		make_way(session, telemetry);
 	if (device_ioctl(session->fd, ANEMONE_ROTATE, &call))
 		fail("%s: \"%s\": rotation of %u keys: %s", session->path, telemetry->name, count,
 		     why());
@@ -219,8 +249,6 @@ void telemetry_rotate(struct session *session, struct telemetry *telemetry, cons
 		memcpy(telemetry->turns, keys, count * sizeof(*keys));
 	telemetry->turning = count;
 	telemetry->period_ms = count ? period_ms : 0;
-	/* The kernel maps for each turn; what was mapped by hand is not any more. */
-	telemetry->mapped = 0;
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */

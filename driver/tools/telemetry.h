@@ -41,6 +41,7 @@ void telemetry_free(struct telemetry *telemetry);
 /* Sets (or with ANEMONE_ENTRY_UNMAP clears) entries, in the kernel and in `map`: all or none. */
 void telemetry_map(struct session *session, struct telemetry *telemetry,
 		   const struct anemone_entry *entries, uint32_t count);
+/* What was mapped or took turns before does not any more. count = 0: the end of all turns. */
 void telemetry_rotate(struct session *session, struct telemetry *telemetry, const uint64_t *keys,
 		      uint32_t count, uint32_t period_ms, uint64_t *sweep_ns);
 struct anemone_status telemetry_status(const struct session *session,

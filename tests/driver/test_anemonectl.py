@@ -260,6 +260,15 @@ def test_map(added: Tool) -> None:
     assert "unmapped" in added.good("status", "skew").out
 
 
+def test_keys_that_nothing_reaches(tool: Tool) -> None:
+    half = RULES.replace("0x4000_0000", "0x2000_0000").replace("[83, 512]", "[500, 512]")
+    result = tool.good("add", "-f", "-", "--json", stdin=half)
+    assert [t["mapped"] for t in result.json] == [256, 1]
+    assert 'rule "skew": 1 keys of the map are left out' in result.err
+    assert "no address of it passes the rule's range" in tool("map", "skew", "500", "1").err
+    assert "key 0x1 is not mapped" in tool("map", "skew", "--unmap", "1").err
+
+
 def test_map_of_a_file(added: Tool) -> None:
     file = added.write("keys", "# key region\n0x10 0\n 17 1\t# the same\n\n18, 1\n")
     assert "3 keys set, 4 mapped" in added.good("map", "skew", "-f", file).out
@@ -281,7 +290,7 @@ def test_map_of_a_bad_file(added: Tool, text: str, said: str) -> None:
 
 def test_map_all_or_none(added: Tool) -> None:
     result = added("map", "skew", "-f", "-", stdin="17 1\n3 0\n512 0\n4 1\n")
-    assert result.code == 1 and "key 0x200 to region 0" in result.err
+    assert result.code == 1 and "key 0x200 is past the table's 512" in result.err
     added.device("R", 3 << 21, 1)
     added.device("R", 17 << 21, 1)
     assert counters(added, "skew") == {(0, 0): 1}
@@ -390,6 +399,11 @@ def test_rotate(added: Tool) -> None:
     assert "0x3" in added.good("watch", "skew", "--once", "-i", "0.1", "--counters").out
     assert "is rotated" in added("map", "skew", "1", "1").err
     assert added.good("status", "skew", "--json").json["rotated"] == 3
+    # Others take their place.
+    assert (
+        "1 keys take turns"
+        in added.good("rotate", "skew", "--period", "9", "-f", "-", stdin="7").out
+    )
     assert "rotation ended" in added.good("rotate", "skew", "--stop").out
     added.good("map", "skew", "1", "1")
     for words in (["--period", "0", "-f", "-"], ["--period", "5"], ["--stop", "-f", "-"]):

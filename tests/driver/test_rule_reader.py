@@ -177,7 +177,8 @@ def toml(rule: Rule, draw: random.Random) -> str:
 
 def at_regions(rule: Rule) -> Rule:
     """The rule with base indices at which the driver can begin a region."""
-    counters = 1 << (rule.sub_mask >> rule.sub_shift).bit_length()
+    last = min(rule.sub_mask >> rule.sub_shift, (DRAWN.device_bytes - 1) >> rule.sub_shift)
+    counters = 1 << last.bit_length()
     return replace(rule, map=[[k, b - b % counters] for k, b in rule.map.tolist()])
 
 

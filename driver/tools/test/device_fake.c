@@ -87,16 +87,17 @@ static bool good(const struct anemone_spec *s)
 	for (size_t i = 0; i < sizeof(s->name) && s->name[i]; i++)
 		if (s->name[i] < ' ' || s->name[i] > '~')
 			return false;
-	return !s->name[sizeof(s->name) - 1] && s->type >= 1 && s->type <= 3 && !s->pad &&
-	       !s->pad2 && !s->flags && !s->primary.pad && !s->sub.pad && s->primary.shift < 64 &&
-	       s->sub.shift < 64 && !memcmp(s->update.pad, zero, 6) &&
+	return s->name[0] && !s->name[sizeof(s->name) - 1] && s->type >= 1 && s->type <= 3 &&
+	       !s->pad && !s->pad2 && !s->flags && !s->primary.pad && !s->sub.pad &&
+	       s->primary.shift < 64 && s->sub.shift < 64 && !memcmp(s->update.pad, zero, 6) &&
 	       !memcmp(s->notify.pad, zero, 6) && !memcmp(s->read_effect.pad, zero, 6) &&
 	       s->update.op <= ANEMONE_OP_ADDSAT && s->notify.op <= ANEMONE_NOTIFY_LE;
 }
 
 static int add(struct fake_device *device, uint64_t self, struct anemone_add *call)
 {
-	uint64_t last = call->spec.sub.mask >> call->spec.sub.shift, counters = 1;
+	uint64_t all = (1ULL << FAKE_ADDRESS_BITS) - 1, counters = 1;
+	uint64_t last = (call->spec.sub.mask & all) >> call->spec.sub.shift;
 	unsigned int width = call->spec.width ? call->spec.width : 64, place = 0;
 	uint64_t one = (uint64_t)FAKE_STATES * 64 / width;
 	struct anemone_info now;
@@ -135,6 +136,17 @@ static int add(struct fake_device *device, uint64_t self, struct anemone_add *ca
 	return 0;
 }
 
+/* As the driver has it: a key of which the filter lets no address pass is a mistake. */
+static bool reached(const struct fake_telemetry *t, uint64_t key)
+{
+	unsigned int shift = t->spec.primary.shift;
+
+	if (key >= FAKE_TABLE)
+		return false;
+	return t->spec.primary.mask >> shift != UINT64_MAX >> shift ||
+	       (key << shift < t->spec.end && (key << shift) + (1ULL << shift) > t->spec.start);
+}
+
 static int map(struct fake_telemetry *t, struct anemone_map *call)
 {
 	const struct anemone_entry *entries = (const void *)(uintptr_t)call->entries;
@@ -143,8 +155,10 @@ static int map(struct fake_telemetry *t, struct anemone_map *call)
 		const struct anemone_entry *e = &entries[call->done];
 		bool unmap = e->flags & ANEMONE_ENTRY_UNMAP;
 
-		if (e->key >= FAKE_TABLE || (!unmap && e->region >= t->regions))
-			return wrong(EINVAL);
+		if (!reached(t, e->key) || (!unmap && e->region >= t->regions))
+			return wrong(ERANGE);
+		if (unmap && !t->region_of[e->key])
+			return wrong(ENOENT);
 		t->status.mapped -= t->region_of[e->key] != 0;
 		t->region_of[e->key] = unmap ? 0 : e->region + 1;
 		t->status.mapped += !unmap;
@@ -184,6 +198,8 @@ static int read_counters(struct fake_telemetry *t, const struct anemone_read *ca
 
 static int rotate(struct fake_telemetry *t, struct anemone_rotate *call)
 {
+	if (call->count && (t->keys || t->status.mapped))
+		return wrong(EBUSY);
 	if (call->count > FAKE_KEYS || t->region_counters > FAKE_TURN_COUNTERS)
 		return wrong(E2BIG);
 	if (call->count && (call->period_ms < 1 || call->period_ms > 60000))
@@ -191,9 +207,7 @@ static int rotate(struct fake_telemetry *t, struct anemone_rotate *call)
 	if (call->count)
 		memcpy(t->key, (void *)(uintptr_t)call->keys, call->count * sizeof(*t->key));
 	memset(t->turn, 0, sizeof(t->turn));
-	memset(t->region_of, 0, sizeof(t->region_of));
 	t->keys = call->count;
-	t->status.mapped = 0;
 	call->sweep_ns = (call->count + t->regions - 1) / t->regions * 1000000ULL * call->period_ms;
 	return 0;
 }
