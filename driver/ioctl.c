@@ -148,6 +148,10 @@ static long do_map(struct anemone_file *file, struct anemone_map *map)
 			err = -EINTR;
 		cond_resched();
 	}
+	/* Entries are posted writes; what the caller lets run behind this is to find them there. */
+	mutex_lock(&file->ctl->lock);
+	anemone_hw_read(&file->ctl->hw, ANEMONE_ID);
+	mutex_unlock(&file->ctl->lock);
 	return err;
 }
 

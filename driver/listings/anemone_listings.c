@@ -25,6 +25,12 @@ static u64 bandwidth_cap = 1000;
 module_param(bandwidth_cap, ullong, 0444);
 MODULE_PARM_DESC(bandwidth_cap, "accesses of a tenant between two polls that are too many");
 
+static unsigned int pages = 64, skewed = 4;
+module_param(pages, uint, 0444);
+MODULE_PARM_DESC(pages, "counters of hotness, and of tenants");
+module_param(skewed, uint, 0444);
+MODULE_PARM_DESC(skewed, "huge pages to look into at a time");
+
 static struct dentry *root;
 static struct anemone_telemetry *skew, *hotness, *tenants;
 
@@ -42,7 +48,7 @@ static void tenant_alert(struct anemone_telemetry *telemetry, const struct anemo
 }
 
 /* Listing 1: which base pages of some huge pages are hot? */
-static const struct anemone_spec skew_spec = {
+static struct anemone_spec skew_spec = {
 	.name = "skew",
 	.type = ANEMONE_R | ANEMONE_W,
 	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
@@ -53,7 +59,7 @@ static const struct anemone_spec skew_spec = {
 };
 
 /* Listing 2: how hot is each huge page? */
-static const struct anemone_spec hotness_spec = {
+static struct anemone_spec hotness_spec = {
 	.name = "hotness",
 	.type = ANEMONE_R | ANEMONE_W,
 	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
@@ -150,6 +156,9 @@ static void __exit end(void)
 static int __init start(void)
 {
 	tenants_spec.notify.operand = bandwidth_cap;
+	tenants_spec.regions = pages;
+	hotness_spec.regions = pages;
+	skew_spec.regions = skewed;
 	skew = anemone_register_telemetry(&skew_spec, NULL, NULL);
 	hotness = anemone_register_telemetry(&hotness_spec, NULL, NULL);
 	tenants = anemone_register_telemetry(&tenants_spec, tenant_alert, NULL);

@@ -12,6 +12,9 @@ namespace {
 constexpr unsigned kRest = 2 * (kTable + kLines) + 12000;
 // Longest wait for an answer: a write to a table waits for a clear.
 constexpr unsigned kPatience = 4 * kRest;
+// A register's read takes so many cycles more: who looks again and again whether something is done
+// makes time pass.
+constexpr unsigned kAfterRead = 16;
 } // namespace
 
 Device::Device(Interrupts& interrupts) : interrupts_(interrupts) {
@@ -54,6 +57,8 @@ template <typename Done> void Device::runUntil(Done done, const char* what) {
 std::optional<uint64_t> Device::readRegister(uint32_t offset) {
     port_.read(offset);
     runUntil([&] { return !port_.busy(); }, "a register's read is not answered");
+    for (unsigned i = 0; i < kAfterRead; ++i)
+        step();
     if (port_.failed())
         return std::nullopt;
     return port_.value();

@@ -11,11 +11,9 @@
 namespace anemone {
 
 namespace {
-// Cycles between looks at the sockets: few, as the guest waits for them.
-constexpr unsigned kSlice = 64;
-// And when there was a message: what the message itself took is not enough for programs' accesses,
-// nor for one who looks again and again whether something is done.
-constexpr unsigned kSliceBetweenMessages = 16;
+// Cycles between looks at the sockets: few, as the guest waits for them. And when there was a
+// message, which takes its own, so that programs' accesses go on between many.
+constexpr unsigned kSlice = 64, kSliceBetweenMessages = 16;
 // With no accesses to make, the guest's next message is waited for so long, in milliseconds.
 constexpr int kLull = 1;
 } // namespace
@@ -28,7 +26,8 @@ void Server::run() {
     for (bool quiet = false;;) {
         const int patience = !device.busy() ? -1 : quiet || device.injecting() ? 0 : kLull;
         quiet = !wait(patience);
-        device.run(quiet ? kSlice : kSliceBetweenMessages);
+        if (quiet || device.injecting())
+            device.run(quiet ? kSlice : kSliceBetweenMessages);
         commands_.answerWaiting();
     }
 }

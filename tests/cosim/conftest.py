@@ -3,11 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 
-from anemone.cosim import CosimError, Server, Tools, find_tools
+from anemone.cosim import (
+    CosimError,
+    Guest,
+    Server,
+    Tools,
+    build_module,
+    build_program,
+    find_tools,
+)
+
+PROGRAMS = Path(__file__).parent / "guest"
+DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
+HUGE = 1 << 21
+
+BootGuest = Callable[..., AbstractContextManager[Guest]]
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +38,17 @@ def tools() -> Tools:
 def server(tools: Tools) -> Iterator[Server]:
     with Server() as running:
         yield running
+
+
+@pytest.fixture
+def boot(tools: Tools, server: Server) -> BootGuest:
+    """A guest with the driver loaded, and these programs of guest/."""
+
+    @contextmanager
+    def booted(*programs: str) -> Iterator[Guest]:
+        built = [build_program(PROGRAMS / f"{name}.c") for name in programs]
+        with Guest(server, modules=[build_module(tools)], programs=built) as guest:
+            guest.run("insmod /mod/anemone.ko")
+            yield guest
+
+    return booted

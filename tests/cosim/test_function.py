@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 
 from anemone.cosim import Guest, Server, build_program, rows
-
-PROGRAMS = Path(__file__).parent / "guest"
-DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
-HUGE = 1 << 21
+from tests.cosim.conftest import DEVICE, HUGE, PROGRAMS
 
 
 def field(config: bytes, offset: int, size: int) -> int:

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Listings 1 and 2 of the NEMO paper by the driver. While the host makes the accesses of a trace,
+ * the counters are read again and again, with the effect that resets them; what was read in all is
+ * printed. listings skew FIRST REGIONS: base pages of huge pages, from number FIRST on. listings
+ * hotness PAGES: huge pages, from number 0 on.
+ */
+#include "telemetry.h"
+
+#define BASE_SHIFT 12
+#define ROUNDS 3   /* of reads, the first of them while the accesses are made */
+#define PIECE 1024 /* counters read by a call */
+
+static int fd;
+static struct anemone_add added;
+
+/* Reads `count` counters from `first` on and adds them to what was read of them before. */
+static void gather(uint32_t first, uint32_t count, uint64_t* sums) {
+    uint64_t values[PIECE];
+    struct anemone_read call = {.size = sizeof(call), .id = added.id, .values = (uintptr_t)values};
+    uint32_t i;
+
+    for (; count; first += call.count, count -= call.count) {
+        call.first = first;
+        call.count = count < PIECE ? count : PIECE;
+        CHECK(!ioctl(fd, ANEMONE_READ, &call));
+        for (i = 0; i < call.count; i++)
+            sums[first + i] += values[i];
+    }
+}
+
+static unsigned long long seen(void) {
+    struct anemone_status counts = status(fd, added.id);
+
+    return counts.matched + counts.unmapped;
+}
+
+int main(int argc, char** argv) {
+    unsigned int first = argc == 4 ? atoi(argv[2]) : 0, regions = atoi(argv[argc - 1]), count, i;
+    struct anemone_entry* entries = calloc(regions, sizeof(*entries));
+    struct anemone_spec spec = counting(argv[1], regions);
+    uint64_t* sums;
+
+    if (!strcmp(argv[1], "skew"))
+        spec.sub = (struct anemone_field){.mask = (1 << HUGE_SHIFT) - (1 << BASE_SHIFT),
+                                          .shift = BASE_SHIFT};
+    fd = open_device();
+    added = add(fd, spec);
+    CHECK(added.regions == regions);
+    count = regions * added.region_counters;
+    for (i = 0; i < regions; i++)
+        entries[i] = (struct anemone_entry){.key = first + i, .region = i};
+    map_keys(fd, added.id, entries, regions);
+    printf("pipelines %u counters %u\n", added.pipelines, added.region_counters);
+
+    sums = calloc(count, sizeof(*sums));
+    CHECK(sums);
+    ask("start %s", argv[1]);
+    gather(0, PIECE, sums);
+    printf("early %llu\n", seen());
+    for (i = 0; i < ROUNDS; i++)
+        gather(0, count, sums);
+    ask("wait");
+    gather(0, count, sums);
+
+    for (i = 0; i < count; i++)
+        if (sums[i])
+            printf("counter %u %llu\n", i, (unsigned long long)sums[i]);
+    memset(sums, 0, count * sizeof(*sums));
+    gather(0, count, sums);
+    for (i = 0; i < count; i++)
+        CHECK(!sums[i]);
+    printf("matched %llu unmapped %llu\n", (unsigned long long)status(fd, added.id).matched,
+           (unsigned long long)status(fd, added.id).unmapped);
+    return 0;
+}
