@@ -57,6 +57,11 @@ static bool holds(unsigned int predicate, u64 value, u64 operand)
 	}
 }
 
+static u64 get_counter(u64 word, unsigned int width, unsigned int index)
+{
+	return anemone_cut(word >> (index * width % 64), width);
+}
+
 static unsigned int width_of(const struct anemone_rule *rule)
 {
 	return 8U << ANEMONE_GET(RULE_CONTROL_COUNTER_WIDTH, rule->control);
@@ -77,7 +82,7 @@ static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 inde
 	u64 operands[] = { rule->operand, address >> 6, write };
 	u64 *word = &pipeline->states[channel][index / (64 / width)];
 	u64 value = update(ANEMONE_GET(RULE_CONTROL_OP, rule->control), width,
-			   anemone_counter(*word, width, index % (64 / width)),
+			   get_counter(*word, width, index % (64 / width)),
 			   operands[ANEMONE_GET(RULE_CONTROL_OPERAND_SOURCE, rule->control)]);
 
 	*word = put_counter(*word, width, index, value);
@@ -270,7 +275,7 @@ static void apply_effect(struct mock_pipeline *pipeline, u64 *word)
 
 		if (kind == ANEMONE_READ_EFFECT_OP)
 			value = update(ANEMONE_GET(RULE_CONTROL_EFFECT_OP, rule->control), width,
-				       anemone_counter(*word, width, i), rule->effect_operand);
+				       get_counter(*word, width, i), rule->effect_operand);
 		*word = put_counter(*word, width, i, value);
 	}
 }

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import lzma
 import shlex
-import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
 from anemone.cosim.initramfs import Content
-from anemone.cosim.programs import BUILT
+from anemone.cosim.programs import build_plugin
 from anemone.cosim.server import Server
 from anemone.cosim.tools import CosimError, Tools
-from anemone.rtl.builder import ROOT
 
 # Where QEMU puts the first CXL window when the guest has less than 3 GiB; the guest is asked.
 BASE = 0x1_1000_0000
@@ -27,9 +24,6 @@ BYTES = 256 << 20
 NODE = 1
 
 _MODULES = ("cxl_acpi", "cxl_pci", "cxl_mem", "dax_cxl", "kmem")
-_SOURCES = ROOT / "sim" / "plugin"
-_RING = ROOT / "sim" / "vfio"
-
 # Words of struct anemone_ring (sim/vfio/ring.h).
 _SEEN, _READS, _WRITES, _PAGES, _N_PAGES = 16, 17, 18, 24, 8192
 
@@ -43,7 +37,9 @@ class CxlMemory:
     def __init__(self, tools: Tools, server: Server) -> None:
         if server.ring is None:
             raise CosimError("the server has no ring: make it with cxl.server()")
-        plugin = f"file={build_plugin()},ring={server.ring},base={BASE:#x},bytes={BYTES:#x}"
+        plugin = (
+            f"file={build_plugin('accesses')},ring={server.ring},base={BASE:#x},bytes={BYTES:#x}"
+        )
         words = (
             "-machine cxl=on,cxl-fmw.0.targets.0=cxl,cxl-fmw.0.size=4G"
             # To Linux a hypervisor's CXL regions have stale caches, which it refuses.
@@ -51,7 +47,8 @@ class CxlMemory:
             f" -object memory-backend-ram,id=far,share=on,size={BYTES >> 20}M"
             " -device pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl"
             " -device cxl-rp,port=0,bus=cxl,id=root,chassis=0,slot=2"
-            f" -device cxl-type3,bus=root,volatile-memdev=far -plugin {plugin}"
+            f" -device cxl-type3,bus=root,volatile-memdev=far"
+            f" -plugin {build_plugin('accesses')},{where}"
         )
         self._ring = server.ring
         self._files = {f"/mod/{name}.ko": module(tools, name) for name in _MODULES}
@@ -109,21 +106,6 @@ class CxlMemory:
 def server() -> Server:
     """A server whose device is at the node's addresses, and that takes its accesses."""
     return Server(host_base=BASE, host_size=BYTES, ring=True)
-
-
-def build_plugin() -> Path:
-    """The plugin, for the QEMU that mk/cosim-tools.sh fetches."""
-    BUILT.mkdir(parents=True, exist_ok=True)
-    plugin, fresh = BUILT / "accesses.so", BUILT / "accesses.new"
-    command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-    done = subprocess.run(
-        [*command, f"-I{_RING}", "-o", fresh, _SOURCES / "accesses.c"],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    if done.returncode:
-        raise CosimError(f"the plugin does not compile:\n{done.stderr}")
-    fresh.replace(plugin)
-    return plugin
 
 
 def module(tools: Tools, name: str) -> bytes:

@@ -15,7 +15,7 @@ from anemone.rtl.builder import ROOT
 
 BUILT = ROOT / "build" / "cosim"
 DRIVER = ROOT / "driver"
-# The calls before the interface within the kernel, which has a header of the same name.
+# The uapi first: the other folder has the kernel's own header of the same name.
 _HEADERS = (DRIVER / "include" / "uapi", DRIVER / "include")
 _FLAGS = ("-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
 
@@ -30,6 +30,29 @@ def build_program(source: Path) -> Path:
     _run(["gcc", *_FLAGS, *include, "-o", fresh, source], source)
     fresh.replace(program)
     return program
+
+
+def build_plugin(name: str) -> Path:
+    """sim/plugin/NAME.c, for QEMU's -plugin."""
+    BUILT.mkdir(parents=True, exist_ok=True)
+    source, plugin = ROOT / "sim" / "plugin" / f"{name}.c", BUILT / f"{name}.so"
+    fresh = BUILT / f"{name}.{os.getpid()}.so"
+    flags = ("-std=gnu11", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror")
+    ring = f"-I{ROOT / 'sim' / 'vfio'}"  # that is shared with the server
+    _run(["gcc", *flags, ring, "-o", fresh, source], source)
+    fresh.replace(plugin)
+    return plugin
+
+
+def build_anemonectl() -> Path:
+    """The driver's tool for the guest."""
+    folder = BUILT / "anemonectl"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (BUILT / ".anemonectl.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tool = DRIVER / "tools"
+        _run(["make", "-C", tool, f"BUILD={folder}", "LDFLAGS=-static"], tool)
+    return folder / "anemonectl"
 
 
 def build_module(tools: Tools) -> Path:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""anemonectl, built on devices that are files (driver/tools/test) and with sanitizers."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "anemonectl-test"
+SANITIZERS = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+@pytest.fixture(scope="session")
+def build() -> Path:
+    """The folder of anemonectl-fake and fake-access."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two workers of pytest
+        command = ["make", "-s", "-C", ROOT / "driver/tools", "test-device", f"BUILD={BUILD}"]
+        subprocess.run([*command, f"CFLAGS={SANITIZERS}"], check=True, timeout=300)
+    return BUILD
+
+
+@dataclass
+class Result:
+    """What a command said and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@dataclass
+class Tool:
+    """anemonectl for a user with devices of his own."""
+
+    build: Path
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.devices = self.folder / "dev"
+        self.runtime = self.folder / "run"
+        for folder in (self.devices, self.runtime):
+            folder.mkdir()
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "ANEMONE_FAKE": str(self.devices),
+            "XDG_RUNTIME_DIR": str(self.runtime),
+            # A process that ends leaves its memory to the system.
+            "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
+            "UBSAN_OPTIONS": "exitcode=99",
+        }
+
+    def __call__(self, *words: object, stdin: str | bytes = "", **more: str) -> Result:
+        done = subprocess.run(
+            [self.build / "anemonectl-fake", *map(str, words)],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True, timeout=60, check=False, cwd=self.folder,
+            env=self.environment | more,
+        )  # fmt: skip
+        assert done.returncode != 99, done.stderr.decode()
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def good(self, *words: object, stdin: str | bytes = "") -> Result:
+        """The same, when it has to succeed."""
+        result = self(*words, stdin=stdin)
+        assert result.code == 0, result.err
+        return result
+
+    def device(self, *words: object, number: int = 0) -> None:
+        """fake-access: `new`, or accesses of a device's memory."""
+        command = [self.build / "fake-access", self.devices / f"anemone{number}", *map(str, words)]
+        subprocess.run(command, check=True, timeout=60, env=self.environment)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+@pytest.fixture
+def tool(build: Path, tmp_path: Path):
+    """With one device; what holds its telemetries ends with the test."""
+    tool = Tool(build, tmp_path)
+    tool.device("new")
+    yield tool
+    tool("rm", "--all")

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""anemonectl's reader of rule files against the software's: what both accept, refuse, and say."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anemone.errors import InputError
+from anemone.geometry import Geometry
+from anemone.rules import Rule, load_rules, truncated_operands
+from tests.driver.conftest import ROOT, Result
+from tests.model.strategies import rules as random_rules
+from tests.model.test_rule_files import BAD, GEOMETRY, GOOD, LEAST, LEAVES, SCRAPS
+
+SMALL = ["--pipelines", "2", "--states", "16", "--table", "8", "--device-gib", "1"]
+ENVIRONMENT = {"PATH": os.environ["PATH"], "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
+               "UBSAN_OPTIONS": "exitcode=99"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def check(build: Path):
+    """`anemonectl check --json` of a text."""
+
+    def run(data: str | bytes, *options: str) -> Result:
+        # "-" for the file; errors then call it stdin.
+        done = subprocess.run(
+            [build / "anemonectl-fake", "check", "--json", "-f", "-", *options],
+            input=data.encode() if isinstance(data, str) else data,
+            capture_output=True, timeout=60, check=False, env=ENVIRONMENT,
+        )  # fmt: skip
+        out, err = done.stdout.decode(), done.stderr.decode()
+        assert done.returncode in (0, 2), err
+        if done.returncode:
+            assert out == "" and err.count("\n") >= 1 and "; allowed: " in err
+        return Result(done.returncode, out, err)
+
+    return run
+
+
+def expected(rule: Rule) -> dict:
+    """What `check --json` has to show of a rule, but for regions."""
+    fields = {k: v for k, v in vars(rule).items() if k not in ("map", "read_every")}
+    if rule.notify_op == "none":
+        fields["notify_operand"] = 0
+    return fields
+
+
+def compare(check, tmp_path: Path, data: str | bytes, geometry: Geometry, *options: str) -> bool:
+    """Both readers agree on a file; whether it is good."""
+    path = tmp_path / "rules.toml"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    result = check(data, *options)
+    try:
+        rules = load_rules(path, geometry)
+    except InputError as e:
+        assert result.code == 2, f"accepted, but: {e}"
+        return False
+    # The driver places regions: this the software does not ask for.
+    if result.code and (
+        "multiple of the region's" in result.err or "with a sub mask" in result.err
+    ):
+        return False
+    assert result.code == 0, result.err
+    notes = [f"anemonectl: {note}" for note in truncated_operands(rules)]
+    assert [line for line in result.err.splitlines() if "read_every" not in line] == notes
+    for rule, shown in zip(rules, result.json, strict=True):
+        assert {k: shown[k] for k in expected(rule)} == expected(rule)
+        if shown["map"] == "identity":
+            continue
+        counters = shown["region_counters"]
+        assert [[k, r * counters] for k, r in shown["map"]] == rule.map.tolist()
+        assert shown["regions"] == max([r for _, r in shown["map"]], default=0) + 1
+    return True
+
+
+def test_the_projects_own_files(check, tmp_path: Path) -> None:
+    text = (ROOT / "docs/rules.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", text, re.S)
+    assert compare(check, tmp_path, example, Geometry())
+    names = [rule["name"] for rule in check(example).json]
+    assert names == ["hotness", "skew", "bandwidth"]
+    assert check(example).json[1]["map"] == [[17, 0], [803, 1]]
+    for good in (GOOD.replace("[7, 63]", "[7, 0]"), LEAST, GOOD.replace("\n", "\r\n")):
+        compare(check, tmp_path, good, GEOMETRY, *SMALL)
+    assert compare(check, tmp_path, LEAST, GEOMETRY, *SMALL)
+
+
+@pytest.mark.parametrize(("old", "new", "place", "field", "value", "allowed"), BAD)
+def test_says_the_same(check, old: str, new: str, place: str, field: str, value: str,
+                       allowed: str) -> None:  # fmt: skip
+    result = check(GOOD.replace(old, new, 1), *SMALL)
+    assert result.code == 2
+    (line,) = result.err.splitlines()
+    if field == "TOML":  # each parser has its own words and its own place within the line
+        at = re.match(r"line \d+", place)
+        assert at and line.startswith(f"anemonectl: stdin: {at[0]}, column ")
+        return
+    # What no field takes is shown as it was written.
+    value = {"1000.0": "1e3", "0x10000000000000000": "18446744073709551616"}.get(value, value)
+    assert line.startswith(f"anemonectl: stdin: {place}: {field} is {value}"), line
+    assert allowed in line.partition("; allowed: ")[2], line
+
+
+def test_names_of_their_own(check) -> None:
+    place = 'rule 2 "hot" (line 17): name is "hot"; allowed: a name of its own (rule 1'
+    assert place in check(GOOD.replace("[7, 63]", "[7, 0]") * 2, *SMALL).err
+
+
+def test_bases_that_are_no_region(check) -> None:
+    text = LEAST.replace('"identity"', "[[0, 1]]") + "sub = { mask = 0x3, shift = 0 }\n"
+    said = check(text).err
+    assert 'rule 1 "least" (line 7): map[0] is [0, 1]; allowed: a base index that is a' in said
+    assert "the region's 4 counters" in said
+    assert check(text.replace("[0, 1]", "[0, 8]")).json[0]["map"] == [[0, 2]]
+    refused = check(text.replace("[[0, 1]]", '"identity"'))
+    assert refused.code == 2 and "sub mask" in refused.err
+
+
+def test_near_is_for_flat_memory_mode(check) -> None:
+    text = GOOD.replace("[7, 63]", "[7, 0]").replace('type = "RW"', 'type = "RW"\nnear = "hit"')
+    assert "flat memory mode" in check(text, *SMALL).err
+    assert check(text.replace("sub =", "# "), "--flat").json[0]["near"] == "hit"
+
+
+# --- Files that are drawn -----------------------------------------------------------------------
+
+
+def toml(rule: Rule, draw: random.Random) -> str:
+    """A rule as a file has it, in one of the ways of writing it."""
+
+    def n(value: int) -> str:
+        ways = [f'"{value:#x}"', f'"{value:#X}"'.replace("0X", "0x"), hex(value), str(value)]
+        ways += [f"0o{value:o}", f"0b{value:b}", f"{value:_}"]
+        return draw.choice(ways)
+
+    def table(name: str, **fields: str) -> str:
+        inside = [f"{k} = {v}" for k, v in fields.items()]
+        if draw.random() < 0.2:
+            return "".join(f"{name}.{one}\n" for one in inside)
+        return f"{name} = {{ {', '.join(inside)} }}\n"
+
+    gap = draw.choice(["", " ", "\n  ", " # a comment\n"])
+    pairs = ("," + gap).join(
+        f"[{n(k)}, {n(b)}{draw.choice(['', ','])}]" for k, b in rule.map.tolist()
+    )
+    operand = n(rule.operand) if rule.operand_kind == "imm" else f'"{rule.operand_kind}"'
+    quote = draw.choice(["'", '"'])
+    lines = [
+        f"name = {quote}{rule.name}{quote}\n",
+        f'"type" = "{rule.type}"\n',
+        f"range = [{n(rule.start)},{gap}{n(rule.end)}{gap}]\n",
+        table("primary", mask=n(rule.primary_mask), shift=n(rule.primary_shift)),
+        table("sub", mask=n(rule.sub_mask), shift=n(rule.sub_shift)),
+        table("update", op=f'"{rule.op}"', operand=operand),
+        f"width = {rule.width} # bits\n",
+        table("notify", op=f'"{rule.notify_op}"', operand=n(rule.notify_operand)),
+        f"map = [{gap}{pairs}{gap}]\n",
+        f"read_every = {rule.read_every}\n",
+    ]
+    if rule.effect_op != "none":
+        key = "value" if rule.effect_op == "reset" else "operand"
+        lines.append(
+            table("read_effect", op=f"'{rule.effect_op}'", **{key: n(rule.effect_operand)})
+        )
+    draw.shuffle(lines)
+    return "[[rule]]\n" + "".join(lines)
+
+
+def at_regions(rule: Rule) -> Rule:
+    """The rule with base indices at which the driver can begin a region."""
+    last = min(rule.sub_mask >> rule.sub_shift, (DRAWN.device_bytes - 1) >> rule.sub_shift)
+    counters = 1 << last.bit_length()
+    return replace(rule, map=[[k, b - b % counters] for k, b in rule.map.tolist()])
+
+
+DRAWN = Geometry(channels=2, pipelines=4, states=16, table=16, device_gib=1)
+DRAWN_OPTIONS = ["--pipelines", "4", "--states", "16", "--table", "16", "--device-gib", "1"]
+SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=SHARED)
+@given(st.data(), st.randoms(use_true_random=False))
+def test_drawn_rules(check, tmp_path: Path, data: st.DataObject, draw: random.Random) -> None:
+    drawn = [data.draw(random_rules(DRAWN, name=f"rule {i}")) for i in range(draw.randint(1, 3))]
+    text = "".join(toml(at_regions(rule), draw) for rule in drawn)
+    assert compare(check, tmp_path, text, DRAWN, *DRAWN_OPTIONS)
+
+
+NAMES = st.text(
+    st.characters(exclude_categories=["Cn", "Cs"], exclude_characters='"\\'), max_size=101
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=SHARED)
+@given(NAMES)
+def test_names(check, tmp_path: Path, name: str) -> None:
+    compare(check, tmp_path, LEAST.replace("least", name), GEOMETRY, *SMALL)
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=SHARED)
+@given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 12), SCRAPS), max_size=4))
+def test_a_good_file_with_pieces_replaced(check, tmp_path: Path, edits: list) -> None:
+    text = GOOD.replace("[7, 63]", "[7, 0]").replace("0x1FF000", "0")
+    for at, cut, scrap in edits:
+        text = text[:at] + scrap + text[at + cut :]
+    compare(check, tmp_path, text, GEOMETRY, *SMALL)
+
+
+KEYS = ["name", "type", "range", "primary", "sub", "update", "width", "notify", "read_effect",
+        "map", "read_every", "x"]  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=SHARED)
+@given(st.dictionaries(st.sampled_from(KEYS), LEAVES, min_size=1))
+def test_right_keys_with_wrong_values(check, tmp_path: Path, values: dict[str, str]) -> None:
+    lines = dict(line.split(" = ", 1) for line in GOOD.replace(",\n", ",").splitlines()[2:])
+    text = "[[rule]]\n" + "".join(f"{k} = {v}\n" for k, v in (lines | values).items())
+    compare(check, tmp_path, text, GEOMETRY, *SMALL)
+
+
+# What TOML has beyond the plain layout; each is good or bad for both.
+TOML_TEXTS = [
+    'rule = [{ name = "a", type = "R", range = [0, 1], primary = { mask = 1, shift = 0 }, '
+    'update = { op = "or", operand = 1 }, map = [] }]',
+    LEAST + '[rule.read_effect]\nop = "shr"\noperand = 1\n[rule.notify]\nop = "none"\n',
+    LEAST + '[rule.notify]\nop = "none"\n[rule.notify]\n',
+    LEAST + '[rule.update]\noperand = 3\n',
+    LEAST + 'update.x = 3\n',
+    LEAST + 'notify.op = "none"\nnotify.operand = 1\n',
+    LEAST + 'notify.op = "none"\n[rule.notify]\noperand = 1\n',
+    LEAST.replace('"least"', '"""\\\n   le\\\n   ast"""'),
+    LEAST.replace('"least"', "'''least'''"), LEAST.replace('"least"', '"""a""b"""""'),
+    LEAST.replace('"least"', r'"l\u00e9\U0001F41a"'), LEAST.replace('"least"', r'"\ud800"'),
+    LEAST.replace('"least"', r'"\x41"'), LEAST.replace('"least"', r'"\q"'),
+    LEAST.replace("[64, 128]", "[64, 128,]"), LEAST.replace("[64, 128]", "[64, 128,,]"),
+    LEAST.replace("[64, 128]", "[+64, 1_28]"), LEAST.replace("[64, 128]", "[064, 128]"),
+    LEAST.replace("[64, 128]", "[-0, 128]"), LEAST.replace("[64, 128]", "[0x_4, 128]"),
+    LEAST.replace("[64, 128]", "[\n\n64 # 3\n, 128]"), LEAST.replace("shift = 63", "shift = 63,"),
+    LEAST.replace("shift = 63", "\nshift = 63"), LEAST.replace("[[rule]]", "[[ rule ]] # x"),
+    LEAST.replace("[[rule]]", "[ [rule]]"), LEAST.replace("[[rule]]", "[rule]"),
+    LEAST.replace("[[rule]]", '[["rule"]]'), LEAST + "[[rule.map]]\n", LEAST + "[rule]\n",
+    LEAST + "[[rule.x.y]]\n", LEAST + "\rwidth = 8", "\ufeff" + LEAST, LEAST + "# \x01\n",
+    LEAST + "# é \x7f\n", LEAST + "width = 8 width = 8\n", LEAST.replace(" = ", "=", 1),
+    "", "\n\n", "rule = []", "rule = 3", "[rule]\n", "[[rule]]", "a.b.c = 1", "[[rule]]\n" * 3,
+    LEAST + "width = inf\n", LEAST + "width = 8_\n", LEAST + "width = 0x8\n",
+    LEAST + "width = 07\n",
+    LEAST.replace("mask = 0,", "mask = 18446744073709551615,"),
+    LEAST.replace("mask = 0,", "mask = 18446744073709551616,"),
+    LEAST.replace("mask = 0,", 'mask = "0x00000000000000000000000000000001",'),
+    LEAST + "read_every = 9223372036854775808\n", LEAST + "read_every = 9223372036854775807\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TOML_TEXTS, ids=range(len(TOML_TEXTS)))
+def test_toml(check, tmp_path: Path, text: str) -> None:
+    compare(check, tmp_path, text, GEOMETRY, *SMALL)
+
+
+# --- Bytes that are no rules --------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=SHARED)
+@given(st.binary(max_size=300) | st.text("[]{}=\"'.,\n #0x_19rulenamp-\\").map(str.encode))
+def test_any_bytes(check, tmp_path: Path, data: bytes) -> None:
+    compare(check, tmp_path, data, GEOMETRY, *SMALL)
+
+
+def test_mutated_bytes(check) -> None:
+    """Under the address sanitizer; a seed that fails is in the message."""
+    for seed in range(400):
+        draw = random.Random(seed)
+        data = bytearray(draw.choice([GOOD, GOOD + LEAST, *TOML_TEXTS]).encode() or b"\n")
+        for _ in range(draw.randint(1, 8)):
+            at = draw.randrange(len(data))
+            how = draw.randrange(4)
+            if how == 0:
+                data[at] = draw.randrange(256)
+            elif how == 1:
+                del data[at : at + draw.randint(1, 20)]
+            elif how == 2:
+                data[at:at] = data[at : at + draw.randint(1, 40)]
+            else:
+                data[at:at] = bytes([draw.choice(b"[]{}\"'\\=.,\n#")]) * draw.choice([1, 3, 200])
+            data = data or bytearray(b"\n")
+        try:
+            check(bytes(data))
+        except AssertionError as e:
+            raise AssertionError(f"seed {seed}: {bytes(data)!r}") from e
+
+
+def test_deep_and_long(check) -> None:
+    for text in (
+        "a = " + "[" * 100_000,
+        "a = " + "{a=" * 100_000,
+        "a." * 50_000 + "a = 1",
+        "[" + "a." * 50_000 + "a]",
+        "a = " + "9" * 100_000,
+        '"' + "é" * 100_000 + '" = 1',
+    ):
+        assert check(text).code == 2

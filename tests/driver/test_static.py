@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What compilers and checkers say of the driver, and that its pages tell of everything."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.driver.conftest import ROOT
+
+DRIVER = ROOT / "driver"
+UAPI = DRIVER / "include/uapi/linux/anemone.h"
+HEADERS = sorted(Path("/lib/modules").glob("6.12*/build/Makefile"))
+PAGES = [DRIVER / "man/anemone.4", DRIVER / "tools/man/anemonectl.8"]
+
+
+def sh(*command: object, **more) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=580,
+                          check=False, **more)  # fmt: skip
+
+
+# --- The module ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the driver: a module's build writes beside its sources."""
+    if not HEADERS:
+        pytest.skip("no headers of Linux 6.12: linux-headers-6.12-amd64 is what setup asks apt for")
+    copy = tmp_path_factory.mktemp("module") / "driver"
+    unwanted = shutil.ignore_patterns("*.o", "*.ko", "*.cmd", "*.mod*", "build")
+    shutil.copytree(DRIVER, copy, ignore=unwanted)
+    return copy
+
+
+def test_the_module_builds_without_a_warning(tree: Path) -> None:
+    """With the compiler's stricter warnings, and with sparse; the paper's listings, too."""
+    built = sh("make", "-C", tree, f"KDIR={HEADERS[-1].parent}", "W=1", "C=2", "CHECK=sparse",
+               "CONFIG_ANEMONE_LISTINGS=m", "modules")  # fmt: skip
+    said = built.stdout + built.stderr
+    assert built.returncode == 0, said[-4000:]
+    # Of the kernel's own scripts: vmlinux, with its types, is not among the headers.
+    said = "\n".join(line for line in said.splitlines() if "Skipping BTF generation" not in line)
+    assert not re.search(r"warning|error:", said, re.I), said[-4000:]
+    checked = re.findall(r"^  CHECK +(\S+)", said, re.M)
+    assert {Path(name).name for name in checked} >= {p.name for p in DRIVER.glob("*.c")}
+    assert (tree / "anemone.ko").exists()
+
+
+def test_dkms_builds_it_so(tree: Path) -> None:
+    """dkms.conf is shell, and its commands are run in the sources with these variables."""
+    script = '. ./dkms.conf && echo "$PACKAGE_NAME ${BUILT_MODULE_NAME[0]}" && eval "${MAKE[0]} -n"'
+    environment = os.environ | {"kernel_source_dir": str(HEADERS[-1].parent)}
+    ran = sh("bash", "-euc", script, cwd=tree, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("anemone anemone\n") and str(HEADERS[-1].parent) in ran.stdout
+
+
+# --- Style --------------------------------------------------------------------------------------
+
+# What checkpatch asks of the kernel's own code that this is not.
+UAPI_IGNORES = {
+    "BIT_MACRO": "the kernel's macro, which user space does not have",
+}
+TOOL_IGNORES = UAPI_IGNORES | {
+    "CAMELCASE": "C's own names: PRIx64, _Noreturn",
+    "EMBEDDED_FUNCTION_NAME": "messages name options and words that functions are called after",
+    "LINE_SPACING": "it takes a declaration with AUTO_FREE before it for a statement",
+    "MACRO_ARG_REUSE": "of constants",
+    "PREFER_DEFINED_ATTRIBUTE_MACRO": "the kernel's macro, which user space does not have",
+    "SPLIT_STRING": "pages of help, and messages of more than a line's 100 columns",
+    "VOLATILE": "sig_atomic_t",
+}
+MODULE_IGNORES = {
+    "LINUX_VERSION_CODE": "out of the tree it is built for kernels of several versions",
+    "CONSTANT_COMPARISON": "it takes LINUX_VERSION_CODE for a constant that is on the wrong side",
+    "MACRO_ARG_REUSE": "of names that are pasted",
+}
+
+
+@pytest.fixture(scope="module")
+def checkpatch() -> Path:
+    """The kernel's script, out of its source in the cache."""
+    found = sh(ROOT / "mk/kernel-source.sh")
+    if found.returncode == 2:
+        pytest.skip(f"no kernel source: {found.stderr.strip().splitlines()[-1]}")
+    assert found.returncode == 0, found.stderr
+    return Path(found.stdout.strip()) / "scripts/checkpatch.pl"
+
+
+def sources(of: str) -> list[Path]:
+    """Our own C, by whose rules it is written: the module's, the tool's, the user's header's."""
+    listed = sh("git", "ls-files", "-co", "--exclude-standard", "driver", cwd=ROOT).stdout
+    files = [ROOT / name for name in listed.splitlines() if name.endswith((".c", ".h"))]
+    kinds: dict[str, list[Path]] = {"module": [], "tool": [], "uapi": []}
+    for file in files:
+        if "SPDX" not in file.read_text() or "Generated from" in file.read_text():
+            continue
+        inside = file.relative_to(DRIVER)
+        kind = "tool" if inside.parts[0] == "tools" else "uapi" if file == UAPI else "module"
+        kinds[kind].append(file)
+    assert all(kinds.values())
+    return kinds[of]
+
+
+@pytest.mark.parametrize(
+    ("of", "ignored"), [("module", MODULE_IGNORES), ("tool", TOOL_IGNORES), ("uapi", UAPI_IGNORES)]
+)
+def test_checkpatch(checkpatch: Path, of: str, ignored: dict[str, str]) -> None:
+    command = ["perl", checkpatch, "--no-tree", "--strict", "--terse", "--show-types",
+               "--max-line-length=100"]  # fmt: skip
+    ran = sh(*command, "--ignore=" + ",".join(ignored), "-f", *sources(of))
+    found = [line for line in ran.stdout.splitlines() if re.search("ERROR:|WARNING:|CHECK:", line)]
+    assert not found, "\n".join(found)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+# --- The user's header --------------------------------------------------------------------------
+
+
+def test_uapi_includes_only_what_user_space_has() -> None:
+    includes = re.findall(r"#include\s+(\S+)", UAPI.read_text())
+    assert includes == ["<linux/ioctl.h>", "<linux/types.h>"]
+
+
+def structures() -> dict[str, list[str]]:
+    """Members of every structure of the header, by its name; those without end left out."""
+    found = {}
+    text = re.sub(r"/\*.*?\*/", "", UAPI.read_text(), flags=re.S)
+    for name, body in re.findall(r"struct (anemone_\w+) \{(.*?)\};", text, re.S):
+        members = []
+        for declaration in body.split(";"):
+            listed = re.sub(r"^\s*(struct \w+|\w+)\s", "", declaration)
+            members += [re.sub(r"\[\w+\]", "", m).strip() for m in listed.split(",") if m.strip()]
+        found[name] = [m for m in members if not m.endswith("[]")]
+    return found
+
+
+def layout(tmp_path: Path, *flags: str) -> list[str]:
+    """Sizes, and offsets + 1, as sizes of an object file's symbols: no C library is needed."""
+    lines = ["#include <stddef.h>", "#include <linux/anemone.h>"]
+    for name, members in structures().items():
+        lines.append(f"char {name}[sizeof(struct {name})];")
+        lines += [f"char {name}__{m}[1 + offsetof(struct {name}, {m})];" for m in members]
+    source, made = tmp_path / "layout.c", tmp_path / "layout.o"
+    source.write_text("\n".join(lines) + "\n")
+    # For 32 bits Debian's compiler has no folder of its own for asm/, which is the same.
+    asm = "/usr/include/" + sh("gcc", "-print-multiarch").stdout.strip()
+    ran = sh("gcc", *flags, "-Wall", "-Wextra", "-Wpadded", "-Werror", "-c", "-fno-common",
+             "-I", DRIVER / "include/uapi", "-idirafter", asm, source, "-o", made)  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    symbols = [line.split() for line in sh("nm", "-S", made).stdout.splitlines()]
+    found = sorted(f"{name} {int(size, 16)}" for _, size, _, name in symbols)
+    assert len(found) == len(lines) - 2
+    return found
+
+
+def test_uapi_is_the_same_for_32_and_64_bits(tmp_path: Path) -> None:
+    """Also -Wpadded: no hole in it that a kernel could not say zero of."""
+    assert len(structures()) >= 15
+    assert layout(tmp_path, "-m64", "-std=c11") == layout(tmp_path, "-m32", "-std=c11")
+    assert layout(tmp_path, "-m64", "-std=gnu89")
+
+
+def test_uapi_is_cplusplus(tmp_path: Path) -> None:
+    source = tmp_path / "u.cc"
+    source.write_text("#include <linux/anemone.h>\nunsigned call = ANEMONE_ADD;\n"
+                      "int main() { return sizeof(anemone_add) == 0; }\n")  # fmt: skip
+    made = sh("g++", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", DRIVER / "include/uapi",
+              source)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+
+
+def test_uapi_has_released_call_numbers() -> None:
+    """What driver/kunit/uapi_test.c holds the kernel to is all there is."""
+    calls = set(re.findall(r"#define (ANEMONE_\w+) _IO", UAPI.read_text()))
+    held = set(re.findall(r"EQ\(test, (\w+)", (DRIVER / "kunit/uapi_test.c").read_text()))
+    assert calls <= held
+
+
+# --- Pages --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_pages_are_good_troff(page: Path) -> None:
+    made = sh("groff", "-man", "-t", "-ww", "-Tutf8", page)
+    assert made.returncode == 0 and made.stderr == "" and len(made.stdout) > 2000
+    if shutil.which("man"):
+        made = sh(
+            "man", "--warnings", "-E", "UTF-8", "-l", page, env=os.environ | {"MANWIDTH": "80"}
+        )
+        assert made.stderr == ""
+
+
+def test_the_devices_page_has_every_call_and_attribute() -> None:
+    page = PAGES[0].read_text()
+    for call in re.findall(r"#define (ANEMONE_\w+) _IO", UAPI.read_text()):
+        assert re.search(rf"^\.BR {call} ", page, re.M), call
+    attributes = re.findall(r"&dev_attr_(\w+)\.attr", (DRIVER / "sysfs.c").read_text())
+    attributes += re.findall(r"&flat##c##_(\w+)\.attribute", (DRIVER / "flat.c").read_text())
+    missing = [name for name in attributes if not re.search(rf"^\.BR? .*\b{name}\b", page, re.M)]
+    assert attributes and not missing
+
+
+def test_the_tools_page_has_every_command_and_option() -> None:
+    page = PAGES[1].read_text().replace("\\-", "-")
+    main = (DRIVER / "tools/main.c").read_text()
+    for command in re.findall(r"&command_(\w+)", main):
+        assert re.search(rf'^\.BI? "?{command}\b', page, re.M), command
+    options = (DRIVER / "tools/options.c").read_text()
+    limits = {"pipelines", "states", "table", "device-gib", "flat"}  # of check, by its --help
+    for option in set(re.findall(r'\{ \{ "([a-z-]+)"', options)) - limits:
+        short = {"file": "-f", "output": "-o"}.get(option, f"--{option}")
+        assert short in page, option
