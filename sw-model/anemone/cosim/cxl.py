@@ -37,9 +37,7 @@ class CxlMemory:
     def __init__(self, tools: Tools, server: Server) -> None:
         if server.ring is None:
             raise CosimError("the server has no ring: make it with cxl.server()")
-        plugin = (
-            f"file={build_plugin('accesses')},ring={server.ring},base={BASE:#x},bytes={BYTES:#x}"
-        )
+        where = f"ring={server.ring},base={BASE:#x},bytes={BYTES:#x}"
         words = (
             "-machine cxl=on,cxl-fmw.0.targets.0=cxl,cxl-fmw.0.size=4G"
             # To Linux a hypervisor's CXL regions have stale caches, which it refuses.
@@ -47,7 +45,7 @@ class CxlMemory:
             f" -object memory-backend-ram,id=far,share=on,size={BYTES >> 20}M"
             " -device pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl"
             " -device cxl-rp,port=0,bus=cxl,id=root,chassis=0,slot=2"
-            f" -device cxl-type3,bus=root,volatile-memdev=far"
+            " -device cxl-type3,bus=root,volatile-memdev=far"
             f" -plugin {build_plugin('accesses')},{where}"
         )
         self._ring = server.ring
