@@ -13,13 +13,14 @@ static struct mock *of(struct anemone_hw *hw)
 	return dev_get_drvdata(ctl->dev);
 }
 
-static u64 update(unsigned int op, unsigned int width, u64 counter, u64 operand)
+/* By the hardware's codes, which begin with 0. */
+static u64 update(unsigned int code, unsigned int width, u64 counter, u64 operand)
 {
 	u64 most = ~0ULL >> (64 - width);
 	unsigned int shift = operand % 64;
 
 	operand &= most;
-	switch (op) {
+	switch (code + ANEMONE_OP_ADD) {
 	case ANEMONE_OP_ADD:
 		return (counter + operand) & most;
 	case ANEMONE_OP_SUB:
@@ -375,9 +376,9 @@ struct anemone_spec mock_hotness(unsigned int regions)
 {
 	return (struct anemone_spec){
 		.name = "hotness",
-		.type = ANEMONE_R | ANEMONE_W,
+		.filter = { .type = ANEMONE_R | ANEMONE_W },
+		.translation.primary = { .mask = ANEMONE_ALL_MEM, .shift = 21 },
 		.regions = regions,
-		.primary = { .mask = ANEMONE_ALL_MEM, .shift = 21 },
 		.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
 		.read_effect = { .op = ANEMONE_OP_RESET },
 	};

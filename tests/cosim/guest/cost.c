@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What telemetry costs the host, in instructions between marks (sim/plugin/instructions.c): polls and
- * notifications of the driver, and a loop that takes samples of accesses, as one that reads PEBS does.
+ * What telemetry costs the host, in instructions between marks (sim/plugin/instructions.c): polls
+ * and notifications of the driver, and a loop that takes samples of accesses, as one that reads
+ * PEBS does.
  */
 #include <stdatomic.h>
 
@@ -54,11 +55,11 @@ __attribute__((noinline)) static void take_samples(void) {
 
 static void fill_ring(void) {
     for (unsigned i = 0; i < RECORDS; i++)
-        ring.records[i] = (struct record){.type = 9,
-                                          .size = sizeof(struct record),
-                                          .time = i,
-                                          .address = (uint64_t)(i * 2654435761u % 4096)
-                                                     << HUGE_SHIFT};
+        ring.records[i] =
+            (struct record){.type = 9,
+                            .size = sizeof(struct record),
+                            .time = i,
+                            .address = (uint64_t)(i * 2654435761u % 4096) << HUGE_SHIFT};
     ring.head = RECORDS;
 }
 
@@ -74,7 +75,8 @@ static void poll_counters(int fd) {
     MARK(2);
     read_counters(fd, telemetry.id, 0, COUNTERS, values);
     MARK(3);
-    CHECK(!ioctl(fd, ANEMONE_REMOVE, &(struct anemone_id){sizeof(struct anemone_id), telemetry.id}));
+    CHECK(
+        !ioctl(fd, ANEMONE_REMOVE, &(struct anemone_id){sizeof(struct anemone_id), telemetry.id}));
 }
 
 /* Blocks in read(2), as a program does that has nothing else to do. */
