@@ -73,7 +73,7 @@ def build_module(tools: Tools) -> Path:
             copy = folder / path.relative_to(DRIVER)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-        kernel = f"KDIR={tools.modules / 'build'}"
+        kernel = f"KDIR={tools.headers}"
         _run(["make", "-C", folder, kernel, "CONFIG_ANEMONE_LISTINGS=m"], DRIVER)
         stamp.write_text(digest.hexdigest())
     return module

@@ -17,16 +17,18 @@ class CosimError(RuntimeError):
 
 @dataclass(frozen=True)
 class Tools:
-    """qemu: the command's words. kernel: its image. release: its version, as in /lib/modules."""
+    """qemu: the command's words. kernel: its image; release: its version; modules: their folder."""
 
     qemu: tuple[str, ...]
     kernel: Path
     release: str
+    modules: Path
     busybox: Path
 
     @property
-    def modules(self) -> Path:
-        return Path("/lib/modules") / self.release
+    def headers(self) -> Path:
+        """What modules for the kernel are built with."""
+        return Path("/lib/modules") / self.release / "build"
 
 
 @functools.cache
@@ -40,5 +42,5 @@ def find_tools() -> Tools:
     found = dict(line.split("=", 1) for line in done.stdout.splitlines())
     return Tools(
         tuple(found["qemu"].split()), Path(found["kernel"]), found["release"],
-        Path(found["busybox"]),
+        Path(found["modules"]), Path(found["busybox"]),
     )  # fmt: skip
