@@ -38,8 +38,7 @@ struct anemone_controller {
 	struct anemone_memory memory;
 	struct anemone_pool pool;
 	struct list_head parts;
-	/* What flat memory mode was told, by channel and register up to `control`: for a restart.
-	 */
+	/* What flat memory mode was told, by channel and register: for a restart. */
 	u64 flat[ANEMONE_CHANNELS_MAX][ANEMONE_FLAT_REGISTERS];
 	u64 *bounce;
 	bool gone; /* the device was removed */
