@@ -82,8 +82,7 @@ void anemone_controller_put(struct anemone_controller *ctl);
 int anemone_controller_usable(const struct anemone_controller *ctl);
 /* What flat memory mode has been told already, by whoever was here before. */
 void anemone_controller_adopt_flat(struct anemone_controller *ctl);
-/* After a reset of the device: flat memory mode and all telemetries again, their counters from the
- * start. */
+/* After a reset: flat memory mode and all telemetries again, counters from the start. */
 int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes);
 
 /* All under the controller's lock. */
