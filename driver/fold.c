@@ -6,11 +6,6 @@
 #include "fold.h"
 #include "include/uapi/linux/anemone.h"
 
-u64 anemone_counter(u64 word, unsigned int width, unsigned int index)
-{
-	return anemone_cut(word >> (index * width % 64), width);
-}
-
 static u64 shifted(bool right, unsigned int width, u64 start, const u64 *values, unsigned int count)
 {
 	unsigned int shift = 0;
@@ -57,4 +52,25 @@ u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *valu
 		}
 	}
 	return all;
+}
+
+void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 *values,
+		      unsigned int each, unsigned int count, u64 *folded)
+{
+	u64 base = start * (each - 1);
+	unsigned int i;
+
+	if (op != ANEMONE_OP_ADD && op != ANEMONE_OP_SUB) {
+		for (; count--; values += each)
+			*folded++ = anemone_fold(op, width, start, values, each);
+		return;
+	}
+	/* Most telemetries, and most of their polls' work. */
+	while (count--) {
+		u64 sum = 0;
+
+		for (i = 0; i < each; i++)
+			sum += *values++;
+		*folded++ = anemone_cut(sum - base, width);
+	}
 }

@@ -16,8 +16,9 @@
 u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *values,
 		 unsigned int count);
 
-/* Counter `index` of state words, 64 / width of them in each, the first in the lowest bits. */
-u64 anemone_counter(u64 word, unsigned int width, unsigned int index);
+/* The same `count` times: of `each` values after each other one. */
+void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 *values,
+		      unsigned int each, unsigned int count, u64 *folded);
 
 /* The lowest `width` bits. */
 static inline u64 anemone_cut(u64 value, unsigned int width)

@@ -181,28 +181,37 @@ int anemone_part_unmap(struct anemone_part *part, u64 key)
 	return was ? 0 : -ENOENT;
 }
 
+/* The counters of a word that are from `from` to `to`, `index` being its first one's. */
+static void unpack(u64 word, unsigned int width, unsigned int index, unsigned int from,
+		   unsigned int to, u64 *values, unsigned int stride)
+{
+	unsigned int end = min(index + 64 / width, to);
+
+	for (; index < end; index++, word >>= width % 64)
+		if (index >= from)
+			values[(index - from) * stride] = anemone_cut(word, width);
+}
+
 /* Counters `from` to `to` of a pipeline, which are in as many lines as the bounce buffer holds. */
 static int read_lines(struct anemone_part *part, unsigned int pipeline, bool effect,
 		      unsigned int from, unsigned int to, u64 *values, unsigned int stride)
 {
 	struct anemone_controller *ctl = part->ctl;
 	unsigned int channels = ctl->hw.shape.channels, width = part->plan.width;
-	unsigned int granule = part->plan.granule, per_word = 64 / width;
-	unsigned int line = from / granule, channel, i;
+	unsigned int granule = part->plan.granule, line = from / granule, index, channel, word;
+	const u64 *words = ctl->bounce;
 	int err;
 
 	err = anemone_hw_lines(&ctl->hw, pipeline, effect, line, DIV_ROUND_UP(to, granule) - line,
 			       ctl->bounce);
 	if (err)
 		return err;
-	for (i = from; i < to; i++, values += stride) {
-		const u64 *words = ctl->bounce +
-				   (i / granule - line) * channels * ANEMONE_LINE_WORDS +
-				   i / per_word % ANEMONE_LINE_WORDS;
-
-		for (channel = 0; channel < channels; channel++)
-			values[channel] = anemone_counter(words[channel * ANEMONE_LINE_WORDS],
-							  width, i % per_word);
+	for (index = line * granule; index < to; index += granule) {
+		for (channel = 0; channel < channels; channel++) {
+			for (word = 0; word < ANEMONE_LINE_WORDS; word++)
+				unpack(*words++, width, index + word * (64 / width), from, to,
+				       values + channel, stride);
+		}
 	}
 	return 0;
 }

@@ -111,7 +111,7 @@ put:
 
 int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region)
 {
-	unsigned int shift = telemetry->spec.primary.shift;
+	unsigned int shift = telemetry->spec.translation.primary.shift;
 	struct anemone_part *part = &telemetry->part[0];
 	struct anemone_page *page;
 	unsigned long sequence;

@@ -41,7 +41,7 @@ static int collect(struct anemone_rotation *rotation)
 {
 	struct anemone_telemetry *telemetry = rotation->telemetry;
 	struct anemone_part *part = &telemetry->part[0];
-	u32 counters = telemetry->region_counters, all = now(rotation) * counters, key, i;
+	u32 counters = telemetry->region_counters, all = now(rotation) * counters, key;
 	u64 *values = rotation->values + (size_t)rotation->first * counters;
 	u64 end = ktime_get_ns();
 	int err;
@@ -49,10 +49,8 @@ static int collect(struct anemone_rotation *rotation)
 	err = anemone_part_read(part, false, 0, all, rotation->channels, telemetry->channels);
 	if (err)
 		return err;
-	for (i = 0; i < all; i++)
-		values[i] = anemone_fold(part->plan.op, part->plan.width, part->plan.start,
-					 rotation->channels + i * telemetry->channels,
-					 telemetry->channels);
+	anemone_fold_all(part->plan.op, part->plan.width, part->plan.start, rotation->channels,
+			 telemetry->channels, all, values);
 	for (key = rotation->first; key < rotation->first + now(rotation); key++) {
 		rotation->turns[key].turns++;
 		rotation->turns[key].start_ns = rotation->start_ns;

@@ -25,6 +25,17 @@ int anemone_refuse(struct anemone_reason *reason, int error, const char *format,
 /* Whether a code is built in, a bit a code in a field of `features`. */
 #define BUILT(shape, field, code) (ANEMONE_GET(FEATURES_##field, (shape)->features) >> (code) & 1)
 
+static bool is_update(unsigned int op)
+{
+	return op >= ANEMONE_OP_ADD && op <= ANEMONE_OP_ADDSAT;
+}
+
+/* Hardware has no code for "none". */
+static unsigned int op_code(unsigned int op)
+{
+	return op - ANEMONE_OP_ADD;
+}
+
 static int check_name(const struct anemone_spec *spec, struct anemone_reason *reason)
 {
 	size_t length = strnlen(spec->name, sizeof(spec->name));
@@ -67,13 +78,13 @@ static int check_update(const struct anemone_spec *spec, const struct anemone_sh
 {
 	const struct anemone_operation *update = &spec->update;
 
-	if (update->op > ANEMONE_OP_ADDSAT)
-		return anemone_refuse(reason, -EINVAL, "update.op is %u; allowed: 0 to %u",
-				      update->op, ANEMONE_OP_ADDSAT);
+	if (!is_update(update->op))
+		return anemone_refuse(reason, -EINVAL, "update.op is %u; allowed: %u to %u",
+				      update->op, ANEMONE_OP_ADD, ANEMONE_OP_ADDSAT);
 	if (update->source > ANEMONE_OPERAND_IS_WRITE)
 		return anemone_refuse(reason, -EINVAL, "update.source is %u; allowed: 0 to %u",
 				      update->source, ANEMONE_OPERAND_IS_WRITE);
-	if (!BUILT(shape, OPS, update->op))
+	if (!BUILT(shape, OPS, op_code(update->op)))
 		return anemone_refuse(reason, -EOPNOTSUPP, "update.op %u is not built in",
 				      update->op);
 	if (!BUILT(shape, OPERAND_SOURCES, update->source))
@@ -114,13 +125,11 @@ static int check_effect(const struct anemone_spec *spec, const struct anemone_sh
 	const struct anemone_operation *effect = &spec->read_effect;
 	unsigned int kind = effect_kind(effect);
 
-	if (kind == ANEMONE_READ_EFFECT_OP && effect->op > ANEMONE_OP_ADDSAT)
-		return anemone_refuse(reason, -EINVAL,
-				      "read_effect.op is %u; allowed: 0 to %u, none %u, reset %u",
-				      effect->op, ANEMONE_OP_ADDSAT, ANEMONE_OP_NONE,
-				      ANEMONE_OP_RESET);
+	if (effect->op > ANEMONE_OP_RESET)
+		return anemone_refuse(reason, -EINVAL, "read_effect.op is %u; allowed: 0 to %u",
+				      effect->op, ANEMONE_OP_RESET);
 	if (!BUILT(shape, EFFECTS, kind) ||
-	    (kind == ANEMONE_READ_EFFECT_OP && !BUILT(shape, OPS, effect->op)))
+	    (kind == ANEMONE_READ_EFFECT_OP && !BUILT(shape, OPS, op_code(effect->op))))
 		return anemone_refuse(reason, -EOPNOTSUPP, "read_effect.op %u is not built in",
 				      effect->op);
 	return check_padding("read_effect", effect, false, reason);
@@ -129,20 +138,23 @@ static int check_effect(const struct anemone_spec *spec, const struct anemone_sh
 static int check_match(const struct anemone_spec *spec, const struct anemone_shape *shape,
 		       struct anemone_reason *reason)
 {
-	if (!spec->type || spec->type & ~(ANEMONE_R | ANEMONE_W))
+	if (!spec->filter.type || spec->filter.type & ~(ANEMONE_R | ANEMONE_W))
 		return anemone_refuse(reason, -EINVAL, "type is %u; allowed: 1 R, 2 W, 3 both",
-				      spec->type);
-	if (spec->near > ANEMONE_NEAR_MISS)
-		return anemone_refuse(reason, -EINVAL, "near is %u; allowed: 0 to %u", spec->near,
-				      ANEMONE_NEAR_MISS);
-	if (spec->near && !shape->flat)
+				      spec->filter.type);
+	if (spec->filter.near > ANEMONE_NEAR_MISS)
+		return anemone_refuse(reason, -EINVAL, "near is %u; allowed: 0 to %u",
+				      spec->filter.near, ANEMONE_NEAR_MISS);
+	if (spec->filter.near && !shape->flat)
 		return anemone_refuse(reason, -EOPNOTSUPP,
 				      "near is %u, and flat memory mode is not built in",
-				      spec->near);
-	if (spec->start > spec->end || (spec->start == spec->end && spec->start))
+				      spec->filter.near);
+	if (spec->filter.start > spec->filter.end ||
+	    (spec->filter.start == spec->filter.end && spec->filter.start))
 		return anemone_refuse(reason, -EINVAL, "start %#llx is not below end %#llx",
-				      spec->start, spec->end);
-	if (spec->pad || spec->pad2 || spec->flags & ~ANEMONE_SPEC_HOST)
+				      spec->filter.start, spec->filter.end);
+	if (spec->flags & ~ANEMONE_SPEC_HOST || memchr_inv(spec->pad, 0, sizeof(spec->pad)) ||
+	    memchr_inv(spec->reserved, 0, sizeof(spec->reserved)) ||
+	    memchr_inv(spec->filter.pad, 0, sizeof(spec->filter.pad)))
 		return anemone_refuse(reason, -EINVAL, "flags or padding not known are set");
 	return 0;
 }
@@ -165,9 +177,9 @@ static int check_width(const struct anemone_spec *spec, const struct anemone_sha
 static int from_host(const struct anemone_spec *spec, const struct anemone_memory *memory,
 		     struct anemone_plan *plan, struct anemone_reason *reason)
 {
-	const struct anemone_field *primary = &spec->primary;
+	const struct anemone_field *primary = &spec->translation.primary;
 	u64 reach = 1ULL << primary->shift, base = memory->host_base, last = base + memory->size;
-	u64 start = spec->start, end = spec->end ?: ~0ULL;
+	u64 start = spec->filter.start, end = spec->filter.end ?: ~0ULL;
 
 	if (!memory->size)
 		return anemone_refuse(reason, -EOPNOTSUPP,
@@ -176,10 +188,10 @@ static int from_host(const struct anemone_spec *spec, const struct anemone_memor
 		return anemone_refuse(reason, -EINVAL,
 				      "primary.mask %#llx; with host addresses all from bit %u on",
 				      primary->mask, primary->shift);
-	if (spec->sub.mask >= reach)
+	if (spec->translation.sub.mask >= reach)
 		return anemone_refuse(reason, -EINVAL,
 				      "sub.mask %#llx; with host addresses below %#llx",
-				      spec->sub.mask, reach);
+				      spec->translation.sub.mask, reach);
 	if (base & (reach - 1))
 		return anemone_refuse(reason, -EINVAL,
 				      "memory begins at %#llx, not at a multiple of %#llx", base,
@@ -200,8 +212,8 @@ static int place_addresses(const struct anemone_spec *spec, const struct anemone
 	u64 most = 1ULL << shape->address_bits;
 	int err = 0;
 
-	plan->rule.start = spec->start;
-	plan->rule.end = spec->end ?: most;
+	plan->rule.start = spec->filter.start;
+	plan->rule.end = spec->filter.end ?: most;
 	if (spec->flags & ANEMONE_SPEC_HOST)
 		err = from_host(spec, memory, plan, reason);
 	if (err)
@@ -219,20 +231,20 @@ static void encode(const struct anemone_spec *spec, struct anemone_plan *plan)
 	unsigned int kind = effect_kind(&spec->read_effect);
 
 	rule->control = ANEMONE_PUT(RULE_CONTROL_ENABLE, 1) |
-			ANEMONE_PUT(RULE_CONTROL_READS, !!(spec->type & ANEMONE_R)) |
-			ANEMONE_PUT(RULE_CONTROL_WRITES, !!(spec->type & ANEMONE_W)) |
-			ANEMONE_PUT(RULE_CONTROL_NEAR, spec->near) |
+			ANEMONE_PUT(RULE_CONTROL_READS, !!(spec->filter.type & ANEMONE_R)) |
+			ANEMONE_PUT(RULE_CONTROL_WRITES, !!(spec->filter.type & ANEMONE_W)) |
+			ANEMONE_PUT(RULE_CONTROL_NEAR, spec->filter.near) |
 			ANEMONE_PUT(RULE_CONTROL_COUNTER_WIDTH, ilog2(plan->width) - 3) |
 			ANEMONE_PUT(RULE_CONTROL_OPERAND_SOURCE, spec->update.source) |
-			ANEMONE_PUT(RULE_CONTROL_OP, spec->update.op) |
+			ANEMONE_PUT(RULE_CONTROL_OP, op_code(spec->update.op)) |
 			ANEMONE_PUT(RULE_CONTROL_NOTIFY_OP, spec->notify.op) |
 			ANEMONE_PUT(RULE_CONTROL_EFFECT_KIND, kind);
 	if (kind == ANEMONE_READ_EFFECT_OP)
-		rule->control |= ANEMONE_PUT(RULE_CONTROL_EFFECT_OP, spec->read_effect.op);
-	rule->primary_mask = spec->primary.mask;
-	rule->sub_mask = spec->sub.mask;
-	rule->shifts = ANEMONE_PUT(RULE_SHIFTS_PRIMARY, spec->primary.shift) |
-		       ANEMONE_PUT(RULE_SHIFTS_SUB, spec->sub.shift);
+		rule->control |= ANEMONE_PUT(RULE_CONTROL_EFFECT_OP, op_code(spec->read_effect.op));
+	rule->primary_mask = spec->translation.primary.mask;
+	rule->sub_mask = spec->translation.sub.mask;
+	rule->shifts = ANEMONE_PUT(RULE_SHIFTS_PRIMARY, spec->translation.primary.shift) |
+		       ANEMONE_PUT(RULE_SHIFTS_SUB, spec->translation.sub.shift);
 	rule->operand = spec->update.operand;
 	rule->notify_operand = spec->notify.operand;
 	rule->effect_operand = spec->read_effect.operand;
@@ -252,17 +264,17 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	err = check_name(spec, reason) ?:
 	      check_match(spec, shape, reason) ?:
 	      check_width(spec, shape, plan, reason) ?:
-	      check_field("primary", &spec->primary, reason) ?:
-	      check_field("sub", &spec->sub, reason) ?:
+	      check_field("primary", &spec->translation.primary, reason) ?:
+	      check_field("sub", &spec->translation.sub, reason) ?:
 	      check_update(spec, shape, reason) ?:
 	      check_notify(spec, shape, reason) ?:
 	      check_effect(spec, shape, reason) ?:
 	      place_addresses(spec, shape, memory, plan, reason);
 	if (err)
 		return err;
-	offsets = spec->sub.mask >> spec->sub.shift;
+	offsets = spec->translation.sub.mask >> spec->translation.sub.shift;
 	/* Bits of addresses that the device does not have are zero: they ask for no counters. */
-	offsets = min(offsets, ((1ULL << shape->address_bits) - 1) >> spec->sub.shift);
+	offsets = min(offsets, ((1ULL << shape->address_bits) - 1) >> spec->translation.sub.shift);
 	if (offsets >= plan->counters)
 		return anemone_refuse(reason, -ENOSPC,
 				      "a region has %llu counters of %u bits, a pipeline %u",

@@ -225,7 +225,7 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 		return -ENOMEM;
 	trace_anemone_read(telemetry->spec.name, first, count, effect);
 	while (count) {
-		u32 some = min_t(u32, count, CHUNK), i;
+		u32 some = min_t(u32, count, CHUNK);
 
 		err = read_chunk(telemetry, effect, first, some, chunk);
 		if (err)
@@ -234,10 +234,9 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 			memcpy(values, chunk, sizeof(*values) * some * telemetry->channels);
 			values += (size_t)some * telemetry->channels;
 		} else {
-			for (i = 0; i < some; i++)
-				*values++ = anemone_fold(plan->op, plan->width, plan->start,
-							 chunk + i * telemetry->channels,
-							 telemetry->channels);
+			anemone_fold_all(plan->op, plan->width, plan->start, chunk,
+					 telemetry->channels, some, values);
+			values += some;
 		}
 		first += some;
 		count -= some;

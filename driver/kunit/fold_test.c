@@ -72,18 +72,32 @@ static void folded_is_whole(struct kunit *test)
 	}
 }
 
-static void counters_of_a_word(struct kunit *test)
+/* Many at once are the same as one after the other. */
+static void all_is_each(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 8, 0), 0x88);
-	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 8, 7), 0x11);
-	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 16, 2), 0x3344);
-	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 32, 1), 0x11223344);
-	KUNIT_EXPECT_EQ(test, anemone_counter(0x1122334455667788, 64, 0), 0x1122334455667788);
+	unsigned int op, width, i;
+	struct rnd_state random;
+	u64 values[24], folded[8];
+
+	prandom_seed_state(&random, 32);
+	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_ADDSAT; op++) {
+		for (width = 8; width <= 64; width *= 2) {
+			u64 start = anemone_cut(0x8042a180f0e1d2c3, width);
+
+			prandom_bytes_state(&random, values, sizeof(values));
+			for (i = 0; i < ARRAY_SIZE(values); i++)
+				values[i] = anemone_cut(values[i] | 1, width);
+			anemone_fold_all(op, width, start, values, 3, 8, folded);
+			for (i = 0; i < 8; i++)
+				KUNIT_EXPECT_EQ(test, folded[i],
+						anemone_fold(op, width, start, values + 3 * i, 3));
+		}
+	}
 }
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(folded_is_whole),
-	KUNIT_CASE(counters_of_a_word),
+	KUNIT_CASE(all_is_each),
 	{},
 };
 

@@ -13,13 +13,14 @@ static struct mock *of(struct anemone_hw *hw)
 	return dev_get_drvdata(ctl->dev);
 }
 
-static u64 update(unsigned int op, unsigned int width, u64 counter, u64 operand)
+/* By the hardware's codes, which begin with 0. */
+static u64 update(unsigned int code, unsigned int width, u64 counter, u64 operand)
 {
 	u64 most = ~0ULL >> (64 - width);
 	unsigned int shift = operand % 64;
 
 	operand &= most;
-	switch (op) {
+	switch (code + ANEMONE_OP_ADD) {
 	case ANEMONE_OP_ADD:
 		return (counter + operand) & most;
 	case ANEMONE_OP_SUB:
@@ -57,6 +58,11 @@ static bool holds(unsigned int predicate, u64 value, u64 operand)
 	}
 }
 
+static u64 get_counter(u64 word, unsigned int width, unsigned int index)
+{
+	return anemone_cut(word >> (index * width % 64), width);
+}
+
 static unsigned int width_of(const struct anemone_rule *rule)
 {
 	return 8U << ANEMONE_GET(RULE_CONTROL_COUNTER_WIDTH, rule->control);
@@ -77,7 +83,7 @@ static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 inde
 	u64 operands[] = { rule->operand, address >> 6, write };
 	u64 *word = &pipeline->states[channel][index / (64 / width)];
 	u64 value = update(ANEMONE_GET(RULE_CONTROL_OP, rule->control), width,
-			   anemone_counter(*word, width, index % (64 / width)),
+			   get_counter(*word, width, index % (64 / width)),
 			   operands[ANEMONE_GET(RULE_CONTROL_OPERAND_SOURCE, rule->control)]);
 
 	*word = put_counter(*word, width, index, value);
@@ -270,7 +276,7 @@ static void apply_effect(struct mock_pipeline *pipeline, u64 *word)
 
 		if (kind == ANEMONE_READ_EFFECT_OP)
 			value = update(ANEMONE_GET(RULE_CONTROL_EFFECT_OP, rule->control), width,
-				       anemone_counter(*word, width, i), rule->effect_operand);
+				       get_counter(*word, width, i), rule->effect_operand);
 		*word = put_counter(*word, width, i, value);
 	}
 }
@@ -370,9 +376,9 @@ struct anemone_spec mock_hotness(unsigned int regions)
 {
 	return (struct anemone_spec){
 		.name = "hotness",
-		.type = ANEMONE_R | ANEMONE_W,
+		.filter = { .type = ANEMONE_R | ANEMONE_W },
+		.translation.primary = { .mask = ANEMONE_ALL_MEM, .shift = 21 },
 		.regions = regions,
-		.primary = { .mask = ANEMONE_ALL_MEM, .shift = 21 },
 		.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
 		.read_effect = { .op = ANEMONE_OP_RESET },
 	};

@@ -49,8 +49,9 @@ static void sweep_time(struct kunit *test)
 		struct anemone_telemetry *telemetry;
 
 		spec.width = width;
-		spec.primary.shift = 25;
-		spec.sub = (struct anemone_field){ .mask = 0x1e00000, .shift = 21 }; /* 2 MiB */
+		spec.translation.primary.shift = 25;
+		spec.translation.sub =
+			(struct anemone_field){ .mask = 0x1e00000, .shift = 21 }; /* 2 MiB */
 		telemetry = mock_add(test, mock_new(test), &spec);
 		KUNIT_ASSERT_EQ(test,
 				anemone_rotation_start(telemetry, keys_up_to(test, 32), 32,

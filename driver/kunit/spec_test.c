@@ -31,31 +31,34 @@ static void refusals(struct kunit *test)
 	REFUSES(-EINVAL, "name", spec.name[0] = 0);
 	REFUSES(-EINVAL, "name", memset(spec.name, 'x', sizeof(spec.name)));
 	REFUSES(-EINVAL, "name: character 2", spec.name[2] = '\n');
-	REFUSES(-EINVAL, "type is 0", spec.type = 0);
-	REFUSES(-EINVAL, "type is 4", spec.type = 4);
-	REFUSES(-EINVAL, "near is 3", spec.near = 3);
-	REFUSES(-EOPNOTSUPP, "flat memory mode", spec.near = ANEMONE_NEAR_HIT);
-	REFUSES(-EINVAL, "start", spec.start = 2; spec.end = 1);
-	REFUSES(-EINVAL, "start", spec.start = spec.end = 1);
-	REFUSES(-ERANGE, "start is 0x40000000", spec.start = 1 << 30; spec.end = 1ULL << 31);
+	REFUSES(-EINVAL, "type is 0", spec.filter.type = 0);
+	REFUSES(-EINVAL, "type is 4", spec.filter.type = 4);
+	REFUSES(-EINVAL, "near is 3", spec.filter.near = 3);
+	REFUSES(-EOPNOTSUPP, "flat memory mode", spec.filter.near = ANEMONE_NEAR_HIT);
+	REFUSES(-EINVAL, "start", spec.filter.start = 2; spec.filter.end = 1);
+	REFUSES(-EINVAL, "start", spec.filter.start = spec.filter.end = 1);
+	REFUSES(-ERANGE, "start is 0x40000000", spec.filter.start = 1 << 30;
+		spec.filter.end = 1ULL << 31);
 	REFUSES(-EINVAL, "flags", spec.flags = 2);
-	REFUSES(-EINVAL, "flags", spec.pad = 1);
-	REFUSES(-EINVAL, "flags", spec.pad2 = 1);
+	REFUSES(-EINVAL, "flags", spec.pad[6] = 1);
+	REFUSES(-EINVAL, "flags", spec.filter.pad[0] = 1);
+	REFUSES(-EINVAL, "flags", spec.reserved[3] = 1);
 	REFUSES(-EINVAL, "width is 24", spec.width = 24);
 	REFUSES(-EINVAL, "width is 4", spec.width = 4);
 	REFUSES(-EINVAL, "width is 128", spec.width = 128);
-	REFUSES(-EINVAL, "primary.shift is 64", spec.primary.shift = 64);
-	REFUSES(-EINVAL, "primary.pad", spec.primary.pad = 1);
-	REFUSES(-EINVAL, "sub.shift is 99", spec.sub.shift = 99);
-	REFUSES(-EINVAL, "update.op is 8", spec.update.op = 8);
-	REFUSES(-EINVAL, "update.op is 254", spec.update.op = ANEMONE_OP_RESET);
+	REFUSES(-EINVAL, "primary.shift is 64", spec.translation.primary.shift = 64);
+	REFUSES(-EINVAL, "primary.pad", spec.translation.primary.pad = 1);
+	REFUSES(-EINVAL, "sub.shift is 99", spec.translation.sub.shift = 99);
+	REFUSES(-EINVAL, "update.op is 0", spec.update.op = ANEMONE_OP_NONE);
+	REFUSES(-EINVAL, "update.op is 9", spec.update.op = ANEMONE_OP_RESET);
 	REFUSES(-EINVAL, "update.source is 3", spec.update.source = 3);
 	REFUSES(-EINVAL, "update.pad", spec.update.pad[5] = 1);
 	REFUSES(-EINVAL, "notify.op is 6", spec.notify.op = 6);
 	REFUSES(-EINVAL, "notify.source", spec.notify.source = 1);
-	REFUSES(-EINVAL, "read_effect.op is 8", spec.read_effect.op = 8);
+	REFUSES(-EINVAL, "read_effect.op is 10", spec.read_effect.op = 10);
 	REFUSES(-EINVAL, "read_effect.source", spec.read_effect.source = 2);
-	REFUSES(-ENOSPC, "region has 512 counters", spec.sub.mask = 0x1ff000; spec.sub.shift = 12);
+	REFUSES(-ENOSPC, "region has 512 counters", spec.translation.sub.mask = 0x1ff000;
+		spec.translation.sub.shift = 12);
 }
 
 /* Each feature that is left out is named when it is asked for. */
@@ -65,15 +68,15 @@ static void not_built(struct kunit *test)
 	u64 *features = &mock->ctl->hw.shape.features;
 	u64 all = *features;
 
-	*features = all & ~ANEMONE_PUT(FEATURES_OPS, 1 << ANEMONE_OP_XOR);
-	REFUSES(-EOPNOTSUPP, "update.op 4 is not built", spec.update.op = ANEMONE_OP_XOR);
-	REFUSES(-EOPNOTSUPP, "read_effect.op 4 is not", spec.read_effect.op = ANEMONE_OP_XOR);
+	*features = all & ~ANEMONE_PUT(FEATURES_OPS, 1 << ANEMONE_UPDATE_OP_XOR);
+	REFUSES(-EOPNOTSUPP, "update.op 5 is not built", spec.update.op = ANEMONE_OP_XOR);
+	REFUSES(-EOPNOTSUPP, "read_effect.op 5 is not", spec.read_effect.op = ANEMONE_OP_XOR);
 	*features = all & ~ANEMONE_PUT(FEATURES_WIDTHS, 2);
 	REFUSES(-EOPNOTSUPP, "width 16 is not built", spec.width = 16);
 	*features = all & ~ANEMONE_PUT(FEATURES_PREDICATES, 1 << ANEMONE_NOTIFY_GE);
 	REFUSES(-EOPNOTSUPP, "notify.op 2 is not built", spec.notify.op = ANEMONE_NOTIFY_GE);
 	*features = all & ~ANEMONE_PUT(FEATURES_EFFECTS, 1 << ANEMONE_READ_EFFECT_RESET);
-	REFUSES(-EOPNOTSUPP, "read_effect.op 254 is not", spec.update.operand = 1);
+	REFUSES(-EOPNOTSUPP, "read_effect.op 9 is not", spec.update.operand = 1);
 	*features = all & ~ANEMONE_PUT(FEATURES_OPERAND_SOURCES, 1 << ANEMONE_OPERAND_LINE);
 	REFUSES(-EOPNOTSUPP, "update.source 1 is not", spec.update.source = ANEMONE_OPERAND_LINE);
 }
@@ -94,12 +97,12 @@ static void listings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.rule.end, 1ULL << MOCK_ADDRESS_BITS);
 	KUNIT_EXPECT_EQ(test, plan.rule.control, 0x0000010000000307);
 
-	spec.sub = (struct anemone_field){ .mask = 0x1ff000, .shift = 12 };
+	spec.translation.sub = (struct anemone_field){ .mask = 0x1ff000, .shift = 12 };
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0); /* Listing 1 */
 	KUNIT_EXPECT_EQ(test, plan.region_counters, 512);
 	KUNIT_EXPECT_EQ(test, plan.rule.shifts, 12 << 8 | 21);
 
-	spec.sub = (struct anemone_field){};
+	spec.translation.sub = (struct anemone_field){};
 	spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_GE, .operand = 40000 };
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0); /* Listing 3 */
 	KUNIT_EXPECT_EQ(test, plan.rule.control, 0x0000010200000307);
@@ -112,7 +115,7 @@ static void sub_mask_past_the_device(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(0);
 
-	spec.sub = (struct anemone_field){ .mask = ~0ULL, .shift = 26 };
+	spec.translation.sub = (struct anemone_field){ .mask = ~0ULL, .shift = 26 };
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);
 	KUNIT_EXPECT_EQ(test, plan.region_counters, 16);
 }
@@ -125,8 +128,8 @@ static void host_addresses(struct kunit *test)
 	u64 key;
 
 	spec.flags = ANEMONE_SPEC_HOST;
-	spec.start = MOCK_HOST_BASE - 0x1000;
-	spec.end = MOCK_HOST_BASE + 0x800000;
+	spec.filter.start = MOCK_HOST_BASE - 0x1000;
+	spec.filter.end = MOCK_HOST_BASE + 0x800000;
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);
 	KUNIT_EXPECT_EQ(test, plan.rule.start, 0);
 	KUNIT_EXPECT_EQ(test, plan.rule.end, 0x800000);
@@ -140,11 +143,12 @@ static void host_addresses(struct kunit *test)
 			-ERANGE);
 	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 0, &key), -ERANGE);
 
-	REFUSES(-ERANGE, "is not in", spec.flags = 1; spec.end = MOCK_HOST_BASE);
-	REFUSES(-ERANGE, "is not in", spec.flags = 1; spec.start = MOCK_HOST_BASE + (1ULL << 30);
-		spec.end = ~0ULL);
-	REFUSES(-EINVAL, "primary.mask", spec.flags = 1; spec.primary.mask = 0xffffff00000);
-	REFUSES(-EINVAL, "sub.mask", spec.flags = 1; spec.sub.mask = 0x200000);
+	REFUSES(-ERANGE, "is not in", spec.flags = 1; spec.filter.end = MOCK_HOST_BASE);
+	REFUSES(-ERANGE, "is not in", spec.flags = 1;
+		spec.filter.start = MOCK_HOST_BASE + (1ULL << 30); spec.filter.end = ~0ULL);
+	REFUSES(-EINVAL, "primary.mask", spec.flags = 1;
+		spec.translation.primary.mask = 0xffffff00000);
+	REFUSES(-EINVAL, "sub.mask", spec.flags = 1; spec.translation.sub.mask = 0x200000);
 	mock->ctl->memory.host_base += 0x1000;
 	REFUSES(-EINVAL, "memory begins at", spec.flags = 1);
 	mock->ctl->memory.size = 0;

@@ -50,32 +50,38 @@ static void tenant_alert(struct anemone_telemetry *telemetry, const struct anemo
 /* Listing 1: which base pages of some huge pages are hot? */
 static struct anemone_spec skew_spec = {
 	.name = "skew",
-	.type = ANEMONE_R | ANEMONE_W,
-	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
-	.sub = { .mask = HP_BP_MASK, .shift = BP_SHIFT },
+	.filter = { .type = ANEMONE_R | ANEMONE_W },
+	.translation = {
+		.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+		.sub = { .mask = HP_BP_MASK, .shift = BP_SHIFT },
+	},
 	.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
 	.notify = { .op = ANEMONE_NOTIFY_NONE },
-	.read_effect = { .op = ANEMONE_OP_RESET, .operand = 0 },
+	.read_effect = { .op = ANEMONE_OP_RESET, .value = 0 },
 };
 
 /* Listing 2: how hot is each huge page? */
 static struct anemone_spec hotness_spec = {
 	.name = "hotness",
-	.type = ANEMONE_R | ANEMONE_W,
-	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+	.filter = { .type = ANEMONE_R | ANEMONE_W },
+	.translation = {
+		.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+	},
 	.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
 	.notify = { .op = ANEMONE_NOTIFY_NONE },
-	.read_effect = { .op = ANEMONE_OP_RESET, .operand = 0 },
+	.read_effect = { .op = ANEMONE_OP_RESET, .value = 0 },
 };
 
 /* Listing 3: which tenant takes too much bandwidth? All its huge pages map to one counter. */
 static struct anemone_spec tenants_spec = {
 	.name = "tenants",
-	.type = ANEMONE_R | ANEMONE_W,
-	.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+	.filter = { .type = ANEMONE_R | ANEMONE_W },
+	.translation = {
+		.primary = { .mask = ANEMONE_ALL_MEM, .shift = HP_SHIFT },
+	},
 	.update = { .op = ANEMONE_OP_ADD, .operand = 1 },
 	.notify = { .op = ANEMONE_NOTIFY_GE },
-	.read_effect = { .op = ANEMONE_OP_RESET, .operand = 0 },
+	.read_effect = { .op = ANEMONE_OP_RESET, .value = 0 },
 };
 
 static int poll_show(struct seq_file *file, void *unused)

@@ -45,32 +45,32 @@ static struct span reverse(const struct anemone_field *field, uint64_t value, un
 
 static struct span clipped(struct span span, const struct anemone_spec *spec)
 {
-	if (!spec->start && !spec->end)
+	if (!spec->filter.start && !spec->filter.end)
 		return span;
-	if (span.first >= spec->end || span.last < spec->start)
+	if (span.first >= spec->filter.end || span.last < spec->filter.start)
 		span.known = false;
-	if (span.first < spec->start)
-		span.first = spec->start;
-	if (span.last >= spec->end)
-		span.last = spec->end - 1;
+	if (span.first < spec->filter.start)
+		span.first = spec->filter.start;
+	if (span.last >= spec->filter.end)
+		span.last = spec->filter.end - 1;
 	return span;
 }
 
 struct span key_span(const struct session *session, const struct anemone_spec *spec, uint64_t key)
 {
-	return clipped(reverse(&spec->primary, key, address_bits(session, spec)), spec);
+	return clipped(reverse(&spec->translation.primary, key, address_bits(session, spec)), spec);
 }
 
 struct span counter_span(const struct session *session, const struct anemone_spec *spec,
 			 uint64_t key, uint64_t offset)
 {
-	struct span whole = reverse(&spec->primary, key, address_bits(session, spec));
+	struct span whole = reverse(&spec->translation.primary, key, address_bits(session, spec));
 	uint64_t reach = whole.last - whole.first;
 	unsigned int top = reach ? 64 - (unsigned int)__builtin_clzll(reach) : 0;
-	struct span part = reverse(&spec->sub, offset, top);
+	struct span part = reverse(&spec->translation.sub, offset, top);
 
 	/* Offset bits that the key has, too, would not be free. */
-	if (!whole.known || !part.known || part.last > reach || spec->sub.mask & ~reach)
+	if (!whole.known || !part.known || part.last > reach || spec->translation.sub.mask & ~reach)
 		return (struct span){ 0 };
 	part.first += whole.first;
 	part.last += whole.first;

@@ -11,14 +11,14 @@ static void show_json(const struct rule *rule, uint64_t bytes)
 
 	json_begin(NULL, '{');
 	json_text("name", rule->name);
-	json_text("type", type_name(spec->type));
-	json_text("near", near_name(spec->near));
-	json_number("start", spec->start);
-	json_number("end", spec->end);
-	json_number("primary_mask", spec->primary.mask);
-	json_number("primary_shift", spec->primary.shift);
-	json_number("sub_mask", spec->sub.mask);
-	json_number("sub_shift", spec->sub.shift);
+	json_text("type", type_name(spec->filter.type));
+	json_text("near", near_name(spec->filter.near));
+	json_number("start", spec->filter.start);
+	json_number("end", spec->filter.end);
+	json_number("primary_mask", spec->translation.primary.mask);
+	json_number("primary_shift", spec->translation.primary.shift);
+	json_number("sub_mask", spec->translation.sub.mask);
+	json_number("sub_shift", spec->translation.sub.shift);
 	json_text("op", op_name(spec->update.op));
 	json_number("operand", spec->update.operand);
 	json_text("operand_kind", source_name(spec->update.source));
@@ -67,7 +67,7 @@ static int run(const struct options *o)
 			show_json(rule, bytes);
 		else
 			printf("%s: %s, regions of %llu counter%s, %u bits each\n", rule->name,
-			       type_name(rule->spec.type),
+			       type_name(rule->spec.filter.type),
 			       (unsigned long long)region_counters(&rule->spec, bytes),
 			       region_counters(&rule->spec, bytes) == 1 ? "" : "s",
 			       spec_width(&rule->spec));

@@ -3,10 +3,12 @@
 
 #include <anemone_regs.h>
 
-#define OP(name, code) { name, code, 1ULL << (code) }
+/* The device has no code for no op: its first bit is ADD's. */
+#define OP_BIT(code) (1ULL << ((code) - ANEMONE_OP_ADD))
+#define OP(name, code) { name, code, OP_BIT(code) }
 /* A read effect by an op wants that op built, and that such effects are. */
 #define EFFECT_BIT(bit) (1ULL << (ANEMONE_FEATURES_EFFECTS_SHIFT + (bit)))
-#define EFFECT(name, code) { name, code, EFFECT_BIT(2) | 1ULL << (code) }
+#define EFFECT(name, code) { name, code, EFFECT_BIT(2) | OP_BIT(code) }
 #define SOURCE(name, code) { name, code, 1ULL << (ANEMONE_FEATURES_OPERAND_SOURCES_SHIFT + (code)) }
 #define PREDICATE(name, code) { name, code, 1ULL << (ANEMONE_FEATURES_PREDICATES_SHIFT + (code)) }
 #define WIDTH(name, bits, code) { name, bits, 1ULL << (ANEMONE_FEATURES_WIDTHS_SHIFT + (code)) }

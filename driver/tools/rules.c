@@ -19,8 +19,8 @@ const struct limits default_limits = { .pipelines = 8,
 uint64_t region_counters(const struct anemone_spec *spec, uint64_t bytes)
 {
 	/* Address bits that the device does not have are zero, and ask for no counters. */
-	uint64_t all = UINT64_MAX >> __builtin_clzll(bytes - 1) >> spec->sub.shift;
-	uint64_t last = spec->sub.mask >> spec->sub.shift;
+	uint64_t all = UINT64_MAX >> __builtin_clzll(bytes - 1) >> spec->translation.sub.shift;
+	uint64_t last = spec->translation.sub.mask >> spec->translation.sub.shift;
 
 	if (last > all)
 		last = all;
@@ -30,13 +30,13 @@ uint64_t region_counters(const struct anemone_spec *spec, uint64_t bytes)
 
 bool reaches(const struct anemone_spec *spec, uint64_t key)
 {
-	unsigned int shift = spec->primary.shift;
+	unsigned int shift = spec->translation.primary.shift;
 	uint64_t first = key << shift;
 
 	/* Other masks let a key have addresses in many places. */
-	if (spec->primary.mask >> shift != UINT64_MAX >> shift || !spec->end)
+	if (spec->translation.primary.mask >> shift != UINT64_MAX >> shift || !spec->filter.end)
 		return true;
-	return first < spec->end && first + ((1ULL << shift) - 1) >= spec->start;
+	return first < spec->filter.end && first + ((1ULL << shift) - 1) >= spec->filter.start;
 }
 
 unsigned int spec_width(const struct anemone_spec *spec)
@@ -76,8 +76,8 @@ static void read_range(const struct scope *s, struct anemone_spec *spec)
 		wrong(s, "range", NULL,
 		      "[start, end] with 0 <= start < end <= 0x%" PRIx64 " (%" PRIu64 " GiB)",
 		      bytes, bytes >> 30);
-	spec->start = start;
-	spec->end = end;
+	spec->filter.start = start;
+	spec->filter.end = end;
 }
 
 static unsigned int read_width(const struct scope *s)
@@ -243,19 +243,19 @@ static void read_rule(const struct scope *s, struct rule *rule)
 	if (sub.table)
 		only_keys(&sub, "mask shift");
 	spec->width = (uint8_t)read_width(s);
-	spec->type = (uint8_t)choice(s, "type", type_names);
+	spec->filter.type = (uint8_t)choice(s, "type", type_names);
 	if (field(s, "near"))
-		spec->near = (uint8_t)choice(s, "near", near_names);
-	read_field(&primary, &spec->primary);
+		spec->filter.near = (uint8_t)choice(s, "near", near_names);
+	read_field(&primary, &spec->translation.primary);
 	if (sub.table)
-		read_field(&sub, &spec->sub);
+		read_field(&sub, &spec->translation.sub);
 	read_update(s, &spec->update);
 	read_notify(s, &spec->notify);
 	read_effect(s, &spec->read_effect);
 	if (field(s, "read_every"))
 		number(s, "read_every", INT64_MAX, NULL);
 	read_map(s, rule);
-	if (spec->near != ANEMONE_NEAR_ANY && !s->limits->flat)
+	if (spec->filter.near != ANEMONE_NEAR_ANY && !s->limits->flat)
 		wrong(s, "near", NULL,
 		      "\"any\" (only an expander with flat memory mode tells hits from misses)");
 }
@@ -263,7 +263,7 @@ static void read_rule(const struct scope *s, struct rule *rule)
 /* Arithmetic modulo 2^width on a longer operand is what these mean anyway. */
 static bool takes_any(unsigned int op)
 {
-	return op <= ANEMONE_OP_OR || op == ANEMONE_OP_NONE;
+	return op <= ANEMONE_OP_OR;
 }
 
 static void note_truncated(const struct rule *rule, const char *name, uint64_t operand)

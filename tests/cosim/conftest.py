@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -45,9 +45,10 @@ def boot(tools: Tools, server: Server) -> BootGuest:
     """A guest with the driver loaded, and these programs of guest/."""
 
     @contextmanager
-    def booted(*programs: str) -> Iterator[Guest]:
+    def booted(*programs: str, options: Sequence[str] = ()) -> Iterator[Guest]:
         built = [build_program(PROGRAMS / f"{name}.c") for name in programs]
-        with Guest(server, modules=[build_module(tools)], programs=built) as guest:
+        modules = [build_module(tools)]
+        with Guest(server, modules=modules, programs=built, options=options) as guest:
             guest.run("insmod /mod/anemone.ko")
             yield guest
 

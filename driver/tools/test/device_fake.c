@@ -82,22 +82,25 @@ static int info(struct fake_device *device, struct anemone_info *info)
 
 static bool good(const struct anemone_spec *s)
 {
-	static const uint8_t zero[6];
+	static const uint8_t zero[sizeof(s->reserved)];
 
 	for (size_t i = 0; i < sizeof(s->name) && s->name[i]; i++)
 		if (s->name[i] < ' ' || s->name[i] > '~')
 			return false;
-	return s->name[0] && !s->name[sizeof(s->name) - 1] && s->type >= 1 && s->type <= 3 &&
-	       !s->pad && !s->pad2 && !s->flags && !s->primary.pad && !s->sub.pad &&
-	       s->primary.shift < 64 && s->sub.shift < 64 && !memcmp(s->update.pad, zero, 6) &&
-	       !memcmp(s->notify.pad, zero, 6) && !memcmp(s->read_effect.pad, zero, 6) &&
+	return s->name[0] && !s->name[sizeof(s->name) - 1] && s->filter.type >= 1 &&
+	       s->filter.type <= 3 && !memcmp(s->pad, zero, 7) && !memcmp(s->filter.pad, zero, 6) &&
+	       !memcmp(s->reserved, zero, sizeof(s->reserved)) && !s->flags &&
+	       !s->translation.primary.pad && !s->translation.sub.pad &&
+	       s->translation.primary.shift < 64 && s->translation.sub.shift < 64 &&
+	       !memcmp(s->update.pad, zero, 6) && !memcmp(s->notify.pad, zero, 6) &&
+	       !memcmp(s->read_effect.pad, zero, 6) && s->update.op >= ANEMONE_OP_ADD &&
 	       s->update.op <= ANEMONE_OP_ADDSAT && s->notify.op <= ANEMONE_NOTIFY_LE;
 }
 
 static int add(struct fake_device *device, uint64_t self, struct anemone_add *call)
 {
 	uint64_t all = (1ULL << FAKE_ADDRESS_BITS) - 1, counters = 1;
-	uint64_t last = (call->spec.sub.mask & all) >> call->spec.sub.shift;
+	uint64_t last = (call->spec.translation.sub.mask & all) >> call->spec.translation.sub.shift;
 	unsigned int width = call->spec.width ? call->spec.width : 64, place = 0;
 	uint64_t one = (uint64_t)FAKE_STATES * 64 / width;
 	struct anemone_info now;
@@ -139,12 +142,13 @@ static int add(struct fake_device *device, uint64_t self, struct anemone_add *ca
 /* As the driver has it: a key of which the filter lets no address pass is a mistake. */
 static bool reached(const struct fake_telemetry *t, uint64_t key)
 {
-	unsigned int shift = t->spec.primary.shift;
+	unsigned int shift = t->spec.translation.primary.shift;
 
 	if (key >= FAKE_TABLE)
 		return false;
-	return t->spec.primary.mask >> shift != UINT64_MAX >> shift ||
-	       (key << shift < t->spec.end && (key << shift) + (1ULL << shift) > t->spec.start);
+	return t->spec.translation.primary.mask >> shift != UINT64_MAX >> shift ||
+	       (key << shift < t->spec.filter.end &&
+		(key << shift) + (1ULL << shift) > t->spec.filter.start);
 }
 
 static int map(struct fake_telemetry *t, struct anemone_map *call)

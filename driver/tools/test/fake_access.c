@@ -17,8 +17,8 @@
 static void count(struct fake_telemetry *t, uint64_t address, uint64_t times)
 {
 	const struct anemone_spec *s = &t->spec;
-	uint64_t key = (address & s->primary.mask) >> s->primary.shift;
-	uint64_t offset = (address & s->sub.mask) >> s->sub.shift;
+	uint64_t key = (address & s->translation.primary.mask) >> s->translation.primary.shift;
+	uint64_t offset = (address & s->translation.sub.mask) >> s->translation.sub.shift;
 	unsigned int width = s->width ? s->width : 64;
 	uint64_t all = width < 64 ? (1ULL << width) - 1 : UINT64_MAX;
 	uint64_t *value;
@@ -45,8 +45,9 @@ static void access_all(struct fake_device *device, bool write, uint64_t address,
 		struct fake_telemetry *t = &device->telemetry[i];
 		const struct anemone_spec *s = &t->spec;
 
-		if (t->owner && s->type & (write ? ANEMONE_W : ANEMONE_R) &&
-		    ((!s->start && !s->end) || (address >= s->start && address < s->end)))
+		if (t->owner && s->filter.type & (write ? ANEMONE_W : ANEMONE_R) &&
+		    ((!s->filter.start && !s->filter.end) ||
+		     (address >= s->filter.start && address < s->filter.end)))
 			count(t, address, times);
 	}
 }

@@ -15,7 +15,8 @@ from anemone.rtl.builder import ROOT
 
 BUILT = ROOT / "build" / "cosim"
 DRIVER = ROOT / "driver"
-_HEADERS = (DRIVER / "include", DRIVER / "include" / "uapi")
+# The uapi first: the other folder has the kernel's own header of the same name.
+_HEADERS = (DRIVER / "include" / "uapi", DRIVER / "include")
 _FLAGS = ("-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
 
 
@@ -29,6 +30,17 @@ def build_program(source: Path) -> Path:
     _run(["gcc", *_FLAGS, *include, "-o", fresh, source], source)
     fresh.replace(program)
     return program
+
+
+def build_plugin(name: str) -> Path:
+    """sim/plugin/NAME.c, for QEMU's -plugin."""
+    BUILT.mkdir(parents=True, exist_ok=True)
+    source, plugin = ROOT / "sim" / "plugin" / f"{name}.c", BUILT / f"{name}.so"
+    fresh = BUILT / f"{name}.{os.getpid()}.so"
+    flags = ("-std=c11", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror")
+    _run(["gcc", *flags, "-o", fresh, source], source)
+    fresh.replace(plugin)
+    return plugin
 
 
 def build_module(tools: Tools) -> Path:

@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
     uint64_t* sums;
 
     if (!strcmp(argv[1], "skew"))
-        spec.sub = (struct anemone_field){.mask = (1 << HUGE_SHIFT) - (1 << BASE_SHIFT),
-                                          .shift = BASE_SHIFT};
+        spec.translation.sub = (struct anemone_field){.mask = (1 << HUGE_SHIFT) - (1 << BASE_SHIFT),
+                                                      .shift = BASE_SHIFT};
     fd = open_device();
     added = add(fd, spec);
     CHECK(added.regions == regions);

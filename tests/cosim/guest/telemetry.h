@@ -23,10 +23,10 @@ static inline int open_device(void) {
  */
 static inline struct anemone_spec counting(const char* name, uint32_t regions) {
     struct anemone_spec spec = {
-        .type = ANEMONE_R | ANEMONE_W,
+        .filter = {.type = ANEMONE_R | ANEMONE_W},
         .width = 64,
         .regions = regions,
-        .primary = {.mask = ANEMONE_ALL_MEM, .shift = HUGE_SHIFT},
+        .translation.primary = {.mask = ANEMONE_ALL_MEM, .shift = HUGE_SHIFT},
         .update = {.op = ANEMONE_OP_ADD, .operand = 1},
         .read_effect = {.op = ANEMONE_OP_RESET},
     };

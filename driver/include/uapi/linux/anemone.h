@@ -19,27 +19,26 @@
 
 /* --- Rules (NEMO, Table 1) ------------------------------------------------------------------- */
 
-/* struct anemone_spec.type: the requests that count. */
+/* .filter.type: the requests that count. */
 #define ANEMONE_R 1
 #define ANEMONE_W 2
 
-/* .near: only those that near memory had (hit) or had not (miss); needs flat memory mode. */
+/* .filter.near: those that near memory had (hit) or had not (miss); needs flat memory mode. */
 #define ANEMONE_NEAR_ANY 0
 #define ANEMONE_NEAR_HIT 1
 #define ANEMONE_NEAR_MISS 2
 
-/* .update.op, and .read_effect.op: what becomes of the counter. */
-#define ANEMONE_OP_ADD 0
-#define ANEMONE_OP_SUB 1
-#define ANEMONE_OP_SHR 2
-#define ANEMONE_OP_SHL 3
-#define ANEMONE_OP_XOR 4
-#define ANEMONE_OP_OR 5
-#define ANEMONE_OP_MAX 6
-#define ANEMONE_OP_ADDSAT 7
-/* .read_effect.op only: nothing; the counter becomes the operand. */
-#define ANEMONE_OP_NONE 0xff
-#define ANEMONE_OP_RESET 0xfe
+/* .update.op and .read_effect.op: what becomes of the counter. */
+#define ANEMONE_OP_NONE 0 /* of a read effect: nothing */
+#define ANEMONE_OP_ADD 1
+#define ANEMONE_OP_SUB 2
+#define ANEMONE_OP_SHR 3
+#define ANEMONE_OP_SHL 4
+#define ANEMONE_OP_XOR 5
+#define ANEMONE_OP_OR 6
+#define ANEMONE_OP_MAX 7
+#define ANEMONE_OP_ADDSAT 8
+#define ANEMONE_OP_RESET 9 /* of a read effect: the counter becomes the value */
 
 /* .update.source: where the operand comes from. */
 #define ANEMONE_OPERAND_VALUE 0
@@ -54,7 +53,7 @@
 #define ANEMONE_NOTIFY_LT 4
 #define ANEMONE_NOTIFY_LE 5
 
-/* A mask of all memory, for .primary.mask. */
+/* A mask of all memory, for .translation.primary.mask. */
 #define ANEMONE_ALL_MEM (~0ULL)
 
 /* struct anemone_spec.flags */
@@ -64,17 +63,17 @@
  */
 #define ANEMONE_SPEC_HOST (1 << 0)
 
+struct anemone_filter {
+	__u64 start, end; /* addresses that match, end exclusive; both 0: all */
+	__u8 type;        /* ANEMONE_R | ANEMONE_W */
+	__u8 near;
+	__u8 pad[6];
+};
+
 struct anemone_field {
 	__u64 mask;
 	__u32 shift; /* 0 to 63 */
 	__u32 pad;
-};
-
-struct anemone_operation {
-	__u64 operand;
-	__u8 op;
-	__u8 source; /* of an update's operand */
-	__u8 pad[6];
 };
 
 /*
@@ -82,18 +81,30 @@ struct anemone_operation {
  * offset = (address & sub.mask) >> sub.shift; the counter within the region.
  * A region has as many counters as there are offsets, rounded up to a power of two.
  */
-struct anemone_spec {
-	char name[32];    /* printable, for people; ends with a NUL */
-	__u64 start, end; /* addresses that match, end exclusive; both 0: all */
-	__u8 type;        /* ANEMONE_R | ANEMONE_W */
-	__u8 near;
-	__u8 width; /* bits of a counter: 8, 16, 32, 64; 0 is 64 */
-	__u8 pad;
-	__u32 regions; /* wanted at a time; 0: as many as one pipeline holds */
+struct anemone_translation {
 	struct anemone_field primary, sub;
+};
+
+struct anemone_operation {
+	union {
+		__u64 operand;
+		__u64 value; /* of a reset */
+	};
+	__u8 op;
+	__u8 source; /* of an update's operand */
+	__u8 pad[6];
+};
+
+struct anemone_spec {
+	char name[32]; /* printable, for people; ends with a NUL */
+	struct anemone_filter filter;
+	struct anemone_translation translation;
 	struct anemone_operation update, notify, read_effect;
+	__u32 regions; /* wanted at a time; 0: as many as one pipeline holds */
 	__u32 flags;
-	__u32 pad2;
+	__u8 width; /* bits of a counter: 8, 16, 32, 64; 0 is 64 */
+	__u8 pad[7];
+	__u64 reserved[4]; /* 0, until they mean something */
 };
 
 /* --- The device ------------------------------------------------------------------------------ */
