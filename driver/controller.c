@@ -47,10 +47,44 @@ int anemone_controller_usable(const struct anemone_controller *ctl)
 	return READ_ONCE(ctl->hw.down) ? -EBUSY : 0;
 }
 
+static unsigned int flat_channels(const struct anemone_controller *ctl)
+{
+	return ctl->hw.shape.flat ? ctl->hw.shape.channels : 0;
+}
+
+void anemone_controller_adopt_flat(struct anemone_controller *ctl)
+{
+	unsigned int channel, r;
+
+	for (channel = 0; channel < flat_channels(ctl); channel++) {
+		u32 at = ANEMONE_FLAT(channel);
+
+		for (r = 0; r < ANEMONE_FLAT_REGISTERS - 1; r++)
+			ctl->flat[channel][r] = anemone_hw_read(&ctl->hw, at + 8 * r);
+		ctl->flat[channel][r] =
+			ANEMONE_GET(FLAT_STATUS_STARTED,
+				    anemone_hw_read(&ctl->hw, at + ANEMONE_FLAT_STATUS));
+	}
+}
+
+/* In the registers' order: the start comes last. Requests wait for it. */
+static void restore_flat(struct anemone_controller *ctl)
+{
+	unsigned int channel, r;
+
+	for (channel = 0; channel < flat_channels(ctl); channel++)
+		for (r = 0; r < ANEMONE_FLAT_REGISTERS; r++)
+			anemone_hw_write(&ctl->hw, ANEMONE_FLAT(channel) + 8 * r,
+					 ctl->flat[channel][r]);
+}
+
 int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes)
 {
 	struct anemone_part *part;
-	int err = anemone_hw_start(&ctl->hw, region_bytes);
+	int err;
+
+	restore_flat(ctl);
+	err = anemone_hw_start(&ctl->hw, region_bytes);
 
 	list_for_each_entry(part, &ctl->parts, on_controller)
 		if (!err)

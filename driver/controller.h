@@ -20,6 +20,9 @@ struct anemone_telemetry;
 /* Lines of all channels that are read at a time: a page. */
 #define ANEMONE_BOUNCE_WORDS (PAGE_SIZE / sizeof(u64))
 
+/* near_lines, dedicated_start and _end, policy, control: eight bytes each. */
+#define ANEMONE_FLAT_REGISTERS (ANEMONE_FLAT_CONTROL / 8 + 1)
+
 struct anemone_controller {
 	struct kref ref; /* of the list, of open files and of telemetries */
 	struct list_head on_list;
@@ -35,6 +38,8 @@ struct anemone_controller {
 	struct anemone_memory memory;
 	struct anemone_pool pool;
 	struct list_head parts;
+	/* What flat memory mode was told, by channel and register: for a restart. */
+	u64 flat[ANEMONE_CHANNELS_MAX][ANEMONE_FLAT_REGISTERS];
 	u64 *bounce;
 	bool gone; /* the device was removed */
 	bool interrupts_work;
@@ -65,6 +70,8 @@ struct anemone_part {
 	struct xarray keys; /* of the device, to regions: what the tables say */
 	unsigned int mapped;
 	u64 events;
+	struct anemone_counts
+		before; /* until the last turn of a rotation, which cleared the device's */
 	struct anemone_waiting waiting[ANEMONE_PIPELINE_COUNT_MAX]; /* by pipeline */
 };
 
@@ -73,7 +80,9 @@ struct anemone_controller *anemone_controller_get(struct anemone_controller *ctl
 void anemone_controller_put(struct anemone_controller *ctl);
 /* 0, or why it cannot be used: -ENODEV gone, -EIO given up, -EBUSY asleep. Under the lock. */
 int anemone_controller_usable(const struct anemone_controller *ctl);
-/* After a reset of the device: all telemetries again, their counters from the start. */
+/* What flat memory mode has been told already, by whoever was here before. */
+void anemone_controller_adopt_flat(struct anemone_controller *ctl);
+/* After a reset: flat memory mode and all telemetries again, counters from the start. */
 int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes);
 
 /* All under the controller's lock. */
@@ -83,9 +92,14 @@ int anemone_part_restore(struct anemone_part *part);
 /* Keys are the device's; a key that is mapped already moves. */
 int anemone_part_map(struct anemone_part *part, u64 key, unsigned int region);
 int anemone_part_unmap(struct anemone_part *part, u64 key);
+/*
+ * Entries are posted writes: waits until the device has those of before. Under either lock, and in
+ * any context.
+ */
+void anemone_part_flush(struct anemone_part *part);
 /* What they are made of; the latter two under the lock of part->keys alone, and never wait. */
 int anemone_part_reserve(struct anemone_part *part, u64 key);
-void anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region);
+int anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region);
 bool anemone_part_unmap_locked(struct anemone_part *part, u64 key);
 /*
  * Counters by channel into values[i * stride + channel]. With effect, `first` is a multiple of

@@ -31,7 +31,7 @@ static void find_memory(struct pci_dev *pdev, struct anemone_memory *memory)
 	struct pci_dev *functions[] = { pdev, first };
 	unsigned int i;
 
-	*memory = (struct anemone_memory){ .host_base = host_base, .size = host_size };
+	*memory = (struct anemone_memory){};
 	for (i = 0; i < ARRAY_SIZE(functions) && !memory->size; i++) {
 		int at = functions[i] ? pci_find_dvsec_capability(functions[i], ANEMONE_CXL_VENDOR,
 								  ANEMONE_CXL_DEVICE_DVSEC)
@@ -48,6 +48,8 @@ static void find_memory(struct pci_dev *pdev, struct anemone_memory *memory)
 				    ~(SZ_256M - 1ULL);
 	}
 	pci_dev_put(first);
+	if (!memory->size)
+		*memory = (struct anemone_memory){ .host_base = host_base, .size = host_size };
 }
 
 static bool is_control(struct pci_dev *pdev, int bar)

@@ -51,35 +51,50 @@ static int release(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-/* 0, or the end of the device. */
-static int ended(struct anemone_file *file)
+/* 0, or the end of the device; asleep it has not ended. */
+static int ended(const struct anemone_file *file)
 {
-	int err;
+	if (READ_ONCE(file->ctl->gone))
+		return -ENODEV;
+	return READ_ONCE(file->ctl->hw.failed) ? -EIO : 0;
+}
 
-	mutex_lock(&file->ctl->lock);
-	err = anemone_controller_usable(file->ctl);
-	mutex_unlock(&file->ctl->lock);
-	return err == -EBUSY ? 0 : err;
+/* As many events as there are and fit; one that cannot be copied stays. */
+static ssize_t copy_events(struct anemone_file *file, char __user *buffer, size_t bytes)
+{
+	struct anemone_waiting *waiting;
+	struct anemone_event event;
+	ssize_t done = 0;
+
+	if (mutex_lock_killable(&file->lock))
+		return -EINTR;
+	while (done + sizeof(event) <= bytes) {
+		waiting = anemone_notify_next(file, &event);
+		if (!waiting)
+			break;
+		if (copy_to_user(buffer + done, &event, sizeof(event))) {
+			done = done ?: -EFAULT;
+			break;
+		}
+		anemone_notify_done(waiting);
+		done += sizeof(event);
+	}
+	mutex_unlock(&file->lock);
+	return done;
 }
 
 static ssize_t read(struct file *filp, char __user *buffer, size_t bytes, loff_t *position)
 {
 	struct anemone_file *file = filp->private_data;
-	struct anemone_event event;
-	size_t done = 0;
+	ssize_t done;
 	int err;
 
-	if (bytes < sizeof(event))
+	if (bytes < sizeof(struct anemone_event))
 		return -EINVAL;
-	while (done + sizeof(event) <= bytes) {
-		if (anemone_notify_take(file, &event)) {
-			if (copy_to_user(buffer + done, &event, sizeof(event)))
-				return done ?: -EFAULT;
-			done += sizeof(event);
-			continue;
-		}
+	for (;;) {
+		done = copy_events(file, buffer, bytes);
 		if (done)
-			break;
+			return done;
 		err = ended(file);
 		if (err)
 			return err;
@@ -90,7 +105,6 @@ static ssize_t read(struct file *filp, char __user *buffer, size_t bytes, loff_t
 		if (err)
 			return err;
 	}
-	return done;
 }
 
 static __poll_t poll(struct file *filp, poll_table *wait)
@@ -101,7 +115,7 @@ static __poll_t poll(struct file *filp, poll_table *wait)
 	poll_wait(filp, &file->ctl->wait, wait);
 	if (!list_empty_careful(&file->events))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (READ_ONCE(file->ctl->gone) || READ_ONCE(file->ctl->hw.failed))
+	if (ended(file))
 		mask |= EPOLLERR | EPOLLHUP;
 	return mask;
 }

@@ -14,22 +14,32 @@ struct flat_attribute {
 	u32 offset; /* among the channel's registers */
 };
 
-static u32 offset_of(struct device_attribute *attr)
+static struct flat_attribute *flat_of(struct device_attribute *attr)
 {
-	struct flat_attribute *flat = container_of(attr, struct flat_attribute, attribute);
-
-	return ANEMONE_FLAT(flat->channel) + flat->offset;
+	return container_of(attr, struct flat_attribute, attribute);
 }
 
-static int write_register(struct device *dev, u32 offset, u64 value)
+static u32 offset_of(struct device_attribute *attr)
 {
+	return ANEMONE_FLAT(flat_of(attr)->channel) + flat_of(attr)->offset;
+}
+
+/* -EBUSY: what counts as it stands at the start cannot change behind it. */
+static int write_register(struct device *dev, struct device_attribute *attr, u32 offset, u64 value)
+{
+	unsigned int channel = flat_of(attr)->channel;
 	struct anemone_controller *ctl = anemone_of_device(dev);
+	u64 *told = ctl->flat[channel];
 	int err;
 
 	mutex_lock(&ctl->lock);
 	err = anemone_controller_usable(ctl);
-	if (!err)
-		anemone_hw_write(&ctl->hw, offset, value);
+	if (!err && told[ANEMONE_FLAT_CONTROL / 8] && offset != ANEMONE_FLAT_POLICY)
+		err = -EBUSY;
+	if (!err) {
+		told[offset / 8] = value;
+		anemone_hw_write(&ctl->hw, ANEMONE_FLAT(channel) + offset, value);
+	}
 	mutex_unlock(&ctl->lock);
 	return err;
 }
@@ -50,7 +60,7 @@ static ssize_t near_lines_store(struct device *dev, struct device_attribute *att
 
 	if (!err && lines & ~ANEMONE_FLAT_NEAR_LINES_LINES_MASK)
 		err = -ERANGE;
-	return err ?: write_register(dev, offset_of(attr), lines) ?: count;
+	return err ?: write_register(dev, attr, ANEMONE_FLAT_NEAR_LINES, lines) ?: count;
 }
 
 /* By their codes (swap_policy). */
@@ -65,10 +75,11 @@ static ssize_t policy_show(struct device *dev, struct device_attribute *attr, ch
 {
 	u64 value;
 	int err = anemone_sysfs_read(dev, offset_of(attr), &value);
-	unsigned int policy = ANEMONE_GET(FLAT_POLICY_POLICY, value);
+	unsigned int policy;
 
 	if (err)
 		return err;
+	policy = ANEMONE_GET(FLAT_POLICY_POLICY, value);
 	if (policy == ANEMONE_SWAP_POLICY_NTH || policy == ANEMONE_SWAP_POLICY_ONE_IN)
 		return sysfs_emit(buf, "%s %llu\n", policies[policy],
 				  ANEMONE_GET(FLAT_POLICY_N, value));
@@ -99,7 +110,7 @@ static ssize_t policy_store(struct device *dev, struct device_attribute *attr, c
 	} else if (*skip_spaces(buf + length)) {
 		return -EINVAL;
 	}
-	return write_register(dev, offset_of(attr),
+	return write_register(dev, attr, ANEMONE_FLAT_POLICY,
 			      ANEMONE_PUT(FLAT_POLICY_POLICY, policy) |
 				      ANEMONE_PUT(FLAT_POLICY_N, n))
 		       ?: count;
@@ -126,8 +137,8 @@ static ssize_t dedicated_store(struct device *dev, struct device_attribute *attr
 	if (sscanf(buf, "%lli %lli", &start, &end) != 2 || start > end ||
 	    (start | end) & ~ANEMONE_FLAT_DEDICATED_END_PAGE_MASK)
 		return -EINVAL;
-	err = write_register(dev, offset_of(attr), start)
-		      ?: write_register(dev, offset_of(attr) + DEDICATED_END, end);
+	err = write_register(dev, attr, ANEMONE_FLAT_DEDICATED_START, start)
+		      ?: write_register(dev, attr, ANEMONE_FLAT_DEDICATED_END, end);
 	return err ?: count;
 }
 
@@ -148,18 +159,17 @@ static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char
 static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buf,
 			  size_t count)
 {
-	u32 control = offset_of(attr) - ANEMONE_FLAT_STATUS + ANEMONE_FLAT_CONTROL;
-
 	if (!sysfs_streq(buf, "start"))
 		return -EINVAL;
-	return write_register(dev, control, ANEMONE_FLAT_CONTROL_START_MASK) ?: count;
+	return write_register(dev, attr, ANEMONE_FLAT_CONTROL, ANEMONE_FLAT_CONTROL_START_MASK)
+		       ?: count;
 }
 
 #define FLAT(c, member, file, mode, offset, show, store)                                           \
 	static struct flat_attribute flat##c##_##member = { __ATTR(file, mode, show, store), c,    \
 							    offset }
 #define FLAT_COUNT(c, member, offset)                                                              \
-	FLAT(c, member, member, 0444, ANEMONE_FLAT_##offset, count_show, NULL)
+	FLAT(c, member, member, 0400, ANEMONE_FLAT_##offset, count_show, NULL)
 #define FLAT_GROUP(c)                                                                              \
 	FLAT(c, mode, mode, 0644, ANEMONE_FLAT_STATUS, mode_show, mode_store);                     \
 	FLAT(c, policy, policy, 0644, ANEMONE_FLAT_POLICY, policy_show, policy_store);             \

@@ -216,6 +216,8 @@ int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, bool effect, 
 		return -EIO;
 	hw->io->read_lines(hw, (effect ? hw->effect : hw->snapshot) + line * ANEMONE_LINE_BYTES,
 			   lines * shape->channels, words);
-	/* A device that fell off reads as all ones, which counters may, too. */
-	return words[0] != ~0ULL || anemone_hw_alive(hw) ? 0 : -EIO;
+	/* A device that fell off, now or on the way, reads as all ones, which counters may, too. */
+	if (words[0] != ~0ULL && words[lines * shape->channels * ANEMONE_LINE_WORDS - 1] != ~0ULL)
+		return 0;
+	return anemone_hw_alive(hw) ? 0 : -EIO;
 }

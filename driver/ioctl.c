@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The calls of /dev/anemoneN (include/uapi/linux/anemone.h). */
+#include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -12,7 +14,7 @@
 #include "rotate.h"
 
 /* Values copied at a time, and the most that a rotation may keep. */
-#define CHUNK 8192
+#define CHUNK 512
 #define ROTATION_VALUES_MOST (32U << 20)
 
 static struct anemone_telemetry *find(struct anemone_file *file, u32 id)
@@ -76,6 +78,7 @@ static int add_to(struct anemone_file *file, struct anemone_add *add, struct ane
 		return PTR_ERR(telemetry);
 	mutex_lock(&file->ctl->lock);
 	telemetry->file = file;
+	telemetry->physical = anemone_may_name_physical();
 	mutex_unlock(&file->ctl->lock);
 	err = xa_alloc(&file->telemetries, &telemetry->id, telemetry, xa_limit_31b,
 		       GFP_KERNEL_ACCOUNT);
@@ -125,8 +128,7 @@ static int map_entry(struct anemone_telemetry *telemetry, const struct anemone_e
 			     : anemone_page_map(telemetry, entry->key, entry->region);
 	if (!anemone_may_name_physical())
 		return -EPERM;
-	return unmap ? anemone_clear_translation(telemetry, entry->key)
-		     : anemone_set_translation(telemetry, entry->key, entry->region);
+	return anemone_telemetry_map(telemetry, entry->key, unmap ? -1 : (s64)entry->region);
 }
 
 static long do_map(struct anemone_file *file, struct anemone_map *map)
@@ -141,17 +143,16 @@ static long do_map(struct anemone_file *file, struct anemone_map *map)
 	if (telemetry->rotation)
 		return -EBUSY;
 	for (map->done = 0; map->done < map->count && !err; map->done += !err) {
-		if (copy_from_user(&entry, entries + map->done, sizeof(entry)))
-			return -EFAULT;
-		err = map_entry(telemetry, &entry);
-		if (signal_pending(current) && !err)
+		if (signal_pending(current))
 			err = -EINTR;
+		else if (copy_from_user(&entry, entries + map->done, sizeof(entry)))
+			err = -EFAULT;
+		else
+			err = map_entry(telemetry, &entry);
 		cond_resched();
 	}
-	/* Entries are posted writes; what the caller lets run behind this is to find them there. */
-	mutex_lock(&file->ctl->lock);
-	anemone_hw_read(&file->ctl->hw, ANEMONE_ID);
-	mutex_unlock(&file->ctl->lock);
+	/* What the caller lets run behind this finds the entries there. */
+	anemone_telemetry_flush(telemetry);
 	return err;
 }
 
@@ -214,7 +215,8 @@ static long do_status(struct anemone_file *file, struct anemone_status *status)
 			.size = status->size,
 			.id = telemetry->id,
 			.matched = counts.matched,
-			.unmapped = counts.unmapped,
+			/* Of memory that is not mapped: not everybody's to know. */
+			.unmapped = telemetry->physical ? counts.unmapped : 0,
 			.out_of_range = counts.out_of_range,
 			.notifications = counts.notifications,
 			.parity_errors = counts.parity_errors,
@@ -249,12 +251,30 @@ static long do_eventfd(struct anemone_file *file, struct anemone_eventfd *argume
 	return 0;
 }
 
+/* The keys as the device has them: each in the table, and once. */
+static int device_keys(const struct anemone_part *part, u64 *keys, u32 count)
+{
+	const struct anemone_shape *shape = &part->ctl->hw.shape;
+	unsigned long *seen = bitmap_zalloc(1U << shape->table_log2, GFP_KERNEL);
+	int err = 0;
+	u32 i;
+
+	if (!seen)
+		return -ENOMEM;
+	for (i = 0; i < count && !err; i++) {
+		err = anemone_plan_key(&part->plan, shape, keys[i], &keys[i]);
+		if (!err && __test_and_set_bit(keys[i], seen))
+			err = -EINVAL;
+	}
+	bitmap_free(seen);
+	return err;
+}
+
 static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 {
 	struct anemone_telemetry *telemetry = find(file, rotate->id);
-	const struct anemone_shape *shape = &file->ctl->hw.shape;
 	u64 *keys;
-	u32 i;
+	int err;
 
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
@@ -271,11 +291,10 @@ static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 			    array_size(rotate->count, sizeof(*keys)));
 	if (IS_ERR(keys))
 		return PTR_ERR(keys);
-	for (i = 0; i < rotate->count; i++) {
-		if (anemone_plan_key(&telemetry->part[0].plan, shape, keys[i], &keys[i])) {
-			kvfree(keys);
-			return -ERANGE;
-		}
+	err = device_keys(&telemetry->part[0], keys, rotate->count);
+	if (err) {
+		kvfree(keys);
+		return err;
 	}
 	return anemone_rotation_start(telemetry, keys, rotate->count, rotate->period_ms,
 				      &rotate->sweep_ns);
@@ -389,7 +408,8 @@ long anemone_ioctl(struct file *filp, unsigned int command, unsigned long addres
 	err = copy_struct_from_user(&argument, size, user, theirs);
 	if (err)
 		return err;
-	mutex_lock(&file->lock);
+	if (mutex_lock_killable(&file->lock))
+		return -EINTR;
 	err = ended(file, number);
 	if (!err)
 		err = run(file, number, &argument);

@@ -19,7 +19,7 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 }
 
 /* Lines between which others may run. */
-#define LINES_AT_ONCE 16
+#define LINES_AT_ONCE 16U
 
 /*
  * A read with effect is of a whole line, so a line must come by one access. Four MOVNTDQA of

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Notification dispatch (NEMO, section 3.2). */
+#include <linux/delay.h>
 #include <linux/eventfd.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -12,6 +13,8 @@
 
 /* Interrupts in a row that nothing was the cause of, after which the device is given up. */
 #define SPURIOUS_MOST 1000
+/* Between a callback's end and the next of the same pipeline, at least. */
+#define CALLBACK_PAUSE_US 1000
 
 unsigned int anemone_poll_ms = 10;
 module_param_named(poll_ms, anemone_poll_ms, uint, 0444);
@@ -56,18 +59,24 @@ static struct anemone_part *find_part(struct anemone_controller *ctl, unsigned i
 }
 
 /* The callback runs without the controller's lock, so that it may read. */
-static void call_back(struct anemone_controller *ctl, struct anemone_telemetry *telemetry,
+static void call_back(struct anemone_controller *ctl, struct anemone_part *part,
 		      const struct anemone_event *event, unsigned int vector)
 {
+	struct anemone_telemetry *telemetry = part->telemetry;
+
 	anemone_telemetry_get(telemetry);
 	mutex_unlock(&ctl->lock);
 	mutex_lock(&telemetry->notify_lock);
 	if (telemetry->notify)
 		telemetry->notify(telemetry, event, telemetry->data);
 	mutex_unlock(&telemetry->notify_lock);
-	anemone_telemetry_put(telemetry);
+	/* A predicate that goes on to hold comes again, but not as fast as it can. */
+	usleep_range(CALLBACK_PAUSE_US, 2 * CALLBACK_PAUSE_US);
 	mutex_lock(&ctl->lock);
-	acknowledge(ctl, vector);
+	/* Meanwhile the pipeline may have become another's. */
+	if (anemone_part_installed(part))
+		acknowledge(ctl, vector);
+	anemone_telemetry_put(telemetry);
 }
 
 static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
@@ -93,7 +102,7 @@ static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
 	part->events++;
 	trace_anemone_notify(telemetry->spec.name, event.counter, event.channel);
 	if (!telemetry->file) {
-		call_back(ctl, telemetry, &event, 1 + pipeline);
+		call_back(ctl, part, &event, 1 + pipeline);
 		return;
 	}
 	waiting = &part->waiting[pipeline];
@@ -176,21 +185,30 @@ void anemone_notify_poll(struct work_struct *work)
 
 	for_each_set_bit(vector, &vectors, ctl->hw.shape.pipelines + 1)
 		anemone_notify_vector(ctl, vector);
-	schedule_delayed_work(&ctl->poll, msecs_to_jiffies(anemone_poll_ms));
+	schedule_delayed_work(&ctl->poll, msecs_to_jiffies(max(anemone_poll_ms, 1U)));
 }
 
-bool anemone_notify_take(struct anemone_file *file, struct anemone_event *event)
+struct anemone_waiting *anemone_notify_next(struct anemone_file *file, struct anemone_event *event)
 {
-	struct anemone_controller *ctl = file->ctl;
 	struct anemone_waiting *waiting;
 
-	mutex_lock(&ctl->lock);
+	mutex_lock(&file->ctl->lock);
 	waiting = list_first_entry_or_null(&file->events, struct anemone_waiting, on_file);
-	if (waiting) {
+	if (waiting)
 		*event = waiting->event;
+	mutex_unlock(&file->ctl->lock);
+	return waiting;
+}
+
+void anemone_notify_done(struct anemone_waiting *waiting)
+{
+	struct anemone_controller *ctl = waiting->part->ctl;
+
+	mutex_lock(&ctl->lock);
+	/* Of a device that went meanwhile there is nothing to arm. */
+	if (!list_empty(&waiting->on_file)) {
 		list_del_init(&waiting->on_file);
 		acknowledge(ctl, 1 + waiting->pipeline);
 	}
 	mutex_unlock(&ctl->lock);
-	return waiting;
 }

@@ -11,7 +11,9 @@ void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector);
 void anemone_notify_poll(struct work_struct *work);
 extern unsigned int anemone_poll_ms;
 
-/* Next event of a file, and its pipeline armed again; false: there is none. */
-bool anemone_notify_take(struct anemone_file *file, struct anemone_event *event);
+/* The next event of a file; NULL: there is none. Of it, under file->lock until it is done. */
+struct anemone_waiting *anemone_notify_next(struct anemone_file *file, struct anemone_event *event);
+/* The event was told: its pipeline is armed again. */
+void anemone_notify_done(struct anemone_waiting *waiting);
 
 #endif

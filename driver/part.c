@@ -16,7 +16,7 @@ static int prime(struct anemone_part *part)
 	int err = 0;
 
 	for (slab = 0; slab < part->cache.slabs; slab++)
-		for (at = 0; at < lines && !err; at += most)
+		for (at = 0; at < lines && !err; at += most, cond_resched())
 			err = anemone_hw_lines(&ctl->hw, part->cache.slab[slab], true, at,
 					       min(most, lines - at), ctl->bounce);
 	return err;
@@ -103,12 +103,9 @@ void anemone_part_remove(struct anemone_part *part)
 int anemone_part_restore(struct anemone_part *part)
 {
 	unsigned long key;
-	unsigned int i;
 	void *entry;
 	int err;
 
-	for (i = 0; i < ARRAY_SIZE(part->waiting); i++)
-		list_del_init(&part->waiting[i].on_file);
 	/* The device was cleared as a whole; what the keys are mapped to is still wanted. */
 	anemone_part_stop(part);
 	err = part->plan.start ? prime(part) : 0;
@@ -129,12 +126,15 @@ int anemone_part_reserve(struct anemone_part *part, u64 key)
 	return xa_reserve(&part->keys, key, GFP_KERNEL_ACCOUNT);
 }
 
-void anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region)
+int anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region)
 {
 	struct anemone_hw *hw = &part->ctl->hw;
 	struct anemone_place to = anemone_cache_place(&part->cache, region), from;
 	void *old = __xa_store(&part->keys, key, xa_mk_value(region), GFP_NOWAIT);
 
+	/* The place was reserved, unless an invalidation has just taken its node away. */
+	if (xa_is_err(old))
+		return xa_err(old);
 	if (old) {
 		/* On the same pipeline the new entry takes the old one's place in one write. */
 		from = anemone_cache_place(&part->cache, xa_to_value(old));
@@ -144,6 +144,7 @@ void anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int re
 		part->mapped++;
 	}
 	anemone_hw_map(hw, to.pipeline, key, to.base, true);
+	return 0;
 }
 
 bool anemone_part_unmap_locked(struct anemone_part *part, u64 key)
@@ -166,9 +167,14 @@ int anemone_part_map(struct anemone_part *part, u64 key, unsigned int region)
 	if (err)
 		return err;
 	xa_lock(&part->keys);
-	anemone_part_map_locked(part, key, region);
+	err = anemone_part_map_locked(part, key, region);
 	xa_unlock(&part->keys);
-	return 0;
+	return err;
+}
+
+void anemone_part_flush(struct anemone_part *part)
+{
+	anemone_hw_read(&part->ctl->hw, ANEMONE_ID);
 }
 
 int anemone_part_unmap(struct anemone_part *part, u64 key)
@@ -247,10 +253,10 @@ int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first
 void anemone_part_counts(struct anemone_part *part, struct anemone_counts *counts)
 {
 	struct anemone_counts one;
-	u64 elsewhere = 0;
+	u64 elsewhere = 0, unmapped = 0;
 	unsigned int slab;
 
-	*counts = (struct anemone_counts){};
+	*counts = part->before;
 	for (slab = 0; slab < part->cache.slabs; slab++) {
 		anemone_hw_counts(&part->ctl->hw, part->cache.slab[slab], &one);
 		counts->matched += one.matched;
@@ -260,8 +266,8 @@ void anemone_part_counts(struct anemone_part *part, struct anemone_counts *count
 		if (slab)
 			elsewhere += one.matched + one.out_of_range;
 		else
-			counts->unmapped = one.unmapped;
+			unmapped = one.unmapped;
 	}
 	/* What the first pipeline has no entry for, another may have. */
-	counts->unmapped -= min(elsewhere, counts->unmapped);
+	counts->unmapped += unmapped - min(elsewhere, unmapped);
 }

@@ -59,7 +59,7 @@ static int request_vectors(struct pci_dev *pdev, struct anemone_controller *ctl)
 	err = pci_alloc_irq_vectors(pdev, wanted, wanted, PCI_IRQ_MSIX);
 	if (err < 0) {
 		pci_info(pdev, "no interrupts (%d); looking every %u ms\n", err, anemone_poll_ms);
-		schedule_delayed_work(&ctl->poll, msecs_to_jiffies(anemone_poll_ms));
+		schedule_delayed_work(&ctl->poll, msecs_to_jiffies(max(anemone_poll_ms, 1U)));
 		return 0;
 	}
 	vector = devm_kcalloc(&pdev->dev, wanted, sizeof(*vector), GFP_KERNEL);
@@ -82,11 +82,26 @@ static int request_vectors(struct pci_dev *pdev, struct anemone_controller *ctl)
 	return 0;
 }
 
+/* Given up: it is not listened to any more, and whoever waits is told. */
 static void on_failure(struct anemone_hw *hw)
 {
 	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
+	struct pci_dev *pdev = to_pci_dev(ctl->dev);
+	unsigned int vector;
 
+	for (vector = 0; ctl->interrupts_work && vector <= hw->shape.pipelines; vector++)
+		disable_irq_nosync(pci_irq_vector(pdev, vector));
 	wake_up_all(&ctl->wait);
+}
+
+/* Nobody else's from now on: of a region in memory, not the system's either. */
+static bool reserve(struct pci_dev *pdev, const struct resource *resource)
+{
+	if (devm_request_mem_region(&pdev->dev, resource->start, resource_size(resource),
+				    "anemone"))
+		return true;
+	pci_err(pdev, "%pR is in use\n", resource);
+	return false;
 }
 
 static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
@@ -106,6 +121,8 @@ static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
 		return -EOPNOTSUPP;
 	}
 	pci->region_bytes = resource_size(&found.lines);
+	if (!reserve(pdev, &found.control) || !reserve(pdev, &found.lines))
+		return -EBUSY;
 	/* One way for both: a BAR, or memory of the card that the host was told not to use. */
 	ctl->hw.registers =
 		devm_ioremap(&pdev->dev, found.control.start, resource_size(&found.control));
@@ -179,6 +196,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	anemone_pool_init(&ctl->pool, ctl->hw.shape.pipelines);
 	pci_set_master(pdev); /* interrupts are messages */
 	mutex_lock(&ctl->lock);
+	anemone_controller_adopt_flat(ctl);
 	err = anemone_hw_start(&ctl->hw, pci->region_bytes);
 	mutex_unlock(&ctl->lock);
 	if (!err)
@@ -195,6 +213,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = misc_register(&ctl->misc);
 	if (err)
 		goto stop;
+	pci_save_state(pdev); /* for slot_reset */
 	publish(ctl);
 	pci_info(pdev, "%s: %u pipelines, %u channels, %u states, %u table entries%s\n", ctl->name,
 		 ctl->hw.shape.pipelines, ctl->hw.shape.channels, ctl->hw.shape.states,
@@ -202,7 +221,9 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return 0;
 stop:
 	cancel_delayed_work_sync(&ctl->poll);
+	mutex_lock(&ctl->lock);
 	anemone_hw_stop(&ctl->hw);
+	mutex_unlock(&ctl->lock);
 	return err;
 }
 
@@ -233,14 +254,14 @@ static void remove(struct pci_dev *pdev)
 
 /* --- Sleep and reset: the device forgets, the telemetries stay --- */
 
-static void take_down(struct pci_dev *pdev)
+static void take_down(struct pci_dev *pdev, bool answers)
 {
 	struct anemone_pci *pci = pci_get_drvdata(pdev);
 	struct anemone_controller *ctl = pci->ctl;
 	struct anemone_part *part;
 
 	mutex_lock(&ctl->lock);
-	if (!anemone_controller_usable(ctl))
+	if (answers && !anemone_controller_usable(ctl))
 		anemone_hw_stop(&ctl->hw);
 	WRITE_ONCE(ctl->hw.down, true);
 	/* An entry that is being written, under no other lock than this, is written before. */
@@ -271,7 +292,7 @@ static int bring_up(struct pci_dev *pdev)
 
 static int suspend(struct device *dev)
 {
-	take_down(to_pci_dev(dev));
+	take_down(to_pci_dev(dev), true);
 	return 0;
 }
 
@@ -284,7 +305,7 @@ static DEFINE_SIMPLE_DEV_PM_OPS(sleep, suspend, resume);
 
 static void reset_prepare(struct pci_dev *pdev)
 {
-	take_down(pdev);
+	take_down(pdev, true);
 }
 
 static void reset_done(struct pci_dev *pdev)
@@ -294,7 +315,7 @@ static void reset_done(struct pci_dev *pdev)
 
 static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
-	take_down(pdev);
+	take_down(pdev, false);
 	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT
 						    : PCI_ERS_RESULT_NEED_RESET;
 }
@@ -302,6 +323,8 @@ static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t
 static pci_ers_result_t slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	pci_set_master(pdev);
 	return bring_up(pdev) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
 }
 

@@ -33,11 +33,16 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	struct anemone_page *page = container_of(notifier, struct anemone_page, notifier);
 	struct anemone_part *part = page->part;
 
+	/* The page stays where it is; NUMA balancing, of all things, scans memory like this. */
+	if (range->event == MMU_NOTIFY_PROTECTION_VMA || range->event == MMU_NOTIFY_SOFT_DIRTY)
+		return true;
 	xa_lock(&part->keys);
 	mmu_interval_set_seq(notifier, sequence);
 	if (page->live) {
 		page->live = false;
 		anemone_part_unmap_locked(part, page->key);
+		/* Before the page is anybody else's, the device has it. */
+		anemone_part_flush(part);
 	}
 	xa_unlock(&part->keys);
 	return true;
@@ -66,13 +71,15 @@ static void remove_page(struct anemone_page *page)
 	kfree(page);
 }
 
-/* Whether the pages are one run of memory, of one page or huge page, that is the caller's alone. */
+/*
+ * Whether the pages are one run of memory, of one page or huge page, that is the caller's alone.
+ * They were asked for to be written: what was shared by a fork, or by KSM, is not shared any more.
+ */
 static bool own(struct page **pages, unsigned long count, u64 reach)
 {
 	unsigned long i;
 
-	if (!PageAnon(pages[0]) || PageKsm(pages[0]) || !PageAnonExclusive(pages[0]) ||
-	    page_size(compound_head(pages[0])) < reach)
+	if (!folio_test_anon(page_folio(pages[0])) || folio_size(page_folio(pages[0])) < reach)
 		return false;
 	for (i = 1; i < count; i++)
 		if (page_to_pfn(pages[i]) != page_to_pfn(pages[0]) + i)
@@ -91,7 +98,7 @@ static int find_key(struct anemone_page *page, unsigned int shift)
 
 	if (!pages)
 		return -ENOMEM;
-	got = get_user_pages_fast(page->address, count, 0, pages);
+	got = get_user_pages_fast(page->address, count, FOLL_WRITE, pages);
 	if (got != count)
 		goto put;
 	host = PFN_PHYS(page_to_pfn(pages[0])) + offset_in_page(page->address);
@@ -145,10 +152,9 @@ int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 regio
 			break;
 		xa_lock(&part->keys);
 		err = mmu_interval_read_retry(&page->notifier, sequence) ? -EAGAIN : 0;
-		if (!err) {
-			anemone_part_map_locked(part, page->key, region);
-			page->live = true;
-		}
+		if (!err)
+			err = anemone_part_map_locked(part, page->key, region);
+		page->live = !err;
 		xa_unlock(&part->keys);
 	} while (err == -EAGAIN && !signal_pending(current));
 	if (err)

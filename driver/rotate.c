@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Time multiplexing of one controller's telemetry. */
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -16,6 +17,8 @@ struct anemone_rotation {
 	u32 period_ms;
 	u32 count, first; /* keys; first of those whose turn it is */
 	u64 start_ns;
+	unsigned long next; /* jiffies of the next turn: work on one does not put off the others */
+	int err;	    /* that ended it */
 	u64 *keys;
 	struct anemone_turns *turns; /* by key */
 	u64 *values;		     /* by key and offset, folded */
@@ -44,8 +47,12 @@ static int collect(struct anemone_rotation *rotation)
 	u32 counters = telemetry->region_counters, all = now(rotation) * counters, key;
 	u64 *values = rotation->values + (size_t)rotation->first * counters;
 	u64 end = ktime_get_ns();
+	struct anemone_counts counts;
 	int err;
 
+	/* The clear that follows zeroes them. */
+	anemone_part_counts(part, &counts);
+	part->before = counts;
 	err = anemone_part_read(part, false, 0, all, rotation->channels, telemetry->channels);
 	if (err)
 		return err;
@@ -73,6 +80,16 @@ static int begin(struct anemone_rotation *rotation)
 	return err;
 }
 
+static void schedule_turn(struct anemone_rotation *rotation)
+{
+	unsigned long now = jiffies;
+
+	rotation->next += msecs_to_jiffies(rotation->period_ms);
+	if (time_before(rotation->next, now))
+		rotation->next = now;
+	schedule_delayed_work(&rotation->work, rotation->next - now);
+}
+
 static void take_turns(struct work_struct *work)
 {
 	struct anemone_rotation *rotation =
@@ -94,10 +111,11 @@ static void take_turns(struct work_struct *work)
 			err = begin(rotation);
 	}
 	mutex_unlock(&ctl->lock);
-	mutex_unlock(&rotation->lock);
 	/* Asleep, it waits; given up or gone, there are no more turns. */
-	if (!err || err == -EBUSY)
-		schedule_delayed_work(&rotation->work, msecs_to_jiffies(rotation->period_ms));
+	rotation->err = err == -EBUSY ? 0 : err;
+	if (!rotation->err)
+		schedule_turn(rotation);
+	mutex_unlock(&rotation->lock);
 }
 
 int anemone_rotation_start(struct anemone_telemetry *telemetry, u64 *keys, u32 count, u32 period_ms,
@@ -140,7 +158,8 @@ int anemone_rotation_start(struct anemone_telemetry *telemetry, u64 *keys, u32 c
 		goto free;
 	*sweep_ns = (u64)anemone_rotation_batches(count, telemetry->regions) * period_ms *
 		    NSEC_PER_MSEC;
-	schedule_delayed_work(&rotation->work, msecs_to_jiffies(period_ms));
+	rotation->next = jiffies;
+	schedule_turn(rotation);
 	return 0;
 free:
 	free_rotation(rotation);
@@ -171,15 +190,17 @@ int anemone_rotation_turn(struct anemone_telemetry *telemetry, u32 index, u32 co
 			  struct anemone_turns *turns)
 {
 	struct anemone_rotation *rotation = telemetry->rotation;
+	int err;
 
 	if (!rotation)
 		return -ENOENT;
 	if (index >= rotation->count || count > telemetry->region_counters)
 		return -ERANGE;
 	mutex_lock(&rotation->lock);
+	err = rotation->err;
 	*turns = rotation->turns[index];
 	memcpy(values, rotation->values + (size_t)index * telemetry->region_counters,
 	       count * sizeof(*values));
 	mutex_unlock(&rotation->lock);
-	return 0;
+	return err;
 }

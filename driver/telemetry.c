@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -28,6 +29,7 @@ static void release(struct kref *ref)
 	if (telemetry->eventfd)
 		eventfd_ctx_put(telemetry->eventfd);
 	vfree(telemetry->snapshot);
+	kvfree(telemetry->chunk);
 	kfree(telemetry);
 }
 
@@ -95,6 +97,13 @@ static struct anemone_telemetry *new_telemetry(const struct anemone_spec *spec, 
 		return NULL;
 	kref_init(&telemetry->ref);
 	mutex_init(&telemetry->notify_lock);
+	mutex_init(&telemetry->read_lock);
+	telemetry->chunk = kvmalloc_array(CHUNK * ANEMONE_CHANNELS_MAX, parts * sizeof(u64),
+					  GFP_KERNEL_ACCOUNT);
+	if (!telemetry->chunk) {
+		kfree(telemetry);
+		return NULL;
+	}
 	INIT_LIST_HEAD(&telemetry->pages);
 	telemetry->spec = *spec;
 	return telemetry;
@@ -119,10 +128,11 @@ static struct anemone_telemetry *add_everywhere(const struct anemone_spec *spec,
 	}
 	list_for_each_entry(ctl, &anemone_controllers, on_list) {
 		err = add_part(telemetry, ctl, reason);
-		if (err && err != -ERANGE)
-			break;
+		/* Memory elsewhere, or a device that is no more: the others go on without it. */
+		if (err && err != -ERANGE && err != -EIO && err != -ENODEV)
+			goto unlock;
 	}
-	if (telemetry->parts && (!err || err == -ERANGE))
+	if (telemetry->parts)
 		err = 0;
 unlock:
 	mutex_unlock(&anemone_controllers_lock);
@@ -164,6 +174,45 @@ void anemone_telemetry_remove(struct anemone_telemetry *telemetry)
 		mutex_unlock(&part->ctl->lock);
 	}
 	anemone_telemetry_put(telemetry);
+}
+
+int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 region)
+{
+	int result = -ERANGE;
+	unsigned int i;
+
+	if (region >= telemetry->regions)
+		return -ERANGE;
+	for (i = 0; i < telemetry->parts; i++) {
+		struct anemone_part *part = &telemetry->part[i];
+		u64 device_key;
+		int err;
+
+		if (anemone_plan_key(&part->plan, &part->ctl->hw.shape, key, &device_key))
+			continue;
+		mutex_lock(&part->ctl->lock);
+		err = anemone_controller_usable(part->ctl);
+		if (!err)
+			err = region < 0 ? anemone_part_unmap(part, device_key)
+					 : anemone_part_map(part, device_key, region);
+		mutex_unlock(&part->ctl->lock);
+		if (err && err != -ENODEV)
+			return err;
+		if (result)
+			result = err;
+	}
+	return result;
+}
+
+void anemone_telemetry_flush(struct anemone_telemetry *telemetry)
+{
+	unsigned int i;
+
+	for (i = 0; i < telemetry->parts; i++) {
+		mutex_lock(&telemetry->part[i].ctl->lock);
+		anemone_part_flush(&telemetry->part[i]);
+		mutex_unlock(&telemetry->part[i].ctl->lock);
+	}
 }
 
 /* `count` counters of every channel of every part, side by side. */
@@ -215,15 +264,12 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 {
 	const struct anemone_plan *plan = &telemetry->part[0].plan;
 	int err = anemone_telemetry_check(telemetry, effect, first, count);
-	u64 *chunk;
+	u64 *chunk = telemetry->chunk;
 
 	if (err)
 		return err;
-	chunk = kvmalloc_array(min_t(u32, count, CHUNK) * telemetry->channels, sizeof(*chunk),
-			       GFP_KERNEL);
-	if (!chunk)
-		return -ENOMEM;
 	trace_anemone_read(telemetry->spec.name, first, count, effect);
+	mutex_lock(&telemetry->read_lock);
 	while (count) {
 		u32 some = min_t(u32, count, CHUNK);
 
@@ -240,8 +286,13 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 		}
 		first += some;
 		count -= some;
+		cond_resched();
+		if (count && fatal_signal_pending(current)) {
+			err = -EINTR;
+			break;
+		}
 	}
-	kvfree(chunk);
+	mutex_unlock(&telemetry->read_lock);
 	return err;
 }
 
@@ -274,32 +325,12 @@ void anemone_unregister_telemetry(struct anemone_telemetry *telemetry)
 }
 EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
 
-/* On every part that has the key; `region` < 0 unmaps it. */
 static int translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
 {
-	unsigned int i;
-	int result = -ERANGE;
+	int err = anemone_telemetry_map(telemetry, key, region);
 
-	if (region >= telemetry->regions)
-		return -ERANGE;
-	for (i = 0; i < telemetry->parts; i++) {
-		struct anemone_part *part = &telemetry->part[i];
-		u64 device_key;
-		int err;
-
-		if (anemone_plan_key(&part->plan, &part->ctl->hw.shape, key, &device_key))
-			continue;
-		mutex_lock(&part->ctl->lock);
-		err = anemone_controller_usable(part->ctl);
-		if (!err)
-			err = region < 0 ? anemone_part_unmap(part, device_key)
-					 : anemone_part_map(part, device_key, region);
-		mutex_unlock(&part->ctl->lock);
-		if (err && err != -ENODEV)
-			return err;
-		result = 0;
-	}
-	return result;
+	anemone_telemetry_flush(telemetry);
+	return err;
 }
 
 int anemone_set_translation(struct anemone_telemetry *telemetry, u64 key, u32 region_idx)

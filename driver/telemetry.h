@@ -15,7 +15,8 @@ struct eventfd_ctx;
 
 struct anemone_telemetry {
 	struct kref ref;
-	u32 id; /* on its file */
+	u32 id;	       /* on its file */
+	bool physical; /* its owner may know of any memory: rights.h */
 	struct anemone_spec spec;
 	u32 regions, region_counters, granule; /* the same on every part */
 	unsigned int channels;		       /* of all parts together */
@@ -30,8 +31,11 @@ struct anemone_telemetry {
 	anemone_notify_t notify;
 	void *data;
 
+	struct mutex read_lock; /* the chunk below; taken before a controller's */
+	u64 *chunk;		/* counters by channel, on their way to being folded */
+
 	unsigned int parts;
-	struct anemone_part part[] __counted_by(parts);
+	struct anemone_part part[];
 };
 
 /* On one controller, or on each that its filter reaches: ctl = NULL. ERR_PTR and a reason. */
@@ -43,6 +47,9 @@ void anemone_telemetry_remove(struct anemone_telemetry *telemetry);
 struct anemone_telemetry *anemone_telemetry_get(struct anemone_telemetry *telemetry);
 void anemone_telemetry_put(struct anemone_telemetry *telemetry);
 
+/* On every part that has the key; region < 0 unmaps it. Posted: _flush waits until it is so. */
+int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 region);
+void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
 /* Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines. */
 int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
 			    u32 count);

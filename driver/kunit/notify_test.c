@@ -15,6 +15,16 @@ static struct anemone_file *new_file(struct kunit *test, struct mock *mock)
 	return file;
 }
 
+/* As read(2) does. */
+static bool take(struct anemone_file *file, struct anemone_event *event)
+{
+	struct anemone_waiting *waiting = anemone_notify_next(file, event);
+
+	if (waiting)
+		anemone_notify_done(waiting);
+	return waiting;
+}
+
 static struct anemone_telemetry *watched(struct kunit *test, struct mock *mock,
 					 struct anemone_file *file, u64 threshold)
 {
@@ -39,23 +49,23 @@ static void an_event_is_read_once(struct kunit *test)
 
 	for (i = 0; i < 2; i++)
 		mock_access(mock, 2ULL << 21 | 64, true);
-	KUNIT_EXPECT_FALSE(test, anemone_notify_take(file, &event));
+	KUNIT_EXPECT_FALSE(test, take(file, &event));
 	for (i = 0; i < 10; i++) /* holds with each of these */
 		mock_access(mock, 2ULL << 21 | 64, true);
 	anemone_notify_vector(mock->ctl, vector);
 	anemone_notify_vector(mock->ctl, vector); /* nobody has read it yet: still one */
-	KUNIT_ASSERT_TRUE(test, anemone_notify_take(file, &event));
+	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.id, 7);
 	KUNIT_EXPECT_EQ(test, event.counter, 11);
 	KUNIT_EXPECT_EQ(test, event.channel, 1);
-	KUNIT_EXPECT_FALSE(test, anemone_notify_take(file, &event));
+	KUNIT_EXPECT_FALSE(test, take(file, &event));
 	/* Armed again by the read, not before. */
 	KUNIT_EXPECT_EQ(test, mock->pipeline[vector - 1].latch, 0);
 	mock_access(mock, 2ULL << 21, false);
 	mock_access(mock, 2ULL << 21, false);
 	mock_access(mock, 2ULL << 21, false);
 	anemone_notify_vector(mock->ctl, vector);
-	KUNIT_ASSERT_TRUE(test, anemone_notify_take(file, &event));
+	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.channel, 0);
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
 }
@@ -73,7 +83,7 @@ static void removed_with_an_event(struct kunit *test)
 	mutex_lock(&mock->ctl->lock);
 	anemone_part_remove(&telemetry->part[0]);
 	mutex_unlock(&mock->ctl->lock);
-	KUNIT_EXPECT_FALSE(test, anemone_notify_take(file, &event));
+	KUNIT_EXPECT_FALSE(test, take(file, &event));
 	anemone_notify_vector(mock->ctl, vector); /* of nobody: acknowledged */
 	KUNIT_EXPECT_EQ(test, mock->pipeline[vector - 1].latch, 0);
 }

@@ -31,7 +31,8 @@ public:
     // What the guest read last; nothing: it was refused, or its data are poisoned.
     const std::optional<Line>& line() const { return line_; }
 
-    bool waiting() const { return pending_ != 0; } // for answers to programs' accesses
+    bool waiting() const { return pending_ != 0; }          // for answers to programs' accesses
+    std::size_t behind() const { return accesses_.size(); } // accesses that wait
     bool idle() const { return accesses_.empty() && !waiting(); }
     uint64_t count() const { return accepted_; } // of programs' accesses that were accepted
 

@@ -98,6 +98,8 @@ std::string Commands::execute(const std::string& line, bool& waits) {
         // The rest of the line: a path may have blanks.
         trace(line.substr(std::min(line.size(), std::string("trace ").size())));
         waits = true;
+    } else if (command == "settle") {
+        waits = true;
     } else if (command == "status") {
         return status();
     } else if (command == "fault") {
@@ -106,7 +108,7 @@ std::string Commands::execute(const std::string& line, bool& waits) {
         function_.reset();
     } else {
         throw std::runtime_error("no command \"" + command +
-                                 "\"; there are access, trace, status, fault and reset");
+                                 "\"; there are access, trace, settle, status, fault and reset");
     }
     return kDone;
 }

@@ -3,6 +3,7 @@
 //
 //   access ADDRESS WRITE  a program's access; answered when memory has answered it
 //   trace FILE            as many, u64 each: address << 1 | write; the channels side by side
+//   settle                answered when there is no access to make, or to come by the ring
 //   status                counts since the start
 //   fault KIND            none, ones, never-done (function.h), or spurious N: message N, for
 //   nothing reset                 as by the guest

@@ -113,6 +113,13 @@ void Device::run(unsigned cycles) {
     rest_ = injecting ? kRest : rest_ - std::min(rest_, cycles);
 }
 
+std::size_t Device::behind() const {
+    std::size_t most = 0;
+    for (const Channel& channel : channels_)
+        most = std::max(most, channel.behind());
+    return most;
+}
+
 uint64_t Device::events() const {
     uint64_t sum = 0;
     for (const Channel& channel : channels_)

@@ -30,7 +30,8 @@ public:
 
     // A program's access to memory, made when there are cycles. The channels go on side by side.
     void access(uint64_t address, bool write);
-    bool injecting() const; // any that is not answered yet
+    bool injecting() const;     // any that is not answered yet
+    std::size_t behind() const; // of those that wait, the most on a channel
 
     // Programs' accesses wait meanwhile; those that are on their way are answered before.
     void reset();

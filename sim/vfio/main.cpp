@@ -10,7 +10,7 @@
 namespace {
 
 constexpr char kUsage[] =
-    "engine --socket PATH --control PATH [--host-base N] [--host-size N]\n"
+    "engine --socket PATH --control PATH [--host-base N] [--host-size N] [--ring PATH]\n"
     "\n"
     "The memory expander as a PCI function for QEMU's vfio-user-pci.\n"
     "\n"
@@ -18,12 +18,13 @@ constexpr char kUsage[] =
     "  --control PATH  where commands come (commands.h)\n"
     "  --host-base N   where the host has the memory, as CXL's range 1 says; multiples of 256 MiB\n"
     "                  (default 0x4080000000, which is no multiple of the size)\n"
-    "  --host-size N   how much of it (default: all of the device)\n";
+    "  --host-size N   how much of it (default: all of the device)\n"
+    "  --ring PATH     a file to make, in which accesses to memory come (ring.h)\n";
 
 constexpr uint64_t kRangeUnit = 1 << 28; // of CXL's ranges
 
 struct Options {
-    std::string socket, control;
+    std::string socket, control, ring;
     uint64_t hostBase = 0x4080000000, hostSize = anemone::kDeviceBytes;
 };
 
@@ -55,6 +56,8 @@ Options parse(int argc, char** argv) {
             options.socket = value;
         else if (option == "--control")
             options.control = value;
+        else if (option == "--ring")
+            options.ring = value;
         else if (option == "--host-base")
             options.hostBase = range("--host-base", value);
         else if (option == "--host-size")
@@ -73,7 +76,7 @@ int main(int argc, char** argv) {
     const Options options = parse(argc, argv);
     try {
         anemone::Function function(options.hostBase, options.hostSize);
-        anemone::Server(function, options.socket, options.control).run();
+        anemone::Server(function, options.socket, options.control, options.ring).run();
     } catch (const std::exception& e) {
         std::fprintf(stderr, "vfio: %s\n", e.what());
         return 1;

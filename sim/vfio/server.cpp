@@ -18,17 +18,26 @@ constexpr unsigned kSlice = 64, kSliceBetweenMessages = 16;
 constexpr int kLull = 1;
 } // namespace
 
-Server::Server(Function& function, const std::string& socket, const std::string& control)
-    : function_(function), listener_(listenAt(socket)), commands_(function, control) {}
+Server::Server(Function& function, const std::string& socket, const std::string& control,
+               const std::string& ring)
+    : function_(function), listener_(listenAt(socket)), commands_(function, control) {
+    if (!ring.empty())
+        ring_.emplace(ring);
+}
 
 void Server::run() {
     Device& device = function_.device();
     for (bool quiet = false;;) {
-        const int patience = !device.busy() ? -1 : quiet || device.injecting() ? 0 : kLull;
+        if (ring_)
+            ring_->moveInto(device);
+        // A ring wakes nobody: it is looked at again and again.
+        const int idle = ring_ ? kLull : -1;
+        const int patience = !device.busy() ? idle : quiet || device.injecting() ? 0 : kLull;
         quiet = !wait(patience);
-        if (quiet || device.injecting())
+        if (quiet ? device.busy() : device.injecting())
             device.run(quiet ? kSlice : kSliceBetweenMessages);
-        commands_.answerWaiting();
+        if (!ring_ || ring_->empty())
+            commands_.answerWaiting();
     }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "access_ring.h"
 #include "commands.h"
 #include "function.h"
 #include "session.h"
@@ -13,8 +14,10 @@ namespace anemone {
 
 class Server {
 public:
-    // Paths of the sockets for QEMU and for commands. Throws std::runtime_error.
-    Server(Function& function, const std::string& socket, const std::string& control);
+    // Paths of the sockets for QEMU and for commands. ring: of accesses, too, or empty. Throws
+    // std::runtime_error.
+    Server(Function& function, const std::string& socket, const std::string& control,
+           const std::string& ring);
 
     // Until the process is ended. Throws std::runtime_error when the hardware is wrong.
     [[noreturn]] void run();
@@ -27,6 +30,7 @@ private:
     Descriptor listener_;
     Commands commands_;
     std::optional<Session> session_; // one QEMU at a time
+    std::optional<AccessRing> ring_;
 };
 
 } // namespace anemone

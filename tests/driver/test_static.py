@@ -129,7 +129,7 @@ def structures() -> dict[str, list[str]]:
     """Members of every structure of the header, by its name; those without end left out."""
     found = {}
     text = re.sub(r"/\*.*?\*/", "", UAPI.read_text(), flags=re.S)
-    text = re.sub(r"union \{(.*?)\};", r"\1", text, flags=re.S)  # its members are the structure's
+    text = re.sub(r"union \{(.*?)\};", r"\1", text, flags=re.S)  # their members are the structure's
     for name, body in re.findall(r"struct (anemone_\w+) \{(.*?)\};", text, re.S):
         members = []
         for declaration in body.split(";"):

@@ -2,7 +2,7 @@
 """Co-simulation: a Linux guest in QEMU, with the Verilated expander as its PCI function."""
 
 from anemone.cosim.guest import Guest
-from anemone.cosim.programs import build_module, build_plugin, build_program
+from anemone.cosim.programs import build_anemonectl, build_module, build_plugin, build_program
 from anemone.cosim.server import Server, rows
 from anemone.cosim.tools import CosimError, Tools, find_tools
 
@@ -11,6 +11,7 @@ __all__ = [
     "Guest",
     "Server",
     "Tools",
+    "build_anemonectl",
     "build_module",
     "build_plugin",
     "build_program",

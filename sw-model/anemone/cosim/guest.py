@@ -33,7 +33,8 @@ class Guest:
     files: what is in the guest beside busybox, by path. modules: kernel modules, as /mod/NAME.ko;
     a script has to insmod them. programs: as /bin/NAME. answers: what the host does when the guest
     says `ask WORD REST`, by word: called with the rest, its text is the answer. cpus, memory (MiB):
-    the guest's. options: more of QEMU's.
+    the guest's. options: more of QEMU's, which may say -machine and -cpu again. kernel: more of the
+    kernel's command line.
     """
 
     def __init__(
@@ -47,12 +48,14 @@ class Guest:
         cpus: int = 1,
         memory: int = 512,
         options: Sequence[str] = (),
+        kernel: str = "",
     ) -> None:
         self._tools = find_tools()
         self._server = server
         self.answers = dict(answers or {})
         self._files = guest_files(self._tools, modules, programs, files or {})
-        self._machine = (cpus, memory, tuple(options))
+        self._machine = (cpus, memory, kernel)
+        self._options = tuple(options)
 
     def __enter__(self) -> Guest:
         self._folder = tempfile.TemporaryDirectory(prefix="anemone-guest-")
@@ -61,15 +64,13 @@ class Guest:
         asks = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         asks.bind(str(folder / "ask"))
         asks.listen(1)
-        cpus, memory, options = self._machine
-        command = qemu_command(
-            self._tools, self._server, write_root(folder, self._files), cpus, memory
-        )
+        root = write_root(folder, self._files)
+        command = qemu_command(self._tools, self._server, root, *self._machine)
         serial = ["-serial", f"file:{self._console}"]
         serial += ["-chardev", f"socket,id=ask,path={folder / 'ask'}", "-serial", "chardev:ask"]
         self._log = (folder / "log").open("w+")
         self._process = subprocess.Popen(
-            [*command, *serial, *options],
+            [*command, *serial, *self._options],
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
         )  # fmt: skip
         self._asks: socket.socket | None = None
@@ -206,9 +207,10 @@ def qemu_command(
     )
     # The function is below a root port, as a card is; on the root bus it would be no endpoint.
     said = (
-        "-machine q35,memory-backend=ram -accel tcg -cpu max -nodefaults -no-reboot"
+        "-machine q35 -accel tcg -cpu max -nodefaults -no-reboot"
         f" -display none -monitor none -smp {cpus} -m {memory}M"
         f" -object memory-backend-memfd,id=ram,size={memory}M,share=on"
+        " -numa node,memdev=ram"
         " -device pcie-root-port,id=card,bus=pcie.0,chassis=1,slot=1"
     )
     # An oops ends the guest, so that it is not overlooked.

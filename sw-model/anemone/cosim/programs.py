@@ -37,10 +37,22 @@ def build_plugin(name: str) -> Path:
     BUILT.mkdir(parents=True, exist_ok=True)
     source, plugin = ROOT / "sim" / "plugin" / f"{name}.c", BUILT / f"{name}.so"
     fresh = BUILT / f"{name}.{os.getpid()}.so"
-    flags = ("-std=c11", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror")
-    _run(["gcc", *flags, "-o", fresh, source], source)
+    flags = ("-std=gnu11", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror")
+    ring = f"-I{ROOT / 'sim' / 'vfio'}"  # that is shared with the server
+    _run(["gcc", *flags, ring, "-o", fresh, source], source)
     fresh.replace(plugin)
     return plugin
+
+
+def build_anemonectl() -> Path:
+    """The driver's tool for the guest."""
+    folder = BUILT / "anemonectl"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (BUILT / ".anemonectl.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tool = DRIVER / "tools"
+        _run(["make", "-C", tool, f"BUILD={folder}", "LDFLAGS=-static"], tool)
+    return folder / "anemonectl"
 
 
 def build_module(tools: Tools) -> Path:

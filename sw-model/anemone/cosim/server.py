@@ -37,7 +37,7 @@ class Server:
     """A context in which the server runs. QEMU connects to `socket`.
 
     host_base, host_size: where the guest has the device's memory, in bytes; None: as the server
-    has it. Raises CosimError.
+    has it. ring: accesses also come by the file of that name (sim/vfio/ring.h). Raises CosimError.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Server:
         geometry: Geometry | None = None,
         host_base: int | None = None,
         host_size: int | None = None,
+        ring: bool = False,
     ) -> None:
         self.geometry = geometry or Geometry()
         self._program = build_server(self.geometry)
@@ -52,12 +53,17 @@ class Server:
         for option, value in (("--host-base", host_base), ("--host-size", host_size)):
             if value is not None:
                 self._options += [option, str(value)]
+        self._with_ring = ring
+        self.ring: Path | None = None
 
     def __enter__(self) -> Server:
         # Short, as a socket's path has to be.
         self._folder = tempfile.TemporaryDirectory(prefix="anemone-vfio-")
         self.folder = Path(self._folder.name)
         self.socket, self.control = self.folder / "vfio", self.folder / "control"
+        if self._with_ring:
+            self.ring = self.folder / "ring"
+            self._options += ["--ring", str(self.ring)]
         self._log = (self.folder / "log").open("w+")
         self._process = subprocess.Popen(
             [self._program, "--socket", self.socket, "--control", self.control, *self._options],
