@@ -5,7 +5,7 @@ which the controller takes requests.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP
@@ -39,6 +39,12 @@ class TieredScore(Score):
         self.refused: set[int] = set()  # addresses: near will not tell what it has
         self.events = 0
         self._asked: dict[bool, deque[tuple[Request, list[Beat]]]] = {False: deque(), True: deque()}
+
+    @property
+    def unanswered(self) -> Counter[int]:
+        """Beats of memory writes that were accepted and not answered, by address."""
+        waiting = (item for queue in self.writes.values() for item in queue)
+        return Counter(beat.addr for kind, beats in waiting if kind is MEMORY for beat in beats)
 
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
         played = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
