@@ -20,6 +20,7 @@ DIRECTED = Directed(
         "directed_bare": ["x2"],
         "directed_tiered": ["tiered"],
         "directed_warm": ["tiered"],
+        "directed_power_up": ["agilex"],
     },
 )
 
