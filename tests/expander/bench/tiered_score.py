@@ -64,17 +64,21 @@ class TieredScore(Score):
         if request.pins != pins:
             self.fail(t, f"the controller takes {pins}, not {request.pins}")
         for k, beat in enumerate(beats):
-            beat.resp = DECERR
-            try:
-                self._access(request, k, beat)
-            except IndexError:
+            p = self._physical(beat.addr)
+            if p is None:
+                beat.resp = DECERR
                 self.cover[f"tiered/outside/{'write' if write else 'read'}"] += 1
+            else:
+                self._access(request, k, beat, p)
 
-    def _access(self, request: Request, k: int, beat: Beat) -> None:
+    def _physical(self, addr: int) -> int | None:
+        """The channel's physical line at an address; None: it has none there."""
         size = self.windows.build.engine
-        p, channel = divmod(beat.addr >> 6, size.channels)
-        if channel != self.channel or beat.addr >> size.address_bits:
-            raise IndexError
+        p, channel = divmod(addr >> 6, size.channels)
+        there = channel == self.channel and not addr >> size.address_bits
+        return p if there and self.flat.config.has_line(p) else None
+
+    def _access(self, request: Request, k: int, beat: Beat, p: int) -> None:
         flat = self.flat
         if beat.addr in self.refused:
             beat.resp = SLVERR
