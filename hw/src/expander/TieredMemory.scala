@@ -77,19 +77,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   io.event.bits.write := event.access.write
   io.event.bits.near.foreach(_ := Cat(event.miss, event.hit))
 
-  private val counts = memory.counters
   io.shown.status.started := started
   io.shown.status.ready := memory.initialised
-  io.shown.hits := counts.hits
-  io.shown.misses := counts.misses
-  io.shown.swaps := counts.swaps
-  io.shown.nearReads := counts.nearReads
-  io.shown.nearWrites := counts.nearWrites
-  io.shown.farReads := counts.farReads
-  io.shown.farWrites := counts.farWrites
-  io.shown.forwarded := counts.forwarded
-  io.shown.nearErrors := counts.nearErrors
-  io.shown.farErrors := counts.farErrors
-  io.shown.marked := counts.marked
-  io.shown.poisoned := counts.poisoned
+
+  // A register for each count, of the same name.
+  for ((name, count) <- memory.counters.elements) io.shown.elements(name) := count
 }
