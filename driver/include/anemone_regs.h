@@ -242,10 +242,7 @@
 #define ANEMONE_FLAT(i) (0x800 + 0x100 * (i))
 #define ANEMONE_FLAT_COUNT_MAX 4
 
-/*
- * Near lines of the channel's sets. This and the next three count as they stand at the
- * start.
- */
+/* Near lines of the channel's sets. This and the next two count as they stand at the start. */
 #define ANEMONE_FLAT_NEAR_LINES 0x00
 /* 64 B lines, 1 or more; 0 never starts. */
 #define ANEMONE_FLAT_NEAR_LINES_LINES_SHIFT 0
@@ -262,7 +259,7 @@
 #define ANEMONE_FLAT_DEDICATED_END_PAGE_SHIFT 12
 #define ANEMONE_FLAT_DEDICATED_END_PAGE_MASK 0x000ffffffffff000ULL
 
-/* Which misses swap. */
+/* Which misses swap. May be written at any time: it applies from one decision on. */
 #define ANEMONE_FLAT_POLICY 0x18
 #define ANEMONE_FLAT_POLICY_POLICY_SHIFT 0
 #define ANEMONE_FLAT_POLICY_POLICY_MASK 0x0000000000000003ULL

@@ -46,6 +46,11 @@ class TieredScore(Score):
         waiting = (item for queue in self.writes.values() for item in queue)
         return Counter(beat.addr for kind, beats in waiting if kind is MEMORY for beat in beats)
 
+    @property
+    def decided(self) -> bool:
+        """Whatever was accepted has been taken, and its events given."""
+        return not any(self._asked.values()) and self.slots.given == self.events
+
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
         played = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
         self._asked[request.write].append((request, played))
