@@ -27,8 +27,8 @@ class SwapPolicy(p: FlatParams) extends Module {
     val stores = Output(Bool())
     val nextCount = Output(UInt(p.countBits.W))
   })
-  private val (policy, n) = (RegNext(io.config.policy), RegNext(io.config.n))
-  private val changes = io.config.policy =/= policy || io.config.n =/= n
+  private val (code, n) = (RegNext(io.config.policy), RegNext(io.config.n))
+  private val changes = io.config.policy =/= code || io.config.n =/= n
   private val misses = RegInit(1.U(32.W))
   private val nthOfChannel = misses === n
   when(io.miss) { misses := Mux(nthOfChannel, 1.U, misses + 1.U) }
@@ -36,8 +36,8 @@ class SwapPolicy(p: FlatParams) extends Module {
 
   private val inARow = Mux(io.counted === io.tag, io.count + 1.U, 1.U)
   private val nthOfLine = inARow >= n
-  io.swap := MuxLookup(policy, true.B)(Seq(nth.U -> nthOfLine, oneIn.U -> nthOfChannel, never.U -> false.B))
-  io.stores := policy === nth.U && !nthOfLine
+  io.swap := MuxLookup(code, true.B)(Seq(nth.U -> nthOfLine, oneIn.U -> nthOfChannel, never.U -> false.B))
+  io.stores := code === nth.U && !nthOfLine
   io.nextCount := Mux(io.swap, 0.U, Mux(io.stores, inARow, io.count))
 }
 
