@@ -41,6 +41,10 @@ class Stage:
     limit: int = 600
 
 
+# What a stage exits with when the system cannot give it what it takes, after saying what.
+LACKING = 77
+
+
 @dataclass
 class Outcome:
     """Counts of a stage and its wall time in seconds."""
@@ -148,19 +152,24 @@ def count(report: Path) -> Outcome:
 
 
 def run(stage: Stage) -> Outcome:
-    """Runs a stage; to fail without a failed case, or pass without any, is one failure."""
+    """Runs a stage; to fail without a failed case, or pass without any, is one failure.
+
+    What the system lacks something for is one skipped.
+    """
     print(f"\n=== {stage.name}: {' '.join(stage.command)[:100]}", flush=True)
     if stage.junit:
         stage.junit.unlink(missing_ok=True)
     started = time.monotonic()
     code = execute(stage)
     outcome = count(stage.junit) if stage.junit else Outcome(passed=int(code == 0))
+    if code == LACKING:
+        outcome = Outcome(skipped=1)
     outcome.seconds = time.monotonic() - started
-    if outcome.failed == 0 and (code != 0 or outcome.passed == 0):
+    if outcome.failed == 0 and code != LACKING and (code != 0 or outcome.passed == 0):
         outcome.failed = 1
     if code is None:
         print(f"{stage.name}: killed after {stage.limit} s", flush=True)
-    verdict = "FAILED" if outcome.failed else "ok"
+    verdict = "FAILED" if outcome.failed else "ok" if outcome.passed else "skipped"
     print(f"=== {stage.name}: {verdict}, {outcome.seconds:.1f} s", flush=True)
     return outcome
 

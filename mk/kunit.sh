@@ -3,13 +3,13 @@
 # Runs driver/kunit under user-mode Linux: the kernel's own kunit.py, on a tree of links into its source
 # (kernel-source.sh) with this checkout's driver/ as drivers/anemone. Tree and build are in the user's cache,
 # for all checkouts: the first run builds a kernel (minutes), the next ones only what has changed.
-# Writes build/test/kunit.log and build/test/kunit.xml (JUnit). Exit: 0; 1 a test failed; 2 no kernel source.
+# Writes build/test/kunit.log and build/test/kunit.xml (JUnit). Exit: 0; 1 a test failed; 77 no kernel source is to be had.
 #   kunit.sh [GLOB]     GLOB: only these suites or suite.tests
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
 glob=${1:-}
-source=$(mk/kernel-source.sh)
+source=$(mk/kernel-source.sh) || exit $(($? == 2 ? 77 : 1))
 place=${XDG_CACHE_HOME:-$HOME/.cache}/anemone/kunit
 mkdir -p "$place" build/test
 exec 9>"$place/.lock"

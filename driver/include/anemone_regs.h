@@ -69,7 +69,10 @@
 /* Far lines for each near line in flat memory mode; 0: it is not built. */
 #define ANEMONE_FEATURES_FLAT_RATIO_SHIFT 48
 #define ANEMONE_FEATURES_FLAT_RATIO_MASK 0x000f000000000000ULL
-/* Flat memory mode; and rules that ask whether near memory had a line. */
+/*
+ * Flat memory mode; and rules that ask whether near memory had a line, which are refused
+ * without it.
+ */
 #define ANEMONE_FEATURES_FLAT_MEMORY_SHIFT 63
 #define ANEMONE_FEATURES_FLAT_MEMORY_MASK 0x8000000000000000ULL
 
@@ -170,7 +173,7 @@
 /* Writes match. */
 #define ANEMONE_RULE_CONTROL_WRITES_SHIFT 2
 #define ANEMONE_RULE_CONTROL_WRITES_MASK 0x0000000000000004ULL
-/* Match by what near memory had. Without flat memory mode only any matches. */
+/* Match by what near memory had. Without flat memory mode a rule that is on has any. */
 #define ANEMONE_RULE_CONTROL_NEAR_SHIFT 4
 #define ANEMONE_RULE_CONTROL_NEAR_MASK 0x0000000000000030ULL
 #define ANEMONE_RULE_CONTROL_COUNTER_WIDTH_SHIFT 8
@@ -239,10 +242,7 @@
 #define ANEMONE_FLAT(i) (0x800 + 0x100 * (i))
 #define ANEMONE_FLAT_COUNT_MAX 4
 
-/*
- * Near lines of the channel's sets. This and the next three count as they stand at the
- * start.
- */
+/* Near lines of the channel's sets. This and the next two count as they stand at the start. */
 #define ANEMONE_FLAT_NEAR_LINES 0x00
 /* 64 B lines, 1 or more; 0 never starts. */
 #define ANEMONE_FLAT_NEAR_LINES_LINES_SHIFT 0
@@ -259,7 +259,7 @@
 #define ANEMONE_FLAT_DEDICATED_END_PAGE_SHIFT 12
 #define ANEMONE_FLAT_DEDICATED_END_PAGE_MASK 0x000ffffffffff000ULL
 
-/* Which misses swap. */
+/* Which misses swap. May be written at any time: it applies from one decision on. */
 #define ANEMONE_FLAT_POLICY 0x18
 #define ANEMONE_FLAT_POLICY_POLICY_SHIFT 0
 #define ANEMONE_FLAT_POLICY_POLICY_MASK 0x0000000000000003ULL

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "json.h"
 #include "target.h"
 
 /* All of a device's holder; their number. */
@@ -22,6 +23,17 @@ static uint32_t remove_all(const char *device)
 	return count;
 }
 
+static void show(uint32_t removed, bool json)
+{
+	if (!json) {
+		printf("%u removed\n", removed);
+		return;
+	}
+	json_begin(NULL, '{');
+	json_number("removed", removed);
+	json_end();
+}
+
 static int run(const struct options *o)
 {
 	struct session session;
@@ -36,12 +48,14 @@ static int run(const struct options *o)
 		link_remove(&link, t->id);
 		link_close(&link);
 		session_free(&session);
+		if (o->json)
+			show(1, true);
 		return 0;
 	}
 	if (o->device) {
 		AUTO_FREE char *device = chosen_device(o);
 
-		printf("%u removed\n", remove_all(device));
+		show(remove_all(device), o->json);
 	} else {
 		char **paths;
 		unsigned int count = device_paths(&paths);
@@ -52,7 +66,7 @@ static int run(const struct options *o)
 			free(paths[i]);
 		}
 		free(paths);
-		printf("%u removed\n", removed);
+		show(removed, o->json);
 	}
 	return 0;
 }
@@ -60,14 +74,15 @@ static int run(const struct options *o)
 const struct command command_rm = {
 	.name = "rm",
 	.summary = "remove a telemetry, or all",
-	.help = "usage: anemonectl rm NAME | --all [--device D]\n"
+	.help = "usage: anemonectl rm NAME | --all [--device D] [--json]\n"
 		"\n"
 		"Ends the telemetry; its pipelines are free again and its counters gone. With the\n"
 		"last one the process that held them ends, too.\n"
 		"\n"
 		"  -a, --all       all that you have added\n"
-		"  -d, --device D  only on this device\n",
-	.options = OPTION_ALL | OPTION_DEVICE,
+		"  -d, --device D  only on this device\n"
+		"  -j, --json      for programs\n",
+	.options = OPTION_ALL | OPTION_DEVICE | OPTION_JSON,
 	.most = 1,
 	.run = run,
 };

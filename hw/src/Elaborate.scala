@@ -6,7 +6,6 @@ import anemone.bus.Axi4Params
 import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.flat.{FlatMemory, FlatParams}
 import anemone.nemo.{Features, NemoParams, OperandSource, ReadEffect, TelemetryEngine, UpdateOp}
-import circt.stage.ChiselStage
 import mainargs.{Flag, ParserForMethods, arg, main}
 
 /** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
@@ -67,21 +66,21 @@ object Elaborate {
       case "flat"     => new FlatMemory(flat)
       case _          => throw new IllegalArgumentException(s"top: engine, expander, board or flat, not $top")
     }
-    val folder = os.Path(out, os.pwd)
-    os.makeDir.all(folder)
-    val lowering = "disallowLocalVariables" + (if (plain.value) ",disallowPackedArrays" else "")
-    ChiselStage.emitSystemVerilogFile(
-      module,
-      Array("--target-dir", folder.toString, "--split-verilog"),
-      Array("--disable-all-randomization", "--strip-debug-info", s"--lowering-options=$lowering")
-    )
-    os.write.over(folder / "params.json", text(if (top == "flat") json(flat) else json(expander)))
+    Emit.split(module, out, if (top == "flat") json(flat) else json(expander), plain.value)
   }
 
-  private def text(parameters: ujson.Obj): String = ujson.write(parameters, indent = 2) + "\n"
+  /** Parameters, and the sizes of the memory ports with them. */
+  private def withPorts(memory: Axi4Params)(parameters: (String, ujson.Value)*): ujson.Obj = ujson.Obj.from(
+    parameters ++ Seq[(String, ujson.Value)](
+      "memory_address_bits" -> memory.addressBits,
+      "memory_data_bits" -> memory.dataBits,
+      "memory_id_bits" -> memory.idBits,
+      "memory_len_bits" -> memory.lenBits
+    )
+  )
 
   private def json(p: ExpanderParams): ujson.Obj = {
-    val all = ujson.Obj(
+    val all = withPorts(p.memory)(
       "pipelines" -> p.nemo.pipelines,
       "channels" -> p.nemo.channels,
       "states" -> p.nemo.states,
@@ -97,10 +96,6 @@ object Elaborate {
       "notify" -> p.nemo.features.notifies,
       "effects" -> p.nemo.features.effects.map(ReadEffect.names),
       "operands" -> p.nemo.features.operandSources.map(OperandSource.names),
-      "memory_address_bits" -> p.memory.addressBits,
-      "memory_data_bits" -> p.memory.dataBits,
-      "memory_id_bits" -> p.memory.idBits,
-      "memory_len_bits" -> p.memory.lenBits,
       "telemetry_reads" -> p.telemetryReads,
       "reads_in_flight" -> p.readsInFlight,
       "window_bytes" -> ujson.Num(p.windowBytes.toDouble),
@@ -112,17 +107,13 @@ object Elaborate {
     all
   }
 
-  private def json(p: FlatParams): ujson.Obj = ujson.Obj(
+  private def json(p: FlatParams): ujson.Obj = withPorts(p.memory)(
     "ratio" -> p.ratio,
     "requests" -> p.requests,
     "address_bits" -> p.addressBits,
     "tag_bits" -> p.tagBits,
     "count_bits" -> p.countBits,
     "sideband_bits" -> p.sidebandBits,
-    "memory_address_bits" -> p.memory.addressBits,
-    "memory_data_bits" -> p.memory.dataBits,
-    "memory_id_bits" -> p.memory.idBits,
-    "memory_len_bits" -> p.memory.lenBits,
     "hit_latency" -> FlatMemory.hitLatency
   )
 

@@ -159,13 +159,13 @@ RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
 
 # Of 4, capability says how many are built.
 FLAT = Array(0x800, 0x100, 4)
-# Near lines of the channel's sets. This and the next three count as they stand at the start.
+# Near lines of the channel's sets. This and the next two count as they stand at the start.
 FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
 # First address of dedicated near memory.
 FLAT_DEDICATED_START = Register(0x008, page=Field(12, 40))
 # First address past dedicated near memory; none is where this is not above the first one.
 FLAT_DEDICATED_END = Register(0x010, page=Field(12, 40))
-# Which misses swap.
+# Which misses swap. May be written at any time: it applies from one decision on.
 FLAT_POLICY = Register(0x018, policy=Field(0, 2), n=Field(32, 32))
 # Commands to the channel's flat memory mode.
 FLAT_CONTROL = Register(0x020, start=Field(0, 1))

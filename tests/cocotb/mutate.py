@@ -95,7 +95,7 @@ TARGETS = {
         ROOT / "build" / "mutants-tiered.json",
         expander.emit,
         expander.visible(EXPANDER.builds["tiered"]),
-        ((0, 12), "directed_tiered", (12, 30)),
+        ((0, 12), "directed_tiered", "directed_policy", "directed_warm", (12, 30)),
     ),
     "flat": Target(
         FLAT,

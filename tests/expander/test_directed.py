@@ -19,6 +19,9 @@ DIRECTED = Directed(
         "directed_controller": ["board"],
         "directed_bare": ["x2"],
         "directed_tiered": ["tiered"],
+        "directed_policy": ["tiered"],
+        "directed_warm": ["tiered"],
+        "directed_power_up": ["agilex"],
     },
 )
 

@@ -120,6 +120,27 @@ def test_policies(policy: str, n: int, accesses: list[int], said: str) -> None:
     assert outcomes(policy, n, accesses) == said
 
 
+@pytest.mark.parametrize(
+    ("policies", "said"),
+    [
+        ([("nth", 3, [4, 4]), ("never", 1, [8, 4]), ("nth", 3, [4])], "mm mm s"),  # its count stays
+        ([("nth", 2, [4]), ("every", 1, [8, 0]), ("nth", 2, [4, 4])], "m ss ms"),  # but for a swap
+        ([("nth", 5, [4, 4, 4]), ("nth", 2, [4])], "mmm s"),  # more than it takes now
+        ([("one_in", 3, [4, 8]), ("never", 1, [4]), ("one_in", 3, [4, 4, 4])], "mm m mms"),
+        ([("one_in", 5, [4, 8]), ("one_in", 2, [4, 4])], "mm ms"),  # misses from the change on
+        ([("one_in", 2, [4]), ("one_in", 2, [4])], "m s"),  # which this is not
+    ],
+)
+def test_a_policy_that_changes(policies: list[tuple[str, int, list[int]]], said: str) -> None:
+    memory = FlatMemory(FlatConfig(4, 2, policy=policies[0][0], n=policies[0][1]))
+    outcomes = []
+    for policy, n, lines in policies:
+        memory.set_policy(policy, n)
+        codes = replay(memory, [(p * 64, False) for p in lines])
+        outcomes.append("".join("hmsd"[code] for code in codes))
+    assert " ".join(outcomes) == said and memory.mismatches == 0
+
+
 def test_the_largest_n() -> None:
     assert outcomes("nth", 255, [4] * 256) == "m" * 254 + "sh"
 

@@ -4,7 +4,7 @@ package anemone.expander
 import anemone.bus.{Axi4Pins, AxiLitePins}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
 import anemone.flat.FlatParams
-import anemone.nemo.{NearOutcome, PipelineStatus, TelemetryEngine}
+import anemone.nemo.{PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
 
@@ -97,9 +97,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   registers.io.ruleCommit.ready := engine.io.rule.ready
   registers.io.ruleCommitLegal := RuleCheck(out.ruleControl, nemo)
   engine.io.rule.bits.pipeline := registers.io.ruleCommit.bits.pipeline
-  // Where no event has an outcome, a rule that asks for one matches nothing.
-  rule.enable := out.ruleControl.enable &&
-    rule.near.fold(out.ruleControl.near === NearOutcome.Any.U)(_ => true.B)
+  rule.enable := out.ruleControl.enable
   rule.reads := out.ruleControl.reads
   rule.writes := out.ruleControl.writes
   rule.near.foreach(_ := out.ruleControl.near)

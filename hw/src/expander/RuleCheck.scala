@@ -14,7 +14,7 @@ object RuleCheck {
     def isOne(code: UInt, of: Seq[Int]): Bool = of.map(code === _.U).reduce(_ || _)
     val ops = p.features.ops.map(_.code)
     val effect = control.effectKind
-    val updates = isOne(control.op, ops) &&
+    val updates = isOne(control.near, p.nearCodes) && isOne(control.op, ops) &&
       isOne(control.operandSource, p.features.operandSources) && isOne(control.notifyOp, p.features.predicates)
     val affects = isOne(effect, p.features.effects) && (effect =/= ReadEffect.Op.U || isOne(control.effectOp, ops))
     val idle = !control.enable && effect === ReadEffect.None.U

@@ -20,8 +20,9 @@ class TierPins(flat: FlatParams) extends Bundle {
 
 /** One channel's memory in flat memory mode: a [[FlatMemory]] that starts when software says so.
   *
-  * Until then requests wait. What software has set is taken at the start and stays until the next reset; behind a warm
-  * reset it has to be what it was, for memory holds what was made of it.
+  * Until then requests wait. Where lines are, as software has set it, is taken at the start and stays until the next
+  * reset; behind a warm reset it has to be what it was, for memory holds what was made of it. The policy is taken as it is
+  * set.
   *
   * An event is given when it is decided whether near memory had the line. Decisions are taken in the order of acceptance,
   * so events keep it; and an access is answered no earlier, so a telemetry read behind an answer finds the event counted.
@@ -69,6 +70,8 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   private val mostOfLine = (1 << flat.countBits) - 1
   asked.n := Mux(n === 0.U, 1.U, Mux(asked.policy === SwapPolicy.nth.U && n > mostOfLine.U, mostOfLine.U, n))
   memory.config := RegEnable(asked, !started)
+  memory.config.policy := asked.policy
+  memory.config.n := asked.n
 
   memory.hold.get := io.hold
   private val event = memory.event.get.bits
@@ -77,19 +80,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   io.event.bits.write := event.access.write
   io.event.bits.near.foreach(_ := Cat(event.miss, event.hit))
 
-  private val counts = memory.counters
   io.shown.status.started := started
   io.shown.status.ready := memory.initialised
-  io.shown.hits := counts.hits
-  io.shown.misses := counts.misses
-  io.shown.swaps := counts.swaps
-  io.shown.nearReads := counts.nearReads
-  io.shown.nearWrites := counts.nearWrites
-  io.shown.farReads := counts.farReads
-  io.shown.farWrites := counts.farWrites
-  io.shown.forwarded := counts.forwarded
-  io.shown.nearErrors := counts.nearErrors
-  io.shown.farErrors := counts.farErrors
-  io.shown.marked := counts.marked
-  io.shown.poisoned := counts.poisoned
+
+  // A register for each count, of the same name.
+  for ((name, count) <- memory.counters.elements) io.shown.elements(name) := count
 }

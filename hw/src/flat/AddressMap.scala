@@ -4,7 +4,9 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** What software sets before the controller starts. In lines of 64 B of the channel. */
+/** What software sets: where lines are before the controller starts, and the policy at any time. In lines of 64 B of
+  * the channel.
+  */
 class FlatConfig(p: FlatParams) extends Bundle {
 
   /** Near lines of the flat space, L: any number from 1 on. */

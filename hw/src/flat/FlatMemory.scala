@@ -9,7 +9,7 @@ import chisel3.util._
   * (Memstrata §3.1).
   *
   * Ports: AXI4 from the host, to near and to far. `reset` is a warm reset and keeps every line; `powerOn`, held together
-  * with it, starts with empty memories. `config` must not change from the end of `powerOn` on.
+  * with it, starts with empty memories. Of `config` only the policy may change from the end of `powerOn` on.
   *
   * Latency: a read hit adds [[FlatMemory.hitLatency]] cycles to near's. A request a cycle.
   */

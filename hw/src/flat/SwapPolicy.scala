@@ -6,7 +6,8 @@ import chisel3.util._
 
 /** Whether a miss swaps. Asked once for every access of a set, in acceptance order.
   *
-  * Combinational, but for the count of the channel's misses.
+  * Combinational, but for the count of the channel's misses. The policy may change in any cycle, and applies from the
+  * next one on: the channel's misses are counted from there, and those in a row of a set as they were.
   */
 class SwapPolicy(p: FlatParams) extends Module {
   import SwapPolicy._
@@ -26,15 +27,18 @@ class SwapPolicy(p: FlatParams) extends Module {
     val stores = Output(Bool())
     val nextCount = Output(UInt(p.countBits.W))
   })
+  private val (code, n) = (RegNext(io.config.policy), RegNext(io.config.n))
+  private val changes = io.config.policy =/= code || io.config.n =/= n
   private val misses = RegInit(1.U(32.W))
-  private val nthOfChannel = misses === io.config.n
+  private val nthOfChannel = misses === n
   when(io.miss) { misses := Mux(nthOfChannel, 1.U, misses + 1.U) }
+  when(changes) { misses := 1.U }
 
   private val inARow = Mux(io.counted === io.tag, io.count + 1.U, 1.U)
-  private val nthOfLine = inARow >= io.config.n
-  io.swap := MuxLookup(io.config.policy, true.B)(Seq(nth.U -> nthOfLine, oneIn.U -> nthOfChannel, never.U -> false.B))
-  io.stores := io.config.policy === nth.U && !nthOfLine
-  io.nextCount := Mux(io.stores, inARow, 0.U)
+  private val nthOfLine = inARow >= n
+  io.swap := MuxLookup(code, true.B)(Seq(nth.U -> nthOfLine, oneIn.U -> nthOfChannel, never.U -> false.B))
+  io.stores := code === nth.U && !nthOfLine
+  io.nextCount := Mux(io.swap, 0.U, Mux(io.stores, inARow, io.count))
 }
 
 object SwapPolicy {

@@ -57,6 +57,10 @@ case class NemoParams(
   val firstLevel: Int = log2Ceil(8.min(byteBits)) - log2Ceil(byteBits)
   val widthCodes: Seq[Int] = levels.map(_ - firstLevel)
 
+  /** What a rule's `near` may be. */
+  val nearCodes: Seq[Int] =
+    NearOutcome.Any +: (if (outcomes) Seq(NearOutcome.Hit, NearOutcome.Miss) else Seq())
+
   /** Index of a counter: the narrowest counters are the most. */
   val indexBits: Int = log2Ceil(states) + subBits
   val keyBits: Int = log2Ceil(table)

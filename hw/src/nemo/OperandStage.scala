@@ -86,7 +86,7 @@ class OperandStage(p: NemoParams) extends Module {
   private val parts = byBytes(k => RegNext(Mux(meets(k), part, 0.U(p.byteBits.W))))
   private val operands = from.zip(io.operands).map { case (f, operand) => RegNext(Mux(f && !shifts, operand, 0.U)) }
 
-  // Third: B, and what else `alt` is made of.
+  // Third: B, and what the choice of the result needs beside it.
   private def later[T <: Data](x: T): T = RegNext(RegNext(x))
   private val covered = RegNext(inside)
   private val b = (operands.reduce(_ | _) ^ CounterWidth.spread(ones, p)) | parts

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
+import anemone.Emit
 import anemone.board.BoardExpander
 import anemone.bus.Axi4Params
 import anemone.flat.FlatParams
 import anemone.nemo.{NemoParams, TelemetryEngine}
-import circt.stage.ChiselStage
 
 /** Writes the SystemVerilog of an expander for tests/expander: `EmitBench DIR TOP` and sizes in the order of `params`.
   */
@@ -38,18 +38,11 @@ object EmitBench {
 
   def main(args: Array[String]): Unit = {
     val p = params(args.drop(2).toSeq.map(_.toInt))
-    ChiselStage.emitSystemVerilogFile(
-      args(1) match {
-        case "BoardExpander"   => new BoardExpander(p)
-        case "AdaptedExpander" => new AdaptedExpander(p)
-        case _                 => new MemoryExpander(p)
-      },
-      Array("--target-dir", args(0), "--split-verilog"),
-      Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
-    )
-    os.write.over(
-      os.Path(args(0), os.pwd) / "params.json",
-      ujson.write(ujson.Obj("read_latency" -> TelemetryEngine.readLatency)) + "\n"
-    )
+    def module = args(1) match {
+      case "BoardExpander"   => new BoardExpander(p)
+      case "AdaptedExpander" => new AdaptedExpander(p)
+      case _                 => new MemoryExpander(p)
+    }
+    Emit.split(module, args(0), ujson.Obj("read_latency" -> TelemetryEngine.readLatency))
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
+import anemone.Emit
 import anemone.expander.registers.ExpanderRegisters
 import anemone.flat.FlatParams
 import anemone.nemo.NemoParams
 import chisel3._
-import circt.stage.ChiselStage
 
 /** [[ExpanderRegisters]] with its control port named as cocotbext-axi looks for it; all other ports as they are. */
 class RegistersBench(p: ExpanderParams) extends Module {
@@ -56,10 +56,6 @@ object EmitRegisters {
   def main(args: Array[String]): Unit = {
     val nemo = NemoParams(args(1).toInt, channels = 2, states = 64, table = args(2).toInt, outcomes = true)
     val flat = FlatParams(addressBits = nemo.addressBits, channels = nemo.channels, events = true)
-    ChiselStage.emitSystemVerilogFile(
-      new RegistersBench(ExpanderParams(nemo, flat.memory, flat = Some(flat))),
-      Array("--target-dir", args(0)),
-      Array("--disable-all-randomization", "--strip-debug-info", "--lowering-options=disallowLocalVariables")
-    ): Unit
+    Emit.whole(new RegistersBench(ExpanderParams(nemo, flat.memory, flat = Some(flat))), args(0))
   }
 }

@@ -20,9 +20,16 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
     Features(Seq(UpdateOp.Max, UpdateOp.Shl), Seq(8, 32), effects = Seq(ReadEffect.None, ReadEffect.Op))
 
   behavior of "RuleCheck"
-  for ((name, features) <- Seq("all" -> Features(), "the prototype's" -> lean, "some" -> some))
+  private val sets =
+    Seq(
+      ("all", Features(), true),
+      ("all but near's", Features(), false),
+      ("the prototype's", lean, false),
+      ("some", some, true)
+    )
+  for ((name, features, outcomes) <- sets)
     it should s"let through the rules of $name features, and rules that are off" in {
-      test(new Bench(NemoParams(features = features))) { dut =>
+      test(new Bench(NemoParams(features = features, outcomes = outcomes))) { dut =>
         val random = new Random(7)
         var legal = 0
         for (_ <- 0 until 4000) {
@@ -32,22 +39,26 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
           val ops = features.ops.map(_.code)
           val widths = features.widths.map(bits => Seq(8, 16, 32, 64).indexOf(bits))
           val predicates = if (features.notifies) 0 to 5 else Seq(0)
+          val nears = if (outcomes) 0 to 2 else Seq(0)
           val enable = random.nextInt(4) > 0
           val (op, width) = (code(ops, 16), code(widths, 4))
           val (source, predicate) = (code(features.operandSources, 4), code(predicates, 8))
           val (kind, effectOp) = (code(features.effects, 4), code(ops, 16))
+          val near = code(nears, 4)
           dut.control.enable.poke(enable)
+          dut.control.near.poke(near)
           dut.control.op.poke(op)
           dut.control.counterWidth.poke(width)
           dut.control.operandSource.poke(source)
           dut.control.notifyOp.poke(predicate)
           dut.control.effectKind.poke(kind)
           dut.control.effectOp.poke(effectOp)
-          val update = ops.contains(op) && features.operandSources.contains(source) && predicates.contains(predicate)
+          val update = ops.contains(op) && features.operandSources.contains(source) &&
+            predicates.contains(predicate) && nears.contains(near)
           val effect = features.effects.contains(kind) && (kind != ReadEffect.Op || ops.contains(effectOp))
           val wide = widths.contains(width) || (!enable && kind == ReadEffect.None)
           val expected = (update || !enable) && effect && wide
-          dut.legal.expect(expected, s"$enable $op $width $source $predicate $kind $effectOp")
+          dut.legal.expect(expected, s"$enable $op $width $source $predicate $near $kind $effectOp")
           if (expected && enable) legal += 1
         }
         assert(legal > 100)

@@ -5,31 +5,34 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
+/** What the locks are told beside the requests, and what may not be. */
+class SetLocksPins(p: FlatParams) extends Bundle {
+  val decided = Flipped(Valid(new LockedOp(p)))
+  val idle = Input(UInt(p.locks.W))
+  val watched = Input(Vec(2, UInt(p.lockBits.W)))
+
+  /** A lock was given away that a request waits for. */
+  val wrongLost = Output(Bool())
+
+  /** A lock is shared by two sets. */
+  val wrongShared = Output(Bool())
+
+  /** A set has two locks. */
+  val wrongTwice = Output(Bool())
+}
+
 /** [[SetLocks]] with any requests, decisions and idle sets, and a plain record of two locks, any two. */
 class SetLocksReference(p: FlatParams) extends Module {
   private val locks = Module(new SetLocks(p))
-  val io = IO(new Bundle {
-    val ask = Flipped(Decoupled(new LockRequest(p)))
-    val decided = Flipped(Valid(new LockedOp(p)))
-    val idle = Input(UInt(p.locks.W))
-    val watched = Input(Vec(2, UInt(p.lockBits.W)))
-
-    /** A lock was given away that a request waits for. */
-    val wrongLost = Output(Bool())
-
-    /** A lock is shared by two sets. */
-    val wrongShared = Output(Bool())
-
-    /** A set has two locks. */
-    val wrongTwice = Output(Bool())
-  })
+  val ask = IO(Flipped(Decoupled(new LockRequest(p))))
+  val io = IO(new SetLocksPins(p))
   private val judged = JudgedRun()
   private val watched = RegEnable(io.watched, reset.asBool)
   locks.io.powerOn := reset.asBool
   locks.io.kept := 0.U
   locks.io.touched := 0.U
   locks.io.of := 0.U
-  locks.io.ask <> io.ask
+  locks.io.ask <> ask
   locks.io.idle := io.idle
   locks.io.decided.valid := io.decided.valid
   locks.io.decided.bits.lock := UIntToOH(io.decided.bits.lock, p.locks)
@@ -40,19 +43,19 @@ class SetLocksReference(p: FlatParams) extends Module {
   private val waits = RegInit(VecInit(false.B, false.B))
   private val last = Reg(Vec(2, UInt(p.requestBits.W)))
   private val (lost, shared) = Seq.tabulate(2) { w =>
-    val granted = io.ask.fire && locks.io.grant.lock === watched(w)
+    val granted = ask.fire && locks.io.grant.lock === watched(w)
     val ends = io.decided.valid && io.decided.bits.lock === watched(w) && io.decided.bits.request === last(w)
-    val same = io.ask.bits.place === place(w)
+    val same = ask.bits.place === place(w)
     when(ends) { waits(w) := false.B }
     when(granted) {
-      place(w) := io.ask.bits.place
+      place(w) := ask.bits.place
       waits(w) := true.B
-      last(w) := io.ask.bits.request
+      last(w) := ask.bits.request
     }
     (granted && waits(w) && !(locks.io.grant.shared && same), granted && waits(w) && locks.io.grant.shared && !same)
   }.unzip
   private val anew =
-    io.ask.fire && waits(0) && io.ask.bits.place === place(0) &&
+    ask.fire && waits(0) && ask.bits.place === place(0) &&
       !(locks.io.grant.shared && locks.io.grant.lock === watched(0))
   io.wrongLost := judged && lost.reduce(_ || _)
   io.wrongShared := judged && shared.reduce(_ || _)
@@ -62,19 +65,9 @@ class SetLocksReference(p: FlatParams) extends Module {
 /** The same as a model checker takes it: nothing else goes out. */
 class SetLocksProof(p: FlatParams) extends Module {
   private val reference = Module(new SetLocksReference(p))
-  val io = IO(new Bundle {
-    val ask = Flipped(Valid(new LockRequest(p)))
-    val decided = Flipped(Valid(new LockedOp(p)))
-    val idle = Input(UInt(p.locks.W))
-    val watched = Input(Vec(2, UInt(p.lockBits.W)))
-    val wrongLost, wrongShared, wrongTwice = Output(Bool())
-  })
-  reference.io.ask.valid := io.ask.valid
-  reference.io.ask.bits := io.ask.bits
-  reference.io.decided := io.decided
-  reference.io.idle := io.idle
-  reference.io.watched := io.watched
-  io.wrongLost := reference.io.wrongLost
-  io.wrongShared := reference.io.wrongShared
-  io.wrongTwice := reference.io.wrongTwice
+  val ask = IO(Flipped(Valid(new LockRequest(p))))
+  val io = IO(new SetLocksPins(p))
+  reference.ask.valid := ask.valid
+  reference.ask.bits := ask.bits
+  io <> reference.io
 }

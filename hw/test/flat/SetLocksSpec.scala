@@ -24,15 +24,15 @@ class SetLocksSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.clock.step()
         dut.reset.poke(false.B)
         for (_ <- 0 until 200) {
-          dut.io.ask.valid.poke(random.nextDouble() < asks)
-          dut.io.ask.bits.request.poke(random.nextInt(8))
-          dut.io.ask.bits.place.poke(random.nextInt(sets))
-          dut.io.ask.bits.blind.poke(random.nextInt(8) == 0)
+          dut.ask.valid.poke(random.nextDouble() < asks)
+          dut.ask.bits.request.poke(random.nextInt(8))
+          dut.ask.bits.place.poke(random.nextInt(sets))
+          dut.ask.bits.blind.poke(random.nextInt(8) == 0)
           dut.io.decided.valid.poke(random.nextDouble() < decides)
           dut.io.decided.bits.lock.poke(random.nextInt(8))
           dut.io.decided.bits.request.poke(random.nextInt(8))
           dut.io.idle.poke(if (random.nextDouble() < idles) random.nextInt(256) else 0)
-          if (dut.io.ask.valid.peekBoolean()) { if (dut.io.ask.ready.peekBoolean()) granted += 1 else refused += 1 }
+          if (dut.ask.valid.peekBoolean()) { if (dut.ask.ready.peekBoolean()) granted += 1 else refused += 1 }
           Seq(dut.io.wrongLost, dut.io.wrongShared, dut.io.wrongTwice).foreach(_.expect(false.B))
           dut.clock.step()
         }

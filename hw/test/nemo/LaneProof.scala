@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.formal.{EmitProof, JudgedRun}
+import anemone.Emit
+import anemone.formal.JudgedRun
 import chisel3._
 
 /** A [[LaneContract]] as a model checker takes it, one bit for each thing that is wrong. */
@@ -49,6 +50,6 @@ object EmitProofs {
   def main(args: Array[String]): Unit =
     for (rule <- cases) {
       val name = s"${rule.op.name}-${rule.effect.name}-${small.counterBits(rule.counterWidth)}"
-      EmitProof.emit(new LaneProof(small, rule), s"${args(0)}/$name")
+      Emit.whole(new LaneProof(small, rule), s"${args(0)}/$name", plain = true)
     }
 }

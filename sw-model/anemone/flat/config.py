@@ -47,6 +47,10 @@ class FlatConfig:
         """Physical lines of dedicated near memory."""
         return range(self.dedicated[0] // LINE_BYTES, self.dedicated[1] // LINE_BYTES)
 
+    def has_line(self, p: int) -> bool:
+        """There is memory for this physical line."""
+        return 0 <= p < self.lines or p in self.dedicated_lines
+
     def check(self, trace: Trace, name: object) -> None:
         """Raise InputError for the first address where there is no memory.
 

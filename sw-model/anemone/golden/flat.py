@@ -9,6 +9,7 @@ written here: it has to come out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
@@ -48,6 +49,14 @@ class FlatMemory:
         self._missed: dict[int, tuple[int, int]] = {}  # set -> tag, misses of it in a row
         self._misses_to_swap = config.n  # policy one_in
         self._written: dict[int, bytes] = {}  # the flat memory that all of this is to look like
+
+    def set_policy(self, policy: str, n: int) -> None:
+        """Another one from the next access on. A policy counts the channel's misses from there;
+        what a set has counted of misses in a row stays, until `nth` goes on with it.
+        """
+        if (policy, n) != (self.config.policy, self.config.n):
+            self.config = replace(self.config, policy=policy, n=n)
+            self._misses_to_swap = n
 
     # --- accesses ---
 
@@ -123,6 +132,7 @@ class FlatMemory:
         tags = self._tags(home)
         slot = tags.index(tag)
         tags[NEAR], tags[slot] = tag, tags[NEAR]
+        self._missed.pop(home, None)
 
     # --- policies ---
 
@@ -139,9 +149,9 @@ class FlatMemory:
         elif policy == "nth":
             before, count = self._missed.get(home, (tag, 0))
             count = count + 1 if before == tag else 1
-            swaps = count == self.config.n
-            self._missed[home] = (tag, 0 if swaps else count)
+            swaps = count >= self.config.n
             if not swaps:
+                self._missed[home] = (tag, count)
                 self._write_near(home, near)
         self.counts.swaps += swaps
         self.outcome = SWAP if swaps else MISS

@@ -51,10 +51,18 @@ public_flat_rd -module "TelemetryEngine" -var "io_events_*_bits_*"
 public_flat_rd -module "TelemetryEngine" -var "io_reads_*_ready"
 """
 
+# Inside the board's wrapper also its control port, and what the synchronised resets reset.
+WRAPPED = """\
+public_flat_rw -module "{top}" -var "csr_*"
+public_flat_rd -module "MemoryExpander" -var "reset"
+public_flat_rd -module "CrossingHost" -var "reset"
+"""
+
 
 def visible(build: Build) -> str:
     """What a simulator of the build has to show."""
-    return (PUBLIC + (TIERED if build.ratio else "")).format(top=build.top)
+    more = (TIERED if build.ratio else "") + (WRAPPED if build.wrapper else "")
+    return (PUBLIC + more).format(top=build.top)
 
 
 def emit(build: Build) -> Path:
@@ -71,6 +79,5 @@ def built(build: Build, waves: bool = False) -> Path:
     shown = visible(build)
     if not build.wrapper:
         return simulator(emit(build), folder, waves, build.top, shown)
-    shown += f'public_flat_rw -module "{build.top}" -var "csr_*"\n'
     defines = [f"ANEMONE_ID_BITS={build.id_bits}"]
     return simulator(emit(build), folder, waves, build.top, shown, AGILEX, defines)

@@ -108,17 +108,6 @@ async def a_range_past_the_device(host: Host) -> None:
 
 
 @hosted
-async def a_rule_that_asks_for_an_outcome_matches_nothing(host: Host) -> None:
-    """No event has one here."""
-    await host.map(0, (0, 0))
-    for near, events in (("hit", 0), ("miss", 0), ("any", 1)):
-        before = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
-        await host.rule(0, replace(COUNT, near=near))
-        await host.touch(0)
-        assert await host.get(reg.pipeline(0, reg.COUNTERS["matched"])) - before == events, near
-
-
-@hosted
 async def a_base_past_the_counters(host: Host) -> None:
     """Each event through it is out of range, whatever its offset: it wraps to no other counter,
     and the key is not unmapped. The entry can be written again.
@@ -171,6 +160,25 @@ async def a_rule_of_unknown_codes_is_refused(host: Host) -> None:
         answer = await host.control.write(reg.COMMIT, bytes([1] + [0] * 7))
         assert answer.resp == (2 if name == "effect_kind" else 0), (name, code)
     assert await host.line(0, 0) == COUNTED
+    matched = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
+    await host.touch(0)
+    assert await host.get(reg.pipeline(0, reg.COUNTERS["matched"])) == matched + 1
+
+
+@hosted
+async def a_rule_that_asks_for_an_outcome_is_refused(host: Host) -> None:
+    """No event has one here: with an error, and the pipeline counts on by the rule it has. One that
+    is off asks for nothing.
+    """
+    await counted(host)
+    control = registers.RULE_CONTROL
+    near = control.fields["near"]
+    good = reg.shadow(COUNT, True, host.size)[control.offset] & ~near.mask
+    for code in (1, 2, 3):
+        await host.set(control.offset, good | near.put(code))
+        assert (await host.control.write(reg.COMMIT, bytes(8))).resp == 2, code
+        await host.set(control.offset, good & ~1 | near.put(code))
+        assert (await host.control.write(reg.COMMIT, bytes([1] + [0] * 7))).resp == 0, code
     matched = await host.get(reg.pipeline(0, reg.COUNTERS["matched"]))
     await host.touch(0)
     assert await host.get(reg.pipeline(0, reg.COUNTERS["matched"])) == matched + 1

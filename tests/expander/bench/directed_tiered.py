@@ -68,9 +68,9 @@ async def program(world: TieredWorld, rules: list[Rule]) -> None:
     await world.settle()
 
 
-async def play(world: TieredWorld, requests: list[Request], latency: int = 8) -> int:
-    """Offer each on its channel, reads and writes each in their order, until all are counted; near
-    answers within `latency` cycles. Returns the cycles in which they were offered.
+async def offer(world: TieredWorld, requests: list[Request], latency: int = 8) -> int:
+    """Offer each on its channel, reads and writes each in their order; near answers within
+    `latency` cycles. Returns the cycles in which they were offered.
     """
     channels = world.build.engine.channels
     todo: dict[tuple[int, bool], deque[Request]] = {}
@@ -85,7 +85,12 @@ async def play(world: TieredWorld, requests: list[Request], latency: int = 8) ->
     start = world.t
     while any(todo.values()):
         await world.cycles(1)
-    cycles = world.t - start
+    return world.t - start
+
+
+async def play(world: TieredWorld, requests: list[Request], latency: int = 8) -> int:
+    """Offer them, until all are counted."""
+    cycles = await offer(world, requests, latency)
     await world.settle()
     for master, traffic in zip(world.masters, world.traffic, strict=True):
         master.source = traffic
@@ -210,7 +215,7 @@ async def reads_that_walk_hold_the_controller_and_lose_nothing(world: TieredWorl
 @tiered
 async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(world: TieredWorld) -> None:
     """Reset without power-up: software starts the mode anew as it was, and all lines are there.
-    What it sets later has no effect, and without near lines nothing starts.
+    Sizes that it sets later have no effect, and without near lines nothing starts.
     """
     rng = world.rng
     written = []
@@ -233,7 +238,7 @@ async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(world: Tier
     await world.begin()
     for c in range(len(world.masters)):
         world.control.write(registers.FLAT.at(c, registers.FLAT_NEAR_LINES), 7)
-        world.control.write(registers.FLAT.at(c, registers.FLAT_POLICY), 3)
+        world.control.write(registers.FLAT.at(c, registers.FLAT_DEDICATED_END), PAGE)
     await world.settle()
     await World.program(world)
     await play(world, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])

@@ -175,7 +175,9 @@ class TieredWorld(World):
     config: FlatConfig | None = None
 
     async def restart(self, seed: int, warm: bool = False) -> None:
-        """Power up; or a reset with everything done, behind which memories hold what they held."""
+        """Power up; or a reset behind which memories hold what they held, and the golden models
+        too: when something was under way, they are to be put right.
+        """
         self.warm = warm
         if not warm:
             self.now = self.config or random_config(Random(seed), self.build)

@@ -5,7 +5,7 @@ which the controller takes requests.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP
@@ -40,6 +40,17 @@ class TieredScore(Score):
         self.events = 0
         self._asked: dict[bool, deque[tuple[Request, list[Beat]]]] = {False: deque(), True: deque()}
 
+    @property
+    def unanswered(self) -> Counter[int]:
+        """Beats of memory writes that were accepted and not answered, by address."""
+        waiting = (item for queue in self.writes.values() for item in queue)
+        return Counter(beat.addr for kind, beats in waiting if kind is MEMORY for beat in beats)
+
+    @property
+    def decided(self) -> bool:
+        """Whatever was accepted has been taken, and its events given."""
+        return not any(self._asked.values()) and self.slots.given == self.events
+
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
         played = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
         self._asked[request.write].append((request, played))
@@ -58,17 +69,21 @@ class TieredScore(Score):
         if request.pins != pins:
             self.fail(t, f"the controller takes {pins}, not {request.pins}")
         for k, beat in enumerate(beats):
-            beat.resp = DECERR
-            try:
-                self._access(request, k, beat)
-            except IndexError:
+            p = self._physical(beat.addr)
+            if p is None:
+                beat.resp = DECERR
                 self.cover[f"tiered/outside/{'write' if write else 'read'}"] += 1
+            else:
+                self._access(request, k, beat, p)
 
-    def _access(self, request: Request, k: int, beat: Beat) -> None:
+    def _physical(self, addr: int) -> int | None:
+        """The channel's physical line at an address; None: it has none there."""
         size = self.windows.build.engine
-        p, channel = divmod(beat.addr >> 6, size.channels)
-        if channel != self.channel or beat.addr >> size.address_bits:
-            raise IndexError
+        p, channel = divmod(addr >> 6, size.channels)
+        there = channel == self.channel and not addr >> size.address_bits
+        return p if there and self.flat.config.has_line(p) else None
+
+    def _access(self, request: Request, k: int, beat: Beat, p: int) -> None:
         flat = self.flat
         if beat.addr in self.refused:
             beat.resp = SLVERR

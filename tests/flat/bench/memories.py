@@ -67,6 +67,7 @@ class Near(Refusing):
         self.sidebands: dict[int, int] = {}
         self.accesses = Accesses()
         super().__init__(dut, f"{prefix}near_", rng, self.accesses)
+        self._swept = range(config.near_lines)
         dedicated = config.dedicated_lines.start - config.near_lines
         self.store = Lines(lambda n: n if n < config.near_lines else n + dedicated)
 
@@ -79,7 +80,14 @@ class Near(Refusing):
         self.sidebands[line] = values[0]
 
     def swept(self) -> None:
-        """The controller is ready: zeroes, in place of what the golden model has there."""
+        """The controller is ready: every line of the sets is zero, and so is what is beside it; no
+        other was written, none was read. From now on there is what the golden model has there.
+        """
+        zeroes = dict.fromkeys(self._swept, (0, 0))
+        beside = {line: self.sidebands.get(line) for line in self._swept}
+        assert self.store.lines == zeroes, f"the sweep wrote {self.store.lines}"
+        assert beside == dict.fromkeys(self._swept, 0), f"beside the lines there is {beside}"
+        assert self.accesses.counts == {"writes": len(zeroes)}, self.accesses.counts
         self.store.lines.clear()
         self.accesses.counts.clear()
 

@@ -53,21 +53,20 @@ class Score:
 
     def _access(self, line: int, request: Request, k: int) -> bytes | None:
         golden = self.golden
-        try:
-            if request.write:
-                text, strobe, poison = request.data[k]
-                golden.write(line, int(text, 2).to_bytes(64, "little"), strobe)
-                # A whole line brings its own poison; a part only adds some.
-                old = 0 if strobe == FULL else self.poison.get(line, 0)
-                self.poison[line] = old | poison if strobe else old
-                data = b""
-                self._cover(golden.outcome, "part" if strobe != FULL else "line")
-            else:
-                data = golden.read(line)
-                self._cover(golden.outcome, "read")
-        except IndexError:
+        if not golden.config.has_line(line):
             self.cover["outside"] += 1
             return None
+        if request.write:
+            text, strobe, poison = request.data[k]
+            golden.write(line, int(text, 2).to_bytes(64, "little"), strobe)
+            # A whole line brings its own poison; a part only adds some.
+            old = 0 if strobe == FULL else self.poison.get(line, 0)
+            self.poison[line] = old | poison if strobe else old
+            data = b""
+            self._cover(golden.outcome, "part" if strobe != FULL else "line")
+        else:
+            data = golden.read(line)
+            self._cover(golden.outcome, "read")
         assert golden.outcome is not None
         self.outcomes.append((golden.outcome, line))
         return data

@@ -35,6 +35,13 @@ COUNTERS = {
 }
 
 
+def any_policy(rng: Random) -> tuple[str, int]:
+    """A policy and its n."""
+    policy = rng.choice(POLICIES)
+    n = {"nth": rng.choice((1, 2, 3, 5)), "one_in": rng.choice((1, 2, 7))}.get(policy, 1)
+    return policy, n
+
+
 def any_config(
     rng: Random, lines: int, ratio: int, dedicated: Callable[[int], tuple[int, int]]
 ) -> FlatConfig:
@@ -43,8 +50,7 @@ def any_config(
     lines: that there are addresses of. dedicated: draws a range, of near lines.
     """
     near = rng.choice((1, 2, 5, 16, 33, lines // (ratio + 3)))
-    policy = rng.choice(POLICIES)
-    n = {"nth": rng.choice((1, 2, 3, 5)), "one_in": rng.choice((1, 2, 7))}.get(policy, 1)
+    policy, n = any_policy(rng)
     there = dedicated(near) if rng.random() < 0.6 else (0, 0)
     return FlatConfig(near, ratio, there, policy, n)
 

@@ -109,7 +109,7 @@ class RuleCommitRegister extends Bundle {
   val pipeline = UInt(6.W)
 }
 
-/** Near lines of the channel's sets. This and the next three count as they stand at the start. */
+/** Near lines of the channel's sets. This and the next two count as they stand at the start. */
 class FlatNearLinesRegister extends Bundle {
   val lines = UInt(47.W)
 }
@@ -124,7 +124,7 @@ class FlatDedicatedEndRegister extends Bundle {
   val page = UInt(40.W)
 }
 
-/** Which misses swap. */
+/** Which misses swap. May be written at any time: it applies from one decision on. */
 class FlatPolicyRegister extends Bundle {
   val policy = UInt(2.W)
   val n = UInt(32.W)

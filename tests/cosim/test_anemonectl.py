@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""anemonectl on the driver, in a Linux guest, on the RTL: the documented rules, from a shell."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anemone.cosim import Guest, Server, Tools, build_module, rows
+from tests.cosim.conftest import HUGE
+
+ROOT = Path(__file__).resolve().parents[2]
+N = 50_000
+
+
+@pytest.fixture(scope="module")
+def anemonectl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file that runs anywhere."""
+    build = tmp_path_factory.mktemp("anemonectl")
+    command = ["make", "-s", "-C", ROOT / "driver/tools", f"BUILD={build}", "LDFLAGS=-static"]
+    subprocess.run(command, check=True, timeout=300)
+    return build / "anemonectl"
+
+
+def counts(values: np.ndarray) -> dict[int, int]:
+    """How often each value is there."""
+    found, times = np.unique(values, return_counts=True)
+    return dict(zip(found.tolist(), times.tolist(), strict=True))
+
+
+def object_of(said: str, begins: str) -> dict:
+    """The line of JSON that begins so; kernel messages may be around it."""
+    (line,) = [line.strip() for line in said.splitlines() if line.startswith(begins)]
+    return json.loads(line)
+
+
+def test_a_session(tools: Tools, server: Server, anemonectl: Path) -> None:
+    text = (ROOT / "docs/rules.md").read_text(encoding="utf-8")
+    (rules,) = re.findall(r"```toml\n(.*?)```", text, re.S)
+    random = np.random.default_rng(5)
+    pages = random.choice([17, 18, 19, 500, 803, 804], N, p=[0.4, 0.1, 0.1, 0.2, 0.15, 0.05])
+    addresses = pages * HUGE + random.integers(0, HUGE // 64, N) * 64
+    with Guest(
+        server, modules=[build_module(tools)], programs=[anemonectl], files={"/rules.toml": rules}
+    ) as guest:
+        guest.answers["trace"] = lambda count: server.inject(rows(addresses[: int(count)]))
+        guest.run("insmod /mod/anemone.ko; mkdir -p /run")
+        said = guest.run("anemonectl list; anemonectl add -f /rules.toml; anemonectl list --json")
+        assert "hotness, id 1, 1 pipeline, 8192 regions of 1 counter, 8192 keys mapped" in said
+        listed = json.loads(next(line for line in said.splitlines() if line.startswith("[{")))
+        assert listed[0]["pipelines_free"] == 5
+        assert [t["name"] for t in listed[0]["telemetries"]] == ["hotness", "skew", "bandwidth"]
+        guest.run(f"ask trace {N}", timeout=300)
+        seen = object_of(guest.run("anemonectl read hotness --json"), '{"name": "hotness"')
+        assert {one["region"]: one["value"] for one in seen["counters"]} == counts(pages)
+        seen = object_of(guest.run("anemonectl read skew --json"), '{"name": "skew"')
+        base = {one["addresses"][0] >> 12: one["value"] for one in seen["counters"]}
+        assert base == counts(addresses[np.isin(pages, [17, 803])] >> 12)
+        said = guest.run("anemonectl read bandwidth; anemonectl status bandwidth")
+        tenant = [np.isin(pages, [17, 18, 19]).sum(), np.isin(pages, [803, 804]).sum()]
+        for region, value in enumerate(tenant):
+            assert re.search(rf"^ +{region} +0 +{value}  0x", said, re.M), said
+        assert re.search(rf"^matched +{sum(tenant)} ", said, re.M), said
+        # Read with its reset: nothing is left; watched, what comes next.
+        said = guest.run(
+            "anemonectl read hotness; anemonectl map skew 500 0\n"
+            "(sleep 1; ask trace 1000) & anemonectl watch hotness --once -i 5 -n 2 --json; wait",
+            timeout=300,
+        )
+        assert "all counters are 0" in said and "3 mapped" in said
+        seen = object_of(said, '{"name": "hotness", "seconds"')
+        assert [row["region"] for row in seen["rows"]] == [17, 500]
+        assert seen["total"] == 1000
+        said = guest.run(
+            "echo 17 | anemonectl rotate skew --period 10 -f -; sleep 1; ask trace 1000; sleep 1\n"
+            "anemonectl read skew | head -3; anemonectl rotate skew --stop\n"
+            "anemonectl rm --all; sleep 1; anemonectl list; ls /run/anemone-0",
+            timeout=300,
+        )
+        assert "1 keys take turns of 10 ms" in said and "no key is mapped" in said
+        assert "3 removed" in said and "pipelines   8, 8 free" in said
+        assert "anemone0.sock" not in said
+        refused = guest.run(
+            "anemonectl run -f /rules.toml -o /out -- ask trace 1000; head -3 /out\n"
+            "anemonectl map hotness 1 1; echo status $?", timeout=300,
+        )  # fmt: skip
+        assert "hotness: 1000 matched, 0 unmapped, 0 out of range" in refused
+        assert "status 2" in refused
+        guest.kernel_log()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb test of an expander in flat memory mode: its policy changes while it runs."""
+
+from __future__ import annotations
+
+from anemone import registers
+from anemone.flat.config import POLICIES
+from tests.expander.bench.directed_tiered import LINES, NEAR_PAGES, offer, tiered
+from tests.expander.bench.requests import FULL, Request
+from tests.expander.bench.store import bits
+from tests.expander.bench.tiered import TieredWorld
+from tests.flat.bench.world import any_policy
+
+CHANGES = 120
+SETS = 3  # of a channel: few, so that they are in flight when the policy changes
+BURST = (1, 25)  # accesses
+LOOK = 10  # changes between two looks at all that is there
+
+
+def burst(world: TieredWorld) -> list[Request]:
+    """Accesses of few sets of all channels."""
+    rng, channels = world.rng, len(world.masters)
+    requests = []
+    for _ in range(rng.randint(*BURST)):
+        line = rng.randrange(3) * NEAR_PAGES * LINES + rng.randrange(SETS * channels)
+        request = Request(rng.random() < 0.4, rng.randrange(16), line * 64)
+        if request.write:
+            strobe = rng.choice((FULL, rng.getrandbits(64)))
+            request.data = [(bits(rng.getrandbits(512)), strobe, 0)]
+        requests.append(request)
+    return requests
+
+
+@tiered
+async def the_policy_changes_between_two_decisions(world: TieredWorld) -> None:
+    """Every access before the change is decided by the old one and every access behind it by the
+    new one, whatever swaps are still under way. Of each policy, and from each to each.
+    """
+    rng = world.rng
+    seen = set()
+    policy = world.now.policy
+    for change in range(1, CHANGES + 1):
+        before, (policy, n) = policy, any_policy(rng)
+        seen.add((before, policy))
+        fields = {"policy": POLICIES.index(policy), "n": n if n > 1 else rng.choice((0, 1))}
+        for c, score in enumerate(world.scores):
+            register = registers.FLAT.at(c, registers.FLAT_POLICY)
+            world.control.write(register, registers.FLAT_POLICY.pack(**fields))
+            score.flat.set_policy(policy, n)
+        while not world.control.idle:
+            await world.cycles(1)
+        await offer(world, burst(world), latency=rng.choice((4, 40)))
+        while not all(part.idle for part in world.masters) or not all(
+            score.decided for score in world.scores
+        ):
+            await world.cycles(1)
+        if change % LOOK == 0:
+            await world.settle()
+            await world.check_memories()
+    await world.check()
+    assert len(seen) == len(POLICIES) ** 2, seen

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb test of an expander in flat memory mode: warm resets amid swaps of all channels."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from random import Random
+from typing import Any
+
+import cocotb
+
+from anemone.flat.config import FlatConfig
+from anemone.flat.result import Counts
+from anemone.golden.flat import FlatMemory, merge
+from tests.expander.bench.directed_tiered import play
+from tests.expander.bench.hand import SEED
+from tests.expander.bench.modes import Mode
+from tests.expander.bench.requests import FULL, Request
+from tests.expander.bench.sizes import BUILDS
+from tests.expander.bench.store import bits
+from tests.expander.bench.tiered import TieredWorld
+from tests.expander.bench.world import World
+from tests.flat.bench.memories import Far, Near
+
+LINES = 5  # near lines: few, so that most of what is asked for is of a set in flight
+CUTS = 24
+TRAFFIC = (20, 500)  # cycles
+RECOVERY = (30, 150)  # cycles from what starts it until it is cut, too
+
+
+class Stream:
+    """A channel's source: any lines, read and written. held: what each of them holds behind every
+    write of it that is accepted, in their order.
+    """
+
+    def __init__(self, rng: Random, channels: int, c: int, flat: FlatMemory) -> None:
+        self.rng, self.channels, self.c = rng, channels, c
+        self.held = {p: [flat.contents(p)] for p in range(flat.config.lines)}
+        self._writes: list[Request] = []
+
+    def __call__(self, write: bool, _: Mode) -> Request:
+        rng = self.rng
+        p = rng.randrange(len(self.held))
+        request = Request(write, rng.randrange(16), (p * self.channels + self.c) << 6)
+        if write:
+            strobe = rng.choice((FULL, FULL, rng.getrandbits(64)))
+            request.data = [(bits(rng.getrandbits(512)), strobe, 0)]
+            self._writes.append(request)
+        return request
+
+    def cut(self, unanswered: Counter[int]) -> dict[int, list[bytes]]:
+        """What each line may hold: what the last answer to a write of it promised, or what a write
+        behind that made of it. `unanswered`: accepted writes, by address.
+        """
+        for request in self._writes:
+            if request.dropped is not None:  # accepted
+                held = self.held[request.addr // 64 // self.channels]
+                data, strobe, _ = request.data[0]
+                held.append(merge(held[-1], int(data, 2).to_bytes(64, "little"), strobe))
+        return {
+            p: held[-1 - unanswered[(p * self.channels + self.c) << 6] :]
+            for p, held in self.held.items()
+        }
+
+
+def found(config: FlatConfig, near: Near, far: Far) -> FlatMemory:
+    """A golden model of what near and far hold. It swaps at every miss, so a read brings a line
+    near, and the one that was there to its place.
+    """
+    flat, lines = FlatMemory(config), config.near_lines
+    for home in range(lines):
+        tags = near.tags(home, config.ratio)
+        assert sorted(tags) == list(range(config.ratio + 1)), f"set {home}: {tags}"
+        of_set = [tag * lines + home for tag in tags]  # by the slot that it is in
+        for slot, p in enumerate(of_set):
+            data, _ = far.store.read((slot - 1) * lines + home) if slot else near.store.read(home)
+            flat.write(p, data.to_bytes(64, "little"))
+        while wrong := [p for slot, p in enumerate(of_set) if flat.where(p) != slot]:
+            now = {flat.where(p): p for p in of_set}
+            slot = of_set.index(now[0])
+            flat.read(now[slot] if slot else wrong[0])
+    flat.counts = Counts()
+    return flat
+
+
+@cocotb.test()
+async def warm_resets_amid_swaps_lose_no_line(dut: Any) -> None:
+    """All channels are full of swaps, and every other recovery is cut as well. Behind each reset
+    software starts the mode as it was, every line holds what a write's answer promised, and the
+    traffic goes on from there.
+    """
+    rng = Random(SEED)
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    channels = range(build.engine.channels)
+    world = TieredWorld(dut, build, Counter())
+    config = world.config = FlatConfig(LINES, build.ratio)
+    await world.start()
+    await world.restart(SEED)
+    await world.program()
+    recovered = 0
+    for cut in range(CUTS):
+        streams = [Stream(rng, len(channels), c, world.scores[c].flat) for c in channels]
+        for master, stream in zip(world.masters, streams, strict=True):
+            master.source, master.mode = stream, Mode()
+        for memory in world.memories:
+            memory.mode = Mode(latency=rng.choice((4, 40, 120)))
+        await world.cycles(rng.randint(*TRAFFIC))
+        may = [streams[c].cut(world.scores[c].unanswered) for c in channels]
+        await world.restart(SEED + cut, warm=True)
+        if cut % 2:
+            await World.program(world)
+            world.set_up()
+            await world.cycles(rng.randint(*RECOVERY))
+            await world.restart(SEED + cut, warm=True)
+        await world.program()
+        written = [memory.accesses.counts for memory in (*world.near, *world.far)]
+        recovered += any(count.total() for count in written)
+        for count in written:
+            count.clear()
+        for c in channels:
+            flat = found(config, world.near[c], world.far[c])
+            wrong = [p for p, values in may[c].items() if flat.contents(p) not in values]
+            assert not wrong, f"cut {cut}: channel {c}: lines {wrong}"
+            world.scores[c].begin(flat, {})
+        lines = range(config.lines * len(channels))
+        await play(world, [Request(False, i % 16, i << 6) for i in lines])
+        await world.check()
+    assert recovered > CUTS // 2, "a reset that cut no swap"
