@@ -384,7 +384,9 @@ static inline void op_rotate(struct worker* w, int fd, struct own* own) {
     int error;
 
     for (i = 0; i < 512; i++)
-        keys[i] = below(w, HOT_KEYS * 4);
+        keys[i] = i;
+    if (one_in(w, 8))
+        keys[below(w, 512)] = below(w, 512); /* twice, mostly */
     rotate.count = one_in(w, 3) ? 0 : one_in(w, 16) ? wild(w) : 1 + below(w, 512);
     rotate.period_ms = one_in(w, 16) ? wild(w) : 20 + below(w, 200);
     rotate.keys = pointer(w, keys);
