@@ -52,8 +52,11 @@ int anemone_part_clear(struct anemone_part *part)
 
 	for (slab = 0; slab < part->cache.slabs && !err; slab++)
 		err = anemone_hw_clear(&part->ctl->hw, part->cache.slab[slab]);
-	xa_for_each(&part->keys, key, entry) xa_erase(&part->keys, key);
+	/* A page may go at the same time, and its entry. */
+	xa_lock(&part->keys);
+	xa_for_each(&part->keys, key, entry) __xa_erase(&part->keys, key);
 	part->mapped = 0;
+	xa_unlock(&part->keys);
 	if (!err && part->plan.start)
 		err = prime(part);
 	return err;

@@ -157,6 +157,8 @@ int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 regio
 		page->live = !err;
 		xa_unlock(&part->keys);
 	} while (err == -EAGAIN && !signal_pending(current));
+	if (err == -EAGAIN)
+		err = -EINTR;
 	if (err)
 		remove_page(page);
 	return err;

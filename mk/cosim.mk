@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: cosim cosim-cxl cosim-shell
+.PHONY: cosim cosim-cxl cosim-kasan cosim-shell
 
 cosim: setup ## a Linux guest in QEMU with the Verilated expander as its PCI function: tests/cosim
 	@mk/cosim-tools.sh >/dev/null
@@ -8,6 +8,11 @@ cosim: setup ## a Linux guest in QEMU with the Verilated expander as its PCI fun
 cosim-cxl: setup ## only its programs that run on the expander's memory, and which of their pages are hot
 	@mk/cosim-tools.sh >/dev/null
 	python -m pytest -s tests/cosim/test_cxl.py
+
+cosim-kasan: setup ## the driver under KASAN, lockdep and kmemleak, longer (the first time builds a kernel, minutes)
+	@mk/cosim-tools.sh >/dev/null
+	@mk/kasan-kernel.sh >/dev/null
+	ANEMONE_KERNEL=kasan python -m pytest tests/cosim/test_lifecycle.py tests/cosim/test_watched.py tests/cosim/test_fuzz.py
 
 cosim-shell: setup ## a shell in such a guest
 	@mk/cosim-tools.sh >/dev/null

@@ -10,7 +10,7 @@ traces: setup ## capture traces of real programs anew
 bench: setup ## measure slots, latency and speed into build/bench.json
 	anemone bench
 
-soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000")
+soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000")
 	python -m tests.cocotb.soak $(SOAK)
 
 mutate: setup ## break the RTL in many ways and see that the cocotb bench notices each

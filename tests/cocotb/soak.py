@@ -3,6 +3,7 @@
 
     python -m tests.cocotb.soak                       until stopped
     python -m tests.cocotb.soak expander 5000000      one bench, and so many events or beats
+    python -m tests.cocotb.soak driver 200000         calls of the driver (tests/cosim/fuzz.py)
     SEED=17 CONFIG=p2c2 python -m tests.cocotb.soak   that one again, of the bench with that build
 
 Exit: 0 when stopped, 1 when a seed failed; how to repeat it is the last line.
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from tests.cocotb.bench.bench import Bench, Shard, merged
 from tests.cocotb.bench.coverage import required as engine_bins
 from tests.cocotb.bench.shards import BENCH as ENGINE
+from tests.cosim.fuzz import main as fuzz_driver
 from tests.expander.bench.coverage import required as expander_bins
 from tests.expander.bench.shards import BENCH as EXPANDER
 from tests.flat.bench.coverage import required as flat_bins
@@ -84,6 +86,8 @@ def soak(benches: list[str], goal: float) -> None:
 
 def main(words: list[str]) -> int:
     """Until stopped, or what the words or SEED ask for."""
+    if words[:1] == ["driver"]:
+        return fuzz_driver(words[1:])
     benches = [word for word in words if word in BENCHES] or list(BENCHES)
     goal = next((int(word) for word in words if word.isdecimal()), float("inf"))
     try:

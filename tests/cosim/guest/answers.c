@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What calls say when they do not end as they began. answers signal: a call that a signal ends says
+ * how far it came. answers ones: of a device that fell off, a telemetry of several pipelines.
+ */
+#include <signal.h>
+#include <sys/time.h>
+
+#include "telemetry.h"
+
+#define KEYS 8192
+
+static void interrupted(int number) {
+    (void)number;
+}
+
+/* As many keys are mapped as the call says, whenever the signal comes. */
+static void is_ended_by_a_signal(int fd, uint32_t id) {
+    static struct anemone_entry entries[KEYS];
+    struct sigaction action = {.sa_handler = interrupted};
+    unsigned int i, times, ended = 0;
+
+    sigaction(SIGALRM, &action, NULL);
+    for (times = 0; times < 40; times++) {
+        struct itimerval timer = {.it_value.tv_usec = 500 + 200 * times}, none = {0};
+        struct anemone_map map = {
+            .size = sizeof(map), .id = id, .entries = (uintptr_t)entries, .count = KEYS};
+        int error;
+
+        for (i = 0; i < KEYS; i++)
+            entries[i] = (struct anemone_entry){.key = i};
+        setitimer(ITIMER_REAL, &timer, NULL);
+        error = ioctl(fd, ANEMONE_MAP, &map) ? errno : 0;
+        setitimer(ITIMER_REAL, &none, NULL);
+        CHECK(error ? error == EINTR && map.done < KEYS : map.done == KEYS);
+        CHECK(status(fd, id).mapped == map.done);
+        ended += error == EINTR && map.done;
+        for (i = 0; i < map.done; i++)
+            entries[i].flags = ANEMONE_ENTRY_UNMAP;
+        map_keys(fd, id, entries, map.done);
+    }
+    CHECK(ended);
+}
+
+static void fell_off(int fd, uint32_t id) {
+    struct anemone_status call = {.size = sizeof(call), .id = id};
+
+    ask("fault ones");
+    CHECK(ioctl(fd, ANEMONE_STATUS, &call) == -1 && errno == EIO);
+    CHECK(info(fd).flags & ANEMONE_INFO_FAILED);
+}
+
+int main(int argc, char** argv) {
+    int fd = open_device();
+    struct anemone_add added = add(fd, counting("answers", 10000));
+
+    CHECK(argc == 2 && added.pipelines > 1);
+    if (!strcmp(argv[1], "signal"))
+        is_ended_by_a_signal(fd, added.id);
+    else
+        fell_off(fd, added.id);
+    return 0;
+}

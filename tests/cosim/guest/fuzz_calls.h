@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls of fuzz.c. Each is made on a file of the worker's own, and then what comes back is
+ * checked by what is known of it, or (own = NULL) on one that all workers use at once.
+ */
+#ifndef FUZZ_CALLS_H
+#define FUZZ_CALLS_H
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include "fuzz_rules.h"
+
+#define READ_MOST 512 /* counters that are mostly asked for at most: a line takes long */
+#define ENTRIES 64
+
+/* --- Telemetries of a file --- */
+
+static inline struct telemetry* choose(struct worker* w, struct own* own) {
+    return own && own->count ? &own->telemetry[below(w, own->count)] : NULL;
+}
+
+static inline struct telemetry* find(struct own* own, uint32_t id) {
+    unsigned int i;
+
+    for (i = 0; i < own->count; i++)
+        if (own->telemetry[i].id == id)
+            return &own->telemetry[i];
+    return NULL;
+}
+
+/* An id: of `telemetry`; seldom, or when there is none, any. */
+static inline uint32_t id_of(struct worker* w, const struct telemetry* telemetry) {
+    if (telemetry && !one_in(w, 20))
+        return telemetry->id;
+    return one_in(w, 8) ? (uint32_t)wild(w) : 1 + below(w, 3);
+}
+
+/* The telemetry of a call that was made. One that is not this file's is not there. */
+static inline struct telemetry* meant(struct worker* w, struct own* own, uint32_t id, int error) {
+    struct telemetry* telemetry = own ? find(own, id) : NULL;
+
+    if (own && !telemetry)
+        EXPECT(w, error == ENOENT);
+    return telemetry;
+}
+
+static inline void forget(struct own* own, struct telemetry* telemetry) {
+    *telemetry = own->telemetry[--own->count];
+}
+
+static inline void op_info(struct worker* w, int fd, struct own* own) {
+    struct anemone_info info = {.size = sizeof(info)};
+
+    if (one_in(w, 8)) {
+        misshapen(w, fd, ANEMONE_INFO, &info, sizeof(info));
+        return;
+    }
+    EXPECT(w, !call(w, fd, ANEMONE_INFO, &info) || w->failed);
+    EXPECT(w, !(info.flags & ANEMONE_INFO_FAILED) && info.pipelines_free <= info.pipelines);
+    (void)own;
+}
+
+static inline void remember(struct worker* w, struct own* own, const struct anemone_add* add,
+                            bool tagged, uint64_t value) {
+    EXPECT(w, add->id && !find(own, add->id));
+    EXPECT(w, add->regions && add->region_counters && add->granule && add->pipelines);
+    EXPECT(w, !add->spec.regions || add->regions == add->spec.regions);
+    own->telemetry[own->count++] = (struct telemetry){
+        .id = add->id,
+        .regions = add->regions,
+        .counters = add->region_counters,
+        .granule = add->granule,
+        .spec = add->spec,
+        .tagged = tagged,
+        .tag = value,
+    };
+}
+
+static inline void op_add(struct worker* w, int fd, struct own* own) {
+    struct anemone_add add = {.size = sizeof(add)};
+    bool tagged = one_in(w, 2), valid = !one_in(w, 4);
+    uint64_t value = 0;
+    int error;
+
+    add.spec = valid_spec(w, one_in(w, 4));
+    if (tagged)
+        value = tag(w, &add.spec);
+    if (!valid)
+        spoil(w, &add.spec);
+    if (one_in(w, 6)) {
+        misshapen(w, fd, ANEMONE_ADD, &add, sizeof(add));
+        return;
+    }
+    if (own && own->count == TELEMETRIES)
+        return;
+    error = call(w, fd, ANEMONE_ADD, &add);
+    if (error && !w->failed)
+        EXPECT(w, memchr(add.reason, '\0', sizeof(add.reason)) && add.reason[0]);
+    if (!error && own)
+        remember(w, own, &add, tagged && valid, value);
+}
+
+static inline void op_remove(struct worker* w, int fd, struct own* own) {
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_id id = {.size = sizeof(id), .id = id_of(w, telemetry)};
+    int error = call(w, fd, ANEMONE_REMOVE, &id);
+
+    telemetry = meant(w, own, id.id, error);
+    if (telemetry) {
+        EXPECT(w, !error || w->failed);
+        if (!error)
+            forget(own, telemetry);
+    }
+}
+
+static inline void op_map(struct worker* w, int fd, struct own* own) {
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_entry entries[ENTRIES] = {0};
+    struct anemone_map map = {.size = sizeof(map), .id = id_of(w, telemetry)};
+    uint32_t regions = telemetry ? telemetry->regions : 64, i;
+    bool valid = !one_in(w, 4);
+    int error;
+
+    map.count = 1 + below(w, ENTRIES);
+    for (i = 0; i < map.count; i++)
+        entries[i] = (struct anemone_entry){.key = below(w, one_in(w, 4) ? 8192 : HOT_KEYS),
+                                            .region = below(w, regions)};
+    if (!valid) {
+        i = below(w, map.count);
+        entries[i].key = one_in(w, 2) ? wild(w) : entries[i].key;
+        entries[i].region = one_in(w, 2) ? wild(w) : entries[i].region;
+        entries[i].flags = one_in(w, 8) ? wild(w) : below(w, 4);
+    }
+    map.entries = pointer(w, entries);
+    if (map.entries != (uintptr_t)entries || one_in(w, 16)) {
+        misshapen(w, fd, ANEMONE_MAP, &map, sizeof(map));
+        return;
+    }
+    error = call(w, fd, ANEMONE_MAP, &map);
+    telemetry = meant(w, own, map.id, error);
+    if (telemetry && telemetry->turns)
+        EXPECT(w, error == EBUSY);
+    else if (telemetry && valid && !telemetry->spec.filter.start && !telemetry->spec.filter.end)
+        EXPECT(w, !error || error == EINTR || w->failed);
+    EXPECT(w, error || map.done == map.count);
+}
+
+/* --- Counters --- */
+
+static inline void check_values(struct worker* w, const struct telemetry* telemetry,
+                                const uint64_t* values, size_t count) {
+    size_t i;
+
+    for (i = 0; telemetry->tagged && i < count; i++)
+        EXPECT(w, !values[i] || values[i] == telemetry->tag);
+}
+
+static inline uint32_t total(const struct telemetry* telemetry) {
+    return telemetry->regions * telemetry->counters;
+}
+
+/* Where a read may begin and end, so that it takes whole lines. */
+static inline void place_read(struct worker* w, const struct telemetry* telemetry,
+                              struct anemone_read* read) {
+    uint32_t all = total(telemetry);
+
+    read->first = below(w, all);
+    read->first -= read->first % telemetry->granule;
+    read->count = below(w, all - read->first + 1);
+    if (read->count > READ_MOST)
+        read->count = READ_MOST;
+    if (read->first + read->count != all)
+        read->count -= read->count % telemetry->granule;
+}
+
+static inline void op_read(struct worker* w, int fd, struct own* own) {
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_read read = {.size = sizeof(read), .id = id_of(w, telemetry)};
+    bool valid = telemetry && !one_in(w, 3);
+    int error;
+
+    read.flags = below(w, 4);
+    read.values = pointer(w, w->values);
+    if (telemetry)
+        place_read(w, telemetry, &read);
+    else
+        read.count = below(w, READ_MOST);
+    if (!valid) {
+        if (one_in(w, 2))
+            read.first = wild(w);
+        else if (one_in(w, 4))
+            read.flags = wild(w);
+        else if (one_in(w, 8))
+            read.pad = 1;
+        else /* past what there is, or not whole lines */
+            read.count = one_in(w, 2) ? ~0U - below(w, 8) : below(w, READ_MOST);
+    }
+    if (read.values != (uintptr_t)w->values || one_in(w, 16)) {
+        misshapen(w, fd, ANEMONE_READ, &read, sizeof(read));
+        return;
+    }
+    error = call(w, fd, ANEMONE_READ, &read);
+    telemetry = meant(w, own, read.id, error);
+    if (!telemetry)
+        return;
+    if (valid && telemetry->turns && !(read.flags & ANEMONE_READ_SNAPSHOT))
+        EXPECT(w, error == EBUSY);
+    else if (valid && read.first + read.count <= total(telemetry))
+        EXPECT(w, !error || error == EINVAL || w->failed);
+    if (!error)
+        check_values(w, telemetry, w->values,
+                     (size_t)read.count *
+                         (read.flags & ANEMONE_READ_CHANNELS ? device.channels : 1));
+}
+
+static inline void op_status(struct worker* w, int fd, struct own* own) {
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_status status = {.size = sizeof(status), .id = id_of(w, telemetry)};
+    int error;
+
+    if (one_in(w, 12)) {
+        misshapen(w, fd, ANEMONE_STATUS, &status, sizeof(status));
+        return;
+    }
+    error = call(w, fd, ANEMONE_STATUS, &status);
+    telemetry = meant(w, own, status.id, error);
+    if (!telemetry || error)
+        return;
+    EXPECT(w, status.mapped <= TABLE_ENTRIES && status.out_of_range <= status.matched);
+    EXPECT(w, telemetry->spec.notify.op || !status.events);
+}
+
+/* --- Events --- */
+
+static inline void op_eventfd(struct worker* w, int fd, struct own* own) {
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_eventfd eventfd_ = {.size = sizeof(eventfd_), .id = id_of(w, telemetry)};
+    int count = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), error;
+
+    CHECK(count >= 0);
+    eventfd_.fd = one_in(w, 8) ? (int)wild(w) : one_in(w, 6) ? -1 : one_in(w, 8) ? fd : count;
+    if (one_in(w, 8))
+        misshapen(w, fd, ANEMONE_EVENTFD, &eventfd_, sizeof(eventfd_));
+    error = call(w, fd, ANEMONE_EVENTFD, &eventfd_);
+    if (meant(w, own, eventfd_.id, error) && (eventfd_.fd == count || eventfd_.fd == -1))
+        EXPECT(w, !error || w->failed);
+    close(count); /* before anything is signalled */
+}
+
+static inline void check_event(struct worker* w, const struct anemone_event* event,
+                               struct own* own) {
+    struct telemetry* telemetry = own ? find(own, event->id) : NULL;
+
+    EXPECT(w, event->id && !event->pad && event->time_ns && event->channel < device.channels);
+    EXPECT(w,
+           !own || (telemetry && telemetry->spec.notify.op && event->counter < total(telemetry)));
+}
+
+static inline void op_events(struct worker* w, int fd, struct own* own) {
+    struct anemone_event events[8];
+    struct pollfd one = {.fd = fd, .events = POLLIN | POLLOUT | POLLPRI};
+    size_t size = one_in(w, 8) ? below(w, sizeof(events)) : sizeof(events);
+    ssize_t got, i;
+
+    CHECK(poll(&one, 1, below(w, 2)) >= 0 || errno == EINTR);
+    EXPECT(w, !(one.revents & ~POLLIN));
+    atomic_fetch_sub(&left, 1);
+    got = read(fd, (void*)pointer(w, events), size);
+    note(w, "fd %d read of %zu: %zd", fd, size, got);
+    if (size < sizeof(*events)) {
+        EXPECT(w, got == -1 && errno == EINVAL);
+        return;
+    }
+    EXPECT(w, got > 0 || errno == EAGAIN || errno == EFAULT || errno == EINTR);
+    EXPECT(w, got <= 0 || got % sizeof(*events) == 0);
+    for (i = 0; i < got / (ssize_t)sizeof(*events); i++)
+        check_event(w, &events[i], own);
+}
+
+/* --- Rotation --- */
+
+static inline void op_rotate(struct worker* w, int fd, struct own* own) {
+    static __thread uint64_t keys[512];
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_rotate rotate = {.size = sizeof(rotate), .id = id_of(w, telemetry)};
+    uint32_t i;
+    int error;
+
+    for (i = 0; i < 512; i++)
+        keys[i] = i;
+    if (one_in(w, 8))
+        keys[below(w, 512)] = below(w, 512); /* twice, mostly */
+    rotate.count = one_in(w, 3) ? 0 : one_in(w, 16) ? wild(w) : 1 + below(w, 512);
+    rotate.period_ms = one_in(w, 16) ? wild(w) : 20 + below(w, 200);
+    rotate.keys = pointer(w, keys);
+    if (one_in(w, 16))
+        keys[below(w, 512)] = wild(w);
+    /* As long as the array is, or so that there is no memory behind its end. */
+    if (rotate.count > 512)
+        rotate.keys = 0x7fffffffe000;
+    error = call(w, fd, ANEMONE_ROTATE, &rotate);
+    telemetry = meant(w, own, rotate.id, error);
+    if (!telemetry)
+        return;
+    EXPECT(w, rotate.count || error == (telemetry->turns ? 0 : ENOENT));
+    EXPECT(w, !telemetry->turns || !rotate.count || error);
+    if (!error)
+        telemetry->turns = rotate.count;
+}
+
+static inline void op_turn(struct worker* w, int fd, struct own* own) {
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_turn turn = {.size = sizeof(turn), .id = id_of(w, telemetry)};
+    uint32_t counters = telemetry ? telemetry->counters : 1;
+    int error;
+
+    turn.index =
+        one_in(w, 8) ? wild(w) : below(w, telemetry && telemetry->turns ? telemetry->turns : 8);
+    turn.count = one_in(w, 8) ? counters + 1 + below(w, 8) : below(w, counters + 1);
+    turn.values = (uintptr_t)w->values;
+    if (one_in(w, 16)) {
+        misshapen(w, fd, ANEMONE_TURN, &turn, sizeof(turn));
+        return;
+    }
+    error = call(w, fd, ANEMONE_TURN, &turn);
+    telemetry = meant(w, own, turn.id, error);
+    if (!telemetry || w->failed)
+        return;
+    if (turn.count > telemetry->counters || (telemetry->turns && turn.index >= telemetry->turns))
+        EXPECT(w,
+               error == (turn.count <= telemetry->counters && !telemetry->turns ? ENOENT : ERANGE));
+    else
+        EXPECT(w, error == (telemetry->turns ? 0 : ENOENT));
+    if (!error) {
+        EXPECT(w, turn.end_ns >= turn.start_ns && (turn.turns || !turn.end_ns));
+        check_values(w, telemetry, w->values, turn.count);
+    }
+}
+
+/* --- Snapshots in shared memory --- */
+
+static inline void check_snapshot(struct worker* w, int fd, const struct telemetry* telemetry) {
+    size_t size = sizeof(struct anemone_snapshot) + 8ULL * total(telemetry);
+    struct anemone_id id = {.size = sizeof(id), .id = telemetry->id};
+    const struct anemone_snapshot* seen;
+    int error;
+
+    seen = mmap(NULL, size, PROT_READ, one_in(w, 2) ? MAP_SHARED : MAP_PRIVATE, fd,
+                ANEMONE_SNAPSHOT_OFFSET(telemetry->id));
+    EXPECT(w, seen != MAP_FAILED);
+    EXPECT(w, mprotect((void*)seen, size, PROT_READ | PROT_WRITE) && errno == EACCES);
+    error = call(w, fd, ANEMONE_SNAPSHOT, &id);
+    EXPECT(w, !error || w->failed);
+    EXPECT(w, !(seen->sequence & 1) && (error || seen->count == total(telemetry)));
+    check_values(w, telemetry, (const uint64_t*)seen->values, seen->count);
+    if (one_in(w, 8)) { /* it goes with its telemetry, or its file; what is mapped stays */
+        EXPECT(w, !call(w, fd, ANEMONE_REMOVE, &id) || w->failed);
+        EXPECT(w, !(seen->sequence & 1));
+    }
+    if (!one_in(w, 16))
+        munmap((void*)seen, size);
+}
+
+static inline void op_snapshot(struct worker* w, int fd, struct own* own) {
+    struct telemetry* telemetry = choose(w, own);
+    struct anemone_id id = {.size = sizeof(id), .id = id_of(w, telemetry)};
+    uint64_t offset = ANEMONE_SNAPSHOT_OFFSET(id.id) | (one_in(w, 4) ? below(w, 1 << 20) << 12 : 0);
+    int protection = one_in(w, 3) ? PROT_READ | PROT_WRITE : PROT_READ, error;
+    size_t size = one_in(w, 8) ? 1ULL << below(w, 34) : 4096;
+    void* seen;
+
+    if (telemetry && total(telemetry) <= 8 * READ_MOST && one_in(w, 2)) {
+        struct telemetry one = *telemetry;
+
+        check_snapshot(w, fd, &one);
+        /* It may have removed it: to be sure, ask. */
+        if (call(w, fd, ANEMONE_STATUS,
+                 &(struct anemone_status){.size = sizeof(struct anemone_status), .id = one.id}) ==
+            ENOENT)
+            forget(own, telemetry);
+        return;
+    }
+    atomic_fetch_sub(&left, 1);
+    seen = mmap(NULL, size, protection, one_in(w, 2) ? MAP_SHARED : MAP_PRIVATE, fd, offset);
+    note(w, "fd %d mmap of %zu at %#llx", fd, size, (unsigned long long)offset);
+    if (seen != MAP_FAILED) {
+        EXPECT(w, protection == PROT_READ && (!own || find(own, id.id)));
+        munmap(seen, size);
+    } else {
+        EXPECT(w, errno == EPERM || errno == ENXIO || errno == EINVAL || errno == ENOMEM);
+        EXPECT(w, protection == PROT_READ || errno == EPERM || errno == ENOMEM);
+    }
+    error = call(w, fd, ANEMONE_SNAPSHOT, &id);
+    meant(w, own, id.id, error);
+}
+
+/* --- Numbers that are no calls --- */
+
+static inline void op_number(struct worker* w, int fd, struct own* own) {
+    uint64_t argument[64] = {8};
+    unsigned long request =
+        one_in(w, 2) ? any(w) : _IOWR(ANEMONE_IOC, REQUESTS + below(w, 246), int);
+
+    if (_IOC_TYPE(request) == ANEMONE_IOC && _IOC_NR(request) < REQUESTS)
+        return;
+    atomic_fetch_sub(&left, 1);
+    /* Some are every file's: FIOCLEX and the like. */
+    if (_IOC_TYPE(request) == ANEMONE_IOC)
+        EXPECT(w, ioctl(fd, request, argument) && errno == ENOTTY);
+    (void)own;
+}
+
+#endif

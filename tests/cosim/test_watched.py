@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver comes, goes and is disturbed again and again; by `make cosim-kasan` under KASAN,
+lockdep and kmemleak."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from anemone.cosim import Guest, Server, Tools
+from tests.cosim.conftest import DEVICE, BootGuest
+from tests.cosim.test_lifecycle import steer
+
+DRIVER = "/sys/bus/pci/drivers/anemone"
+NAME = "0000:01:00.0"
+_DEBUGFS = "[ -d /sys/kernel/debug/tracing ] || mount -t debugfs debugfs /sys/kernel/debug"
+
+
+def no_leak(guest: Guest) -> None:
+    """What nothing points to any more, where the kernel can tell: twice, as the first look may be
+    misled."""
+    guest.run(_DEBUGFS)
+    found = guest.run(
+        "cd /sys/kernel/debug; [ -f kmemleak ] || exit 0; "
+        "sleep 1; echo scan >kmemleak; sleep 5; echo scan >kmemleak; cat kmemleak",
+        timeout=300,
+    )  # fmt: skip
+    assert "anemone" not in found, found
+
+
+def kernel_memory(guest: Guest) -> int:
+    """KiB that the kernel has for itself."""
+    said = guest.run("sleep 1; cat /proc/meminfo")
+    found = dict(re.findall(r"^(\w+):\s+(\d+) kB$", said, re.MULTILINE))
+    return int(found["SUnreclaim"]) + int(found["VmallocUsed"])
+
+
+def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
+    def cycles(n: int) -> None:
+        guest.run(
+            f"i=0; while [ $i -lt {n} ]; do i=$((i + 1)); "
+            "cycle && rmmod anemone && insmod /mod/anemone.ko || exit 1; done",
+            timeout=600,
+        )
+
+    first, more = (20, 80) if tools.watchful else (5, 15)
+    with boot("cycle") as guest:
+        cycles(first)
+        before = kernel_memory(guest)
+        cycles(more)
+        grown = kernel_memory(guest) - before
+        guest.run("rmmod anemone")
+        no_leak(guest)
+        guest.kernel_log()
+    # KASAN keeps what was freed, for a while: a part of the memory.
+    assert grown < (20_000 if tools.watchful else 500)
+
+
+@pytest.mark.parametrize(
+    ("fate", "command"),
+    [
+        ("goes", f"echo {NAME} >{DRIVER}/unbind"),
+        ("goes", f"ask fault ones; echo 1 >{DEVICE}/remove"),
+        ("stays", f"for i in 1 2 3 4 5; do echo 1 >{DEVICE}/reset || exit 1; done"),
+        (
+            "stays",
+            "echo 1 >/sys/module/suspend/parameters/pm_test_delay; "
+            "echo devices >/sys/power/pm_test; echo freeze >/sys/power/state",
+        ),
+    ],
+    ids=["unbind", "surprise", "reset", "sleep"],
+)
+def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -> None:
+    with boot("busy", "count", cpus=2) as guest:
+        steer(guest, server)
+        if "pm_test" in command and "devices" not in guest.run("cat /sys/power/pm_test; true"):
+            pytest.skip("the guest's kernel cannot try to sleep")
+        said = guest.run(f"busy {fate} '{command}'", timeout=120)
+        assert ("it went" if fate == "goes" else "it stayed") in said
+        guest.run("ask fault none")
+        if "remove" in command:
+            guest.run("echo 1 >/sys/bus/pci/rescan")
+        elif fate == "goes":
+            guest.run(f"echo {NAME} >{DRIVER}/bind")
+        guest.run("count; rmmod anemone")
+        no_leak(guest)
+        guest.kernel_log()
+
+
+def test_a_signal_ends_a_call(boot: BootGuest) -> None:
+    with boot("answers") as guest:
+        guest.run("answers signal")
+        guest.kernel_log()
+
+
+def test_all_ones_of_several_pipelines(server: Server, boot: BootGuest) -> None:
+    with boot("answers") as guest:
+        steer(guest, server)
+        guest.run("answers ones")
+        guest.kernel_log()
