@@ -104,7 +104,11 @@ TARGETS = {
         ROOT / "build" / "mutants-flat.json",
         engine.emit,
         flat.PUBLIC,
-        ((0, 20), "directed_latency", "directed_refusals", "directed_reset", (20, 100)),
+        (
+            (0, 20),
+            *("directed_latency", "directed_refusals", "directed_marks", "directed_reset"),
+            (20, 100),
+        ),
     ),
 }
 

@@ -13,6 +13,7 @@ DIRECTED = Directed(
         "directed_latency": ["flat1", "flat2"],
         "directed_refusals": ["flat1", "flat2"],
         "directed_reset": ["flat1", "flat2"],
+        "directed_marks": ["flat1", "flat2"],
     },
 )
 
