@@ -3,8 +3,8 @@
  * Something befalls the device while all of the driver is in use: telemetries, one of which
  * rotates, entries of own pages, a mapped snapshot, threads that read, one that waits in read(2)
  * and one in poll(2).
- * busy stays COMMAND: it stays, and its telemetries count again. busy goes COMMAND: it does not
- * come back; whoever waits is told, and every call returns that.
+ * disturbed stays COMMAND: it stays, and its telemetries count again. disturbed goes COMMAND: it
+ * does not come back; whoever waits is told, and every call returns that.
  */
 #include <poll.h>
 #include <pthread.h>
