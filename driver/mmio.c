@@ -2,6 +2,7 @@
 /* Registers and telemetry lines over PCI, or of a card's memory. */
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/io.h>
+#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <asm/cpufeature.h>
 #include <asm/fpu/api.h>
@@ -22,22 +23,39 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 #define LINES_AT_ONCE 16U
 
 /*
- * A read with effect is of a whole line, so a line must come by one access. Four MOVNTDQA of
- * write-combined memory are one: the first fetches the line into a streaming-load buffer, the
- * others take theirs from there. Nothing prefetches such memory.
+ * A read with effect is of a whole line, so a line must come by one access. A streaming load of 64
+ * bytes is one. Where there is none, four of 16 are: the first fetches the line into a buffer, the
+ * others take theirs from there, unless the processor gave the buffer to something else meanwhile;
+ * so nothing else runs here meanwhile. Nothing prefetches write-combined memory.
  */
 static void stream_line(u64 *words, const void __iomem *line)
 {
+	const void *from = (const void __force *)line;
+	unsigned long flags;
+
+	if (boot_cpu_has(X86_FEATURE_AVX512F)) {
+		asm volatile("vmovntdqa (%0), %%zmm0\n\t"
+			     "vmovdqu64 %%zmm0, (%1)\n\t"
+			     :
+			     : "r"(from), "r"(words)
+			     : "memory");
+		return;
+	}
+	local_irq_save(flags);
 	asm volatile("movntdqa   (%0), %%xmm0\n\t"
 		     "movntdqa 16(%0), %%xmm1\n\t"
 		     "movntdqa 32(%0), %%xmm2\n\t"
 		     "movntdqa 48(%0), %%xmm3\n\t"
-		     "movdqu %%xmm0,   (%1)\n\t"
-		     "movdqu %%xmm1, 16(%1)\n\t"
-		     "movdqu %%xmm2, 32(%1)\n\t"
-		     "movdqu %%xmm3, 48(%1)\n\t"
 		     :
-		     : "r"((const void __force *)line), "r"(words)
+		     : "r"(from)
+		     : "memory");
+	local_irq_restore(flags);
+	asm volatile("movdqu %%xmm0,   (%0)\n\t"
+		     "movdqu %%xmm1, 16(%0)\n\t"
+		     "movdqu %%xmm2, 32(%0)\n\t"
+		     "movdqu %%xmm3, 48(%0)\n\t"
+		     :
+		     : "r"(words)
 		     : "memory");
 }
 

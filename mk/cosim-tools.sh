@@ -3,8 +3,9 @@
 # Fetches what co-simulation needs and this machine lacks, without root, into the user's cache; says what there is:
 #   qemu=COMMAND     a QEMU for x86-64 that has vfio-user-pci (10.1 or newer)
 #   busybox=PATH     a static busybox, for the guest
-#   kernel=PATH      a Linux 6.12 that is installed with its headers
-#   release=VERSION  its version; modules and headers are in /lib/modules/VERSION
+#   kernel=PATH      a Linux 6.12, of which the headers are installed
+#   release=VERSION  its version; the headers are in /lib/modules/VERSION/build
+#   modules=PATH     the folder of its modules
 # Exit: 0 all is there; 2 something is missing that this script cannot fetch.
 set -eu
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/anemone/cosim
@@ -38,6 +39,15 @@ fetch_busybox() {
     (cd debs && apt-get -q download busybox-static)
     unpack debs
     rm -r debs
+}
+
+# To install it takes root, and a minute for an initramfs that nobody needs.
+fetch_image() {
+    mkdir debs
+    (cd debs && apt-get -q download "linux-image-$release")
+    unpack debs
+    rm -r debs
+    test -r "boot/vmlinuz-$release"
 }
 
 # With an apt of its own, as if nothing were installed: the machine's server and settings, another suite.
@@ -92,10 +102,18 @@ if ! [ -x $busybox ] || ldd $busybox >/dev/null 2>&1; then
     cached busybox "fetching a static busybox into $CACHE/busybox (1 MB; once)" "install busybox-static"
     busybox=$(find "$CACHE/busybox" -path '*/bin/busybox')
 fi
-kernel=$(for k in /boot/vmlinuz-6.12.*-amd64; do
-    if [ -r "$k" ] && [ -e "/lib/modules/${k#/boot/vmlinuz-}/build" ]; then echo "$k"; fi
+release=$(for folder in /lib/modules/6.12.*-amd64; do
+    if [ -e "$folder/build/Makefile" ]; then basename "$folder"; fi
 done | sort -V | tail -n 1)
-[ -n "$kernel" ] || stop "no readable /boot/vmlinuz-6.12.*-amd64 with its headers: apt-get install \
-linux-headers-6.12-amd64 linux-image-6.12-amd64 (as root; on Debian 12 and 13)"
+[ -n "$release" ] || stop "no headers of a Linux 6.12 in /lib/modules: apt-get install linux-headers-6.12-amd64 \
+(Debian 12) or linux-headers-amd64 (Debian 13), as root"
+# Of exactly that version, as the driver is built with its headers.
+kernel=/boot/vmlinuz-$release modules=/lib/modules/$release/kernel
+if ! [ -r "$kernel" ] || ! [ -d "$modules" ]; then
+    if ! [ -r "$CACHE/image/boot/vmlinuz-$release" ]; then rm -rf "$CACHE/image"; fi
+    cached image "fetching Linux $release into $CACHE/image (100 MB; once)" "install linux-image-$release"
+    kernel=$CACHE/image/boot/vmlinuz-$release
+    modules=$(find "$CACHE/image" -path "*/lib/modules/$release/kernel" -prune)
+fi
 
-printf '%s\n' "qemu=$qemu" "busybox=$busybox" "kernel=$kernel" "release=${kernel#/boot/vmlinuz-}"
+printf '%s\n' "qemu=$qemu" "busybox=$busybox" "kernel=$kernel" "release=$release" "modules=$modules"

@@ -2,8 +2,8 @@
 // A QEMU plugin that counts a guest's instructions, kernel and interrupts included, between marks.
 //
 // A mark is an instruction that does nothing, NOPL with a displacement of 0x27E0nn00 (mark.h). As
-// the guest executes mark nn, the plugin writes "nn INSTRUCTIONS" (since its start) to `out`. A halted
-// processor executes none. One processor only.
+// the guest executes mark nn, the plugin writes "nn INSTRUCTIONS" (since its start) to `out`. A
+// halted processor executes none. One processor only.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -67,6 +67,7 @@ def test_a_program_is_seen(tools: Tools, server: Server, memory: cxl.CxlMemory) 
     counted = np.zeros(cxl.BYTES // HUGE, dtype=np.int64)
     for address, count in re.findall(r"^page (0x[0-9a-f]+) (\d+)$", said, re.MULTILINE):
         counted[(int(address, 0) - cxl.BASE) // HUGE] = int(count)
+    print(said, memory.counts(), server.status()["events"])
     np.testing.assert_array_equal(counted, counts.between())
     assert counted.sum() > 10_000
     assert memory.counts()["seen"] > server.status()["events"]

@@ -108,7 +108,7 @@ def server() -> Server:
 
 def module(tools: Tools, name: str) -> bytes:
     """A module of the guest's kernel, as it is when unpacked."""
-    found = sorted((tools.modules / "kernel").rglob(f"{name}.ko*"))
+    found = sorted(tools.modules.rglob(f"{name}.ko*"))
     if not found:
         raise CosimError(f"no module {name} in {tools.modules}")
     content = found[0].read_bytes()

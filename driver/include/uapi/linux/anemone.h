@@ -158,6 +158,10 @@ struct anemone_id {
  */
 #define ANEMONE_ENTRY_VIRTUAL (1 << 1)
 
+/*
+ * ERANGE: no address that the filter lets pass has this key, or it is past the table, or there is
+ * no such region. EBUSY: a rotation goes on.
+ */
 struct anemone_entry {
 	__u64 key;
 	__u32 region;
@@ -176,6 +180,10 @@ struct anemone_map {
 #define ANEMONE_READ_SNAPSHOT (1 << 0) /* without the read effect */
 #define ANEMONE_READ_CHANNELS (1 << 1) /* by channel: values[i * channels + c]; else folded */
 
+/*
+ * With effect, `first` is a multiple of the granule, and `count` is one or goes to the end: EINVAL.
+ * Not during a rotation: EBUSY.
+ */
 struct anemone_read {
 	__u32 size;
 	__u32 id;
@@ -189,7 +197,9 @@ struct anemone_read {
 struct anemone_status {
 	__u32 size;
 	__u32 id;
-	__u64 matched, unmapped, out_of_range, notifications, parity_errors;
+	__u64 matched;
+	__u64 unmapped; /* 0 for who may not name memory by its physical address */
+	__u64 out_of_range, notifications, parity_errors;
 	__u64 events; /* of the notifications, those that were told */
 	__u32 mapped; /* keys that are mapped */
 	__u32 pad;
@@ -219,7 +229,8 @@ struct anemone_event {
 
 /*
  * More regions than fit take turns: of those named by the keys, as many as the telemetry has
- * regions are counted for a period, read, and followed by the next. Ends with count = 0.
+ * regions are counted for a period, read, and followed by the next. Ends with count = 0. EBUSY:
+ * keys are mapped already. EINVAL: a key is named twice.
  */
 struct anemone_rotate {
 	__u32 size;
