@@ -4,7 +4,7 @@
 # user's cache, for all checkouts, and done once for a version and a configuration (some minutes). Prints
 #   kernel=PATH      its image
 #   release=VERSION  its version
-#   headers=PATH     what modules for it are built with
+#   build=PATH       what modules are built against
 # Exit: 0; 2 when there is no source or it does not build.
 set -eu
 cd "$(dirname "$0")/.."
@@ -47,4 +47,4 @@ if ! [ -e "$place/stamp" ]; then
     mv "$work" "$place"
 fi
 printf '%s\n' "kernel=$place/arch/x86/boot/bzImage" "release=$(cat "$place/include/config/kernel.release")" \
-    "headers=$place"
+    "build=$place"

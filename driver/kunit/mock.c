@@ -4,6 +4,7 @@
 #include <linux/string.h>
 
 #include "../fold.h"
+#include "../sysfs.h"
 #include "mock.h"
 
 static struct mock *of(struct anemone_hw *hw)
@@ -166,6 +167,8 @@ static u64 read_register(struct anemone_hw *hw, u32 offset)
 
 	if (mock->dead)
 		return ~0ULL;
+	if (offset >= ANEMONE_FLAT(0) && offset < ANEMONE_FLAT(MOCK_CHANNELS))
+		return mock->flat[(offset - ANEMONE_FLAT(0)) / 0x100][offset % 0x100 / 8];
 	if (offset >= ANEMONE_PIPELINE(0) && offset < ANEMONE_PIPELINE(MOCK_PIPELINES))
 		return read_pipeline(mock, offset - ANEMONE_PIPELINE(0));
 	switch (offset) {
@@ -184,6 +187,15 @@ static u64 read_register(struct anemone_hw *hw, u32 offset)
 	default:
 		return 0;
 	}
+}
+
+static void write_flat(struct mock *mock, u32 offset, u64 value)
+{
+	u64 *registers = mock->flat[offset / 0x100];
+
+	registers[offset % 0x100 / 8] = value;
+	if (offset % 0x100 == ANEMONE_FLAT_CONTROL && value)
+		registers[ANEMONE_FLAT_STATUS / 8] |= ANEMONE_FLAT_STATUS_STARTED_MASK;
 }
 
 static void acknowledge(struct mock *mock, u64 vectors)
@@ -220,6 +232,10 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 	if (offset >= ANEMONE_PIPELINE(0)) {
 		if (offset % 0x100 == ANEMONE_PIPELINE_CONTROL)
 			clear(mock, &mock->pipeline[(offset - ANEMONE_PIPELINE(0)) / 0x100]);
+		return;
+	}
+	if (offset >= ANEMONE_FLAT(0) && offset < ANEMONE_FLAT(MOCK_CHANNELS)) {
+		write_flat(mock, offset - ANEMONE_FLAT(0), value);
 		return;
 	}
 	switch (offset) {
@@ -316,8 +332,17 @@ void mock_reset(struct mock *mock)
 {
 	memset(mock->pipeline, 0, sizeof(mock->pipeline));
 	memset(&mock->shadow, 0, sizeof(mock->shadow));
+	memset(mock->flat, 0, sizeof(mock->flat));
 	mock->effect_window = 0;
 	mock->snapshot_window = 0;
+}
+
+/* As pci.c has it, of a device that is no PCI function. */
+struct anemone_controller *anemone_of_device(struct device *dev)
+{
+	struct mock *mock = dev_get_drvdata(dev);
+
+	return mock->ctl;
 }
 
 static void put(void *ctl)

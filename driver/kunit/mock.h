@@ -32,8 +32,10 @@ struct mock {
 	struct anemone_rule shadow;
 	u64 id, version, capability, features, window; /* what a test may make senseless */
 	u64 effect_window, snapshot_window;
-	bool dead;	  /* reads as all ones */
-	bool never_clear; /* status.clearing stays */
+	u64 flat[MOCK_CHANNELS]
+		[0x100 / 8]; /* registers of flat memory mode, as they were written */
+	bool dead;	     /* reads as all ones */
+	bool never_clear;    /* status.clearing stays */
 	unsigned int clears, spurious;
 	u64 acknowledged;
 };

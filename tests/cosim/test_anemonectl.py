@@ -5,26 +5,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from anemone.cosim import Guest, Server, Tools, build_module, rows
+from anemone.cosim import Guest, Server, Tools, build_anemonectl, build_module, rows
 from tests.cosim.conftest import HUGE
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 50_000
-
-
-@pytest.fixture(scope="module")
-def anemonectl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One file that runs anywhere."""
-    build = tmp_path_factory.mktemp("anemonectl")
-    command = ["make", "-s", "-C", ROOT / "driver/tools", f"BUILD={build}", "LDFLAGS=-static"]
-    subprocess.run(command, check=True, timeout=300)
-    return build / "anemonectl"
 
 
 def counts(values: np.ndarray) -> dict[int, int]:
@@ -39,15 +28,16 @@ def object_of(said: str, begins: str) -> dict:
     return json.loads(line)
 
 
-def test_a_session(tools: Tools, server: Server, anemonectl: Path) -> None:
+def test_a_session(tools: Tools, server: Server) -> None:
     text = (ROOT / "docs/rules.md").read_text(encoding="utf-8")
     (rules,) = re.findall(r"```toml\n(.*?)```", text, re.S)
     random = np.random.default_rng(5)
     pages = random.choice([17, 18, 19, 500, 803, 804], N, p=[0.4, 0.1, 0.1, 0.2, 0.15, 0.05])
     addresses = pages * HUGE + random.integers(0, HUGE // 64, N) * 64
     with Guest(
-        server, modules=[build_module(tools)], programs=[anemonectl], files={"/rules.toml": rules}
-    ) as guest:
+        server, modules=[build_module(tools)], programs=[build_anemonectl()],
+        files={"/rules.toml": rules},
+    ) as guest:  # fmt: skip
         guest.answers["trace"] = lambda count: server.inject(rows(addresses[: int(count)]))
         guest.run("insmod /mod/anemone.ko; mkdir -p /run")
         said = guest.run("anemonectl list; anemonectl add -f /rules.toml; anemonectl list --json")

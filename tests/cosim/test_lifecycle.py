@@ -57,12 +57,12 @@ def test_sleep_keeps_telemetries(server: Server, boot: BootGuest) -> None:
 
 def test_many_at_once(tools: Tools, server: Server) -> None:
     """Threads on two processors, accesses, events and resets of the function beside each other."""
-    program, seconds = build_program(PROGRAMS / "busy.c"), 12
+    program, seconds = build_program(PROGRAMS / "crowd.c"), 12
     accesses = rows(np.random.default_rng(6).integers(0, 64 * HUGE, 2_000_000))
     with Guest(server, modules=[build_module(tools)], programs=[program], cpus=2) as guest:
         server.start(accesses)
         said = guest.run(
-            f"insmod /mod/anemone.ko && busy 6 {seconds} & for i in 1 2 3; do sleep 3; "
+            f"insmod /mod/anemone.ko && crowd 6 {seconds} & for i in 1 2 3; do sleep 3; "
             f"echo 1 >{DEVICE}/reset; done; wait $!",
             timeout=180,
         )  # fmt: skip

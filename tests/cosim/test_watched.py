@@ -72,11 +72,11 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
     ids=["unbind", "surprise", "reset", "sleep"],
 )
 def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -> None:
-    with boot("disturbed", "count", cpus=2) as guest:
+    with boot("busy", "count", cpus=2) as guest:
         steer(guest, server)
         if "pm_test" in command and "devices" not in guest.run("cat /sys/power/pm_test; true"):
             pytest.skip("the guest's kernel cannot try to sleep")
-        said = guest.run(f"disturbed {fate} '{command}'", timeout=120)
+        said = guest.run(f"busy {fate} '{command}'", timeout=120)
         assert ("it went" if fate == "goes" else "it stayed") in said
         guest.run("ask fault none")
         if "remove" in command:

@@ -51,6 +51,7 @@ PLANS = [
     plan("testplan.md", "cocotb", engine.required(), ENGINE_TESTS.modules),
     plan("testplan-expander.md", "expander", expander.required(), EXPANDER_TESTS.modules),
     plan("testplan-flat.md", "flat", flat.required(), FLAT_TESTS.modules),
+    plan("testplan-driver.md", "cosim", set(), ()),
 ]
 each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 

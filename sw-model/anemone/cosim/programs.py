@@ -60,7 +60,7 @@ def build_module(tools: Tools) -> Path:
     folder = BUILT / f"module-{tools.release}"
     module, stamp = folder / "anemone.ko", folder / "stamp"
     sources = [p for p in sorted(DRIVER.rglob("*")) if p.is_file() and p.suffix in _SOURCES]
-    digest = hashlib.sha256(str(tools.headers).encode())
+    digest = hashlib.sha256(str(tools.build).encode())
     for path in sources:
         digest.update(f"{path}\0".encode() + path.read_bytes())
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def build_module(tools: Tools) -> Path:
             copy = folder / path.relative_to(DRIVER)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-        kernel = f"KDIR={tools.headers}"
+        kernel = f"KDIR={tools.build}"
         _run(["make", "-C", folder, kernel, "CONFIG_ANEMONE_LISTINGS=m"], DRIVER)
         stamp.write_text(digest.hexdigest())
     return module

@@ -18,14 +18,15 @@ class CosimError(RuntimeError):
 
 @dataclass(frozen=True)
 class Tools:
-    """qemu: the command's words. kernel: its image; release: its version; modules: their folder;
-    headers: what modules for it are built with; watchful: it has KASAN, lockdep and more."""
+    """qemu: the command's words. kernel: its image; release: its version; modules: their folder, of
+    Debian's. build: what modules for it are built against. watchful: it has KASAN, lockdep and more
+    (mk/kernel/kasan.config)."""
 
     qemu: tuple[str, ...]
     kernel: Path
     release: str
     modules: Path
-    headers: Path
+    build: Path
     busybox: Path
     watchful: bool
 
@@ -35,10 +36,10 @@ def find_tools() -> Tools:
     """The tools; the first time on a machine this fetches them. Raises CosimError.
 
     The kernel is Debian's, or with ANEMONE_KERNEL=kasan in the environment one that is built to
-    watch the driver (mk/kernel/kasan.config), without modules of its own.
+    watch the driver.
     """
     found = _said_by("cosim-tools.sh")
-    found["headers"] = f"/lib/modules/{found['release']}/build"
+    found["build"] = f"/lib/modules/{found['release']}/build"
     kind = os.environ.get("ANEMONE_KERNEL") or "stock"
     if kind not in ("stock", "kasan"):
         raise CosimError(f"ANEMONE_KERNEL is {kind}; allowed: stock, kasan")
@@ -46,7 +47,7 @@ def find_tools() -> Tools:
         found |= _said_by("kasan-kernel.sh")
     return Tools(
         tuple(found["qemu"].split()), Path(found["kernel"]), found["release"],
-        Path(found["modules"]), Path(found["headers"]), Path(found["busybox"]), kind == "kasan",
+        Path(found["modules"]), Path(found["build"]), Path(found["busybox"]), kind == "kasan",
     )  # fmt: skip
 
 

@@ -1,80 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Several threads use the device at once: each adds a telemetry that notifies, maps, reads, waits
- * for events and removes it, again and again. busy THREADS SECONDS. Calls may fail with EIO, which
- * is what they say while the device is reset; and ENOSPC and EBUSY as they get into each other's
- * way.
+ * Something befalls the device while all of the driver is in use: telemetries, one of which
+ * rotates, entries of own pages, a mapped snapshot, threads that read, one that waits in read(2)
+ * and one in poll(2).
+ * busy stays COMMAND: it stays, and its telemetries count again. busy goes COMMAND: it does not
+ * come back; whoever waits is told, and every call returns that.
  */
 #include <poll.h>
 #include <pthread.h>
-#include <time.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
 
 #include "telemetry.h"
 
-#define REGIONS 64
+#define REGIONS 16
+#define KEYS 40
+#define KEY 3 /* that is counted */
 
-static time_t end;
-static unsigned int rounds;
+static bool goes;
+static atomic_bool over;
+static atomic_long reads;
+static uint32_t id; /* on `used` */
+static int used, waited;
 
-static void allowed(int result) {
-    if (result)
-        CHECK(errno == EIO || errno == ENOSPC || errno == EBUSY || errno == EAGAIN);
+/* What a call may say, of a device that is asleep or being reset, that is broken, or that is gone.
+ */
+static bool excused(int error) {
+    return error == EBUSY || (goes && (error == EIO || error == ENODEV));
 }
 
-static void use(int fd, uint32_t id) {
-    struct anemone_entry entries[REGIONS];
-    uint64_t values[REGIONS];
-    struct anemone_map map = {
-        .size = sizeof(map), .id = id, .entries = (uintptr_t)entries, .count = REGIONS};
-    struct anemone_read counters = {
-        .size = sizeof(counters), .id = id, .count = REGIONS, .values = (uintptr_t)values};
-    struct pollfd one = {.fd = fd, .events = POLLIN};
+static void* wait_in_read(void* unused) {
     struct anemone_event event;
 
-    for (unsigned int i = 0; i < REGIONS; i++)
-        entries[i] = (struct anemone_entry){.key = i, .region = REGIONS - 1 - i};
-    allowed(ioctl(fd, ANEMONE_MAP, &map));
-    for (unsigned int i = 0; i < 4; i++) {
-        counters.flags = i % 2 ? ANEMONE_READ_SNAPSHOT : 0;
-        allowed(ioctl(fd, ANEMONE_READ, &counters));
-        poll(&one, 1, 1);
-        allowed(read(fd, &event, sizeof(event)) == sizeof(event) ? 0 : -1);
-    }
+    CHECK(read(waited, &event, sizeof(event)) == -1);
+    CHECK(goes && (errno == ENODEV || errno == EIO));
+    return unused;
 }
 
-static void* work(void* unused) {
-    while (time(NULL) < end) {
-        struct anemone_spec spec = counting("busy", REGIONS);
-        struct anemone_add call = {.size = sizeof(call)};
-        struct anemone_id removed = {.size = sizeof(removed)};
-        int fd = open_device();
+static void* wait_in_poll(void* unused) {
+    struct pollfd one = {.fd = waited, .events = POLLIN};
 
-        spec.notify = (struct anemone_operation){.op = ANEMONE_NOTIFY_GE, .operand = 3};
-        call.spec = spec;
-        if (ioctl(fd, ANEMONE_ADD, &call)) {
-            allowed(-1);
+    CHECK(poll(&one, 1, -1) == 1);
+    CHECK(goes && (one.revents & (POLLERR | POLLHUP)) == (POLLERR | POLLHUP));
+    return unused;
+}
+
+/* Reads, and adds and removes what it needs for that, until there is nothing more to read. */
+static void* read_on(void* unused) {
+    uint64_t values[REGIONS];
+
+    while (!atomic_load(&over)) {
+        struct anemone_add added = {.size = sizeof(added), .spec = counting("reader", REGIONS)};
+        struct anemone_read read = {.size = sizeof(read),
+                                    .id = id,
+                                    .flags = ANEMONE_READ_SNAPSHOT,
+                                    .count = REGIONS,
+                                    .values = (uintptr_t)values};
+        int fd = open("/dev/anemone0", O_RDWR);
+
+        if (fd < 0) {
+            CHECK(goes && (errno == ENOENT || errno == ENODEV));
+            break;
+        }
+        CHECK(!ioctl(used, ANEMONE_READ, &read) || excused(errno));
+        if (ioctl(fd, ANEMONE_ADD, &added)) {
+            CHECK(excused(errno));
         } else {
-            use(fd, call.id);
-            removed.id = call.id;
-            /* Every other time it ends with the file. */
-            if (__atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED) % 2)
-                CHECK(!ioctl(fd, ANEMONE_REMOVE, &removed));
+            read.id = added.id;
+            CHECK(!ioctl(fd, ANEMONE_READ, &read) || excused(errno));
         }
         close(fd);
+        atomic_fetch_add(&reads, 1);
     }
     return unused;
 }
 
-int main(int argc, char** argv) {
-    unsigned int threads = argc == 3 ? atoi(argv[1]) : 0;
-    pthread_t thread[32];
+/* Own pages; in a guest whose memory is not the device's, an entry of them is refused. */
+static void map_own_page(int fd) {
+    struct anemone_spec spec = counting("own", REGIONS);
+    char* page = aligned_alloc(1 << HUGE_SHIFT, 1 << HUGE_SHIFT);
+    struct anemone_entry entry = {.key = (uintptr_t)page, .flags = ANEMONE_ENTRY_VIRTUAL};
+    struct anemone_map map = {.size = sizeof(map), .entries = (uintptr_t)&entry, .count = 1};
+    struct anemone_add added;
 
-    CHECK(threads && threads <= 32);
-    end = time(NULL) + atoi(argv[2]);
-    for (unsigned int i = 0; i < threads; i++)
-        CHECK(!pthread_create(&thread[i], NULL, work, NULL));
-    for (unsigned int i = 0; i < threads; i++)
-        CHECK(!pthread_join(thread[i], NULL));
-    printf("rounds %u\n", rounds);
+    spec.flags = ANEMONE_SPEC_HOST;
+    added = add(fd, spec);
+    map.id = added.id;
+    madvise(page, 1 << HUGE_SHIFT, MADV_HUGEPAGE);
+    memset(page, 1, 1 << HUGE_SHIFT);
+    if (ioctl(fd, ANEMONE_MAP, &map))
+        CHECK(errno == ERANGE || errno == EACCES);
+}
+
+static uint32_t rotating(int fd) {
+    struct anemone_add added = add(fd, counting("rotating", REGIONS));
+    uint64_t keys[KEYS];
+    struct anemone_rotate rotate = {.size = sizeof(rotate),
+                                    .id = added.id,
+                                    .keys = (uintptr_t)keys,
+                                    .count = KEYS,
+                                    .period_ms = 5};
+    unsigned int i;
+
+    for (i = 0; i < KEYS; i++)
+        keys[i] = i;
+    CHECK(!ioctl(fd, ANEMONE_ROTATE, &rotate));
+    return added.id;
+}
+
+static void counts_again(int fd) {
+    uint64_t values[REGIONS], before;
+
+    read_counters(fd, id, ANEMONE_READ_SNAPSHOT, REGIONS, values);
+    before = values[KEY];
+    ask("access %d 0", KEY << HUGE_SHIFT);
+    read_counters(fd, id, ANEMONE_READ_SNAPSHOT, REGIONS, values);
+    CHECK(values[KEY] == before + 1);
+}
+
+static void all_is_over(int fd, const struct anemone_snapshot* seen, uint32_t rotates) {
+    struct anemone_turn turn = {.size = sizeof(turn), .id = rotates};
+    struct anemone_rotate stop = {.size = sizeof(stop), .id = rotates};
+    struct anemone_id one = {.size = sizeof(one), .id = id};
+    uint64_t values[REGIONS];
+    struct anemone_read read = {
+        .size = sizeof(read), .id = id, .count = REGIONS, .values = (uintptr_t)values};
+
+#define GONE(request, argument) CHECK(ioctl(fd, request, argument) == -1 && errno == ENODEV)
+    GONE(ANEMONE_READ, &read);
+    GONE(ANEMONE_TURN, &turn);
+    GONE(ANEMONE_ROTATE, &stop);
+    GONE(ANEMONE_SNAPSHOT, &one);
+#undef GONE
+    CHECK(!(seen->sequence & 1) && seen->count == REGIONS);
+    info(fd);
+    CHECK(!ioctl(fd, ANEMONE_REMOVE, &one));
+    CHECK(!(seen->sequence & 1));
+}
+
+int main(int argc, char** argv) {
+    struct anemone_entry entry = {.key = KEY, .region = KEY};
+    struct anemone_id one = {.size = sizeof(one)};
+    const struct anemone_snapshot* seen;
+    pthread_t threads[4];
+    uint32_t rotates;
+    long before;
+
+    CHECK(argc == 3);
+    goes = !strcmp(argv[1], "goes");
+    used = open_device();
+    waited = open("/dev/anemone0", O_RDWR);
+    id = one.id = add(used, counting("used", REGIONS)).id;
+    map_keys(used, id, &entry, 1);
+    rotates = rotating(used);
+    map_own_page(used);
+    seen = mmap(NULL, 4096, PROT_READ, MAP_SHARED, used, ANEMONE_SNAPSHOT_OFFSET(id));
+    CHECK(seen != MAP_FAILED && !ioctl(used, ANEMONE_SNAPSHOT, &one));
+    counts_again(used);
+
+    CHECK(!pthread_create(&threads[0], NULL, read_on, NULL));
+    CHECK(!pthread_create(&threads[1], NULL, read_on, NULL));
+    CHECK(!pthread_create(&threads[2], NULL, wait_in_read, NULL));
+    CHECK(!pthread_create(&threads[3], NULL, wait_in_poll, NULL));
+    while (atomic_load(&reads) < 4)
+        usleep(10000);
+    fflush(stdout);
+    CHECK(!system(argv[2]));
+    before = atomic_load(&reads);
+    while (!goes && atomic_load(&reads) < before + 4)
+        usleep(10000);
+    atomic_store(&over, true);
+    CHECK(!pthread_join(threads[0], NULL) && !pthread_join(threads[1], NULL));
+    if (goes) {
+        CHECK(!pthread_join(threads[2], NULL) && !pthread_join(threads[3], NULL));
+        all_is_over(used, seen, rotates);
+    } else {
+        counts_again(used);
+    }
+    puts(goes ? "it went" : "it stayed");
     return 0;
 }
