@@ -60,7 +60,7 @@ static void* work(void* argument) {
         else if (one_in(w, 4) && operation != op_events)
             operation(w, shared[below(w, SHARED_FILES)], NULL);
         else /* most are of little interest without a telemetry */
-            (own->count || one_in(w, 4) ? operation : op_add)(w, own->fd, own);
+            (own->count || !one_in(w, 3) ? operation : op_add)(w, own->fd, own);
     }
     for (i = 0; i < OWN_FILES; i++)
         close(w->own[i].fd);
