@@ -51,7 +51,7 @@ async def a_marked_set_is_not_swapped(dut: Any) -> None:
 
 @cocotb.test()
 async def requests_behind_tags_that_were_not_told_are_refused(dut: Any) -> None:
-    """Near refuses to say what it holds: whoever shares the lock is refused, and nothing changes."""
+    """Near does not say what it holds: all that share the lock are refused, nothing changes."""
     world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await world.start()
     await begin(world)
