@@ -15,8 +15,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ET
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,13 +34,20 @@ TOPS = {
 
 @dataclass(frozen=True)
 class Stage:
-    """One command; `junit`: the report it writes; `limit`: killed after so many seconds."""
+    """One command.
+
+    junit: the report it writes. limit: killed after so many seconds. beside: runs beside the next
+    one, which leaves a processor free, and shows its output only in its log. cached: what has
+    passed with all that it is made of as it is now need not run again, and leaves its report.
+    """
 
     name: str
     command: list[str]
     lint: bool = False
     junit: Path | None = None
     limit: int = 600
+    beside: bool = False
+    cached: bool = False
 
 
 # What a stage exits with when the system cannot give it what it takes, after saying what.
@@ -83,14 +92,15 @@ def stages() -> list[Stage]:
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
         Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
         Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
+        # The first time on a machine it builds user-mode Linux.
+        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
         Stage(
             "chiseltest",
-            ["./mill", "hw.test"],
-            junit=ROOT / "out/hw/test/test.dest/test-report.xml",
+            ["./mill", "hw.test.testCached"],
+            junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
             limit=2400,
+            cached=True,
         ),
-        # The first time on a machine it builds user-mode Linux.
-        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800),
         Stage(
             "pytest",
             [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={junit}"],
@@ -105,6 +115,15 @@ def stages() -> list[Stage]:
     return listed
 
 
+RUNNING: set[subprocess.Popen[bytes]] = set()
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """The command and all that it started."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def execute(stage: Stage) -> int | None:
     """Runs the command, shows its output as it comes and keeps it; None: it ran into its limit."""
     with (LOGS / f"{stage.name}.log").open("wb") as log:
@@ -116,21 +135,19 @@ def execute(stage: Stage) -> int | None:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
-        signal.alarm(stage.limit)
+        RUNNING.add(process)
+        timer = threading.Timer(stage.limit, kill, [process])
+        timer.start()
         started = time.monotonic()
-        try:
-            assert process.stdout is not None
-            while chunk := os.read(process.stdout.fileno(), 1 << 16):
-                log.write(chunk)
+        assert process.stdout is not None
+        while chunk := os.read(process.stdout.fileno(), 1 << 16):
+            log.write(chunk)
+            if not stage.beside:
                 sys.stdout.buffer.write(chunk)
                 sys.stdout.flush()
-            code = process.wait()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-        finally:
-            signal.alarm(0)
+        code = process.wait()
+        timer.cancel()
+        RUNNING.remove(process)
     return code if time.monotonic() - started < stage.limit else None
 
 
@@ -157,7 +174,7 @@ def run(stage: Stage) -> Outcome:
     What the system lacks something for is one skipped.
     """
     print(f"\n=== {stage.name}: {' '.join(stage.command)[:100]}", flush=True)
-    if stage.junit:
+    if stage.junit and not stage.cached:
         stage.junit.unlink(missing_ok=True)
     started = time.monotonic()
     code = execute(stage)
@@ -174,6 +191,26 @@ def run(stage: Stage) -> Outcome:
     return outcome
 
 
+def run_all(chosen: list[Stage]) -> list[tuple[Stage, Outcome]]:
+    """In their order, but for those that run beside the next one."""
+    pool = ThreadPoolExecutor()
+    try:
+        waiting: list[tuple[Stage, Future[Outcome]]] = []
+        outcomes: list[tuple[Stage, Outcome]] = []
+        for stage in chosen:
+            if stage.beside:
+                waiting.append((stage, pool.submit(run, stage)))
+                continue
+            outcomes.append((stage, run(stage)))
+            outcomes += [(one, future.result()) for one, future in waiting]
+            waiting.clear()
+        return outcomes + [(one, future.result()) for one, future in waiting]
+    finally:
+        for process in RUNNING.copy():  # interrupted: nothing goes on behind our back
+            kill(process)
+        pool.shutdown()
+
+
 def main(names: list[str]) -> int:
     LOGS.mkdir(parents=True, exist_ok=True)
     known = stages()
@@ -181,7 +218,7 @@ def main(names: list[str]) -> int:
     if not chosen:
         print("no such stage; there are: lint", *(s.name for s in known), file=sys.stderr)
         return 2
-    outcomes = [(stage, run(stage)) for stage in chosen]
+    outcomes = run_all(chosen)
     print(f"\n{'stage':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     for stage, o in outcomes:
         print(f"{stage.name:16}{o.passed:8}{o.failed:8}{o.skipped:8}{o.seconds:9.1f}")
