@@ -9,7 +9,7 @@ from anemone.cosim import Tools
 from tests.cosim.fuzz import REQUESTS, fuzz
 
 # Calls, and the time after which it is enough; of a kernel that does not watch, and one that does.
-STOCK, WATCHED = (2_000, 60), (20_000, 240)
+STOCK, WATCHED = (2_000, 30), (20_000, 240)
 ALL_KINDS = 1_500  # in so many calls each kind is done, and refused, at some time
 
 

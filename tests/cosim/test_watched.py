@@ -44,7 +44,7 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
             timeout=840,
         )
 
-    first, more = (20, 80) if tools.watchful else (5, 15)
+    first, more = (20, 80) if tools.watchful else (3, 9)
     with boot("cycle") as guest:
         cycles(first)
         before = kernel_memory(guest)
