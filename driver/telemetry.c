@@ -273,6 +273,9 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 	while (count) {
 		u32 some = min_t(u32, count, CHUNK);
 
+		err = fatal_signal_pending(current) ? -EINTR : 0;
+		if (err)
+			break;
 		err = read_chunk(telemetry, effect, first, some, chunk);
 		if (err)
 			break;
@@ -287,10 +290,6 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 		first += some;
 		count -= some;
 		cond_resched();
-		if (count && fatal_signal_pending(current)) {
-			err = -EINTR;
-			break;
-		}
 	}
 	mutex_unlock(&telemetry->read_lock);
 	return err;
