@@ -70,8 +70,8 @@ struct anemone_part {
 	struct xarray keys; /* of the device, to regions: what the tables say */
 	unsigned int mapped;
 	u64 events;
-	struct anemone_counts
-		before; /* until the last turn of a rotation, which cleared the device's */
+	/* Counts until the last turn of a rotation, which cleared the device's. */
+	struct anemone_counts before;
 	struct anemone_waiting waiting[ANEMONE_PIPELINE_COUNT_MAX]; /* by pipeline */
 };
 
@@ -102,8 +102,8 @@ int anemone_part_reserve(struct anemone_part *part, u64 key);
 int anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region);
 bool anemone_part_unmap_locked(struct anemone_part *part, u64 key);
 /*
- * Counters by channel into values[i * stride + channel]. With effect, `first` is a multiple of
- * plan.granule, and `count` is one or goes to the end, as lines are read whole.
+ * Counters by channel into values[i * stride + channel]. With effect they are whole lines, as
+ * anemone_telemetry_check has seen.
  */
 int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first,
 		      unsigned int count, u64 *values, unsigned int stride);
@@ -117,11 +117,6 @@ void anemone_part_start(struct anemone_part *part);
 static inline bool anemone_part_installed(const struct anemone_part *part)
 {
 	return !list_empty(&part->on_controller);
-}
-
-static inline unsigned int anemone_part_counters(const struct anemone_part *part)
-{
-	return part->cache.regions << part->cache.region_log2;
 }
 
 #endif

@@ -42,7 +42,8 @@ static int release(struct inode *inode, struct file *filp)
 	unsigned long id;
 
 	mutex_lock(&file->lock);
-	xa_for_each(&file->telemetries, id, telemetry) anemone_file_remove(file, telemetry);
+	xa_for_each(&file->telemetries, id, telemetry)
+		anemone_file_remove(file, telemetry);
 	mutex_unlock(&file->lock);
 	xa_destroy(&file->telemetries);
 	mutex_destroy(&file->lock);

@@ -10,16 +10,22 @@
 /* A clear walks table and states, 8192 cycles at 400 MHz: 20 us. A simulator takes longer. */
 #define CLEAR_TIMEOUT_MS 2000
 
+/* Not to be touched: asleep, gone, or given up. */
+static bool silent(const struct anemone_hw *hw)
+{
+	return READ_ONCE(hw->down) || READ_ONCE(hw->failed);
+}
+
 u64 anemone_hw_read(struct anemone_hw *hw, u32 offset)
 {
-	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+	if (silent(hw))
 		return 0;
 	return hw->io->read(hw, offset);
 }
 
 void anemone_hw_write(struct anemone_hw *hw, u32 offset, u64 value)
 {
-	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+	if (silent(hw))
 		return;
 	hw->io->write(hw, offset, value);
 }
@@ -38,7 +44,7 @@ bool anemone_hw_alive(struct anemone_hw *hw)
 {
 	u64 id;
 
-	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+	if (silent(hw))
 		return false;
 	id = hw->io->read(hw, ANEMONE_ID);
 	if (id == ANEMONE_ID_MAGIC_VALUE)
@@ -212,7 +218,7 @@ int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, bool effect, 
 	const struct anemone_shape *shape = &hw->shape;
 	u64 line = ((u64)pipeline * anemone_lines(shape) + first) * shape->channels;
 
-	if (READ_ONCE(hw->down) || READ_ONCE(hw->failed))
+	if (silent(hw))
 		return -EIO;
 	hw->io->read_lines(hw, (effect ? hw->effect : hw->snapshot) + line * ANEMONE_LINE_BYTES,
 			   lines * shape->channels, words);

@@ -176,6 +176,11 @@ static unsigned long untold(struct anemone_controller *ctl)
 	return vectors;
 }
 
+void anemone_notify_poll_later(struct anemone_controller *ctl)
+{
+	schedule_delayed_work(&ctl->poll, msecs_to_jiffies(max(anemone_poll_ms, 1U)));
+}
+
 void anemone_notify_poll(struct work_struct *work)
 {
 	struct anemone_controller *ctl =
@@ -185,7 +190,7 @@ void anemone_notify_poll(struct work_struct *work)
 
 	for_each_set_bit(vector, &vectors, ctl->hw.shape.pipelines + 1)
 		anemone_notify_vector(ctl, vector);
-	schedule_delayed_work(&ctl->poll, msecs_to_jiffies(max(anemone_poll_ms, 1U)));
+	anemone_notify_poll_later(ctl);
 }
 
 struct anemone_waiting *anemone_notify_next(struct anemone_file *file, struct anemone_event *event)

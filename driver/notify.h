@@ -7,8 +7,9 @@
 
 /* A message of the device: vector 0 for errors, 1 + p for pipeline p. May sleep. */
 void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector);
-/* Looks for vectors whose cause stands, every so many milliseconds, until cancelled. */
+/* Looks for vectors whose cause stands, and again after so many milliseconds, until cancelled. */
 void anemone_notify_poll(struct work_struct *work);
+void anemone_notify_poll_later(struct anemone_controller *ctl);
 extern unsigned int anemone_poll_ms;
 
 /* The next event of a file; NULL: there is none. Of it, under file->lock until it is done. */

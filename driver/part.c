@@ -54,7 +54,8 @@ int anemone_part_clear(struct anemone_part *part)
 		err = anemone_hw_clear(&part->ctl->hw, part->cache.slab[slab]);
 	/* A page may go at the same time, and its entry. */
 	xa_lock(&part->keys);
-	xa_for_each(&part->keys, key, entry) __xa_erase(&part->keys, key);
+	xa_for_each(&part->keys, key, entry)
+		__xa_erase(&part->keys, key);
 	part->mapped = 0;
 	xa_unlock(&part->keys);
 	if (!err && part->plan.start)
@@ -113,8 +114,7 @@ int anemone_part_restore(struct anemone_part *part)
 	anemone_part_stop(part);
 	err = part->plan.start ? prime(part) : 0;
 	xa_lock(&part->keys);
-	xa_for_each(&part->keys, key, entry)
-	{
+	xa_for_each(&part->keys, key, entry) {
 		struct anemone_place place = anemone_cache_place(&part->cache, xa_to_value(entry));
 
 		anemone_hw_map(&part->ctl->hw, place.pipeline, key, place.base, true);
@@ -232,10 +232,6 @@ int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first
 	unsigned int most = ANEMONE_BOUNCE_WORDS / ANEMONE_LINE_WORDS /
 			    part->ctl->hw.shape.channels * part->plan.granule;
 
-	if (effect &&
-	    (first % part->plan.granule ||
-	     (count % part->plan.granule && first + count != anemone_part_counters(part))))
-		return -EINVAL;
 	while (count) {
 		unsigned int slab = first / counters, from = first % counters;
 		/* Up to where the lines of a read end, which begin with a line's first counter. */

@@ -59,7 +59,7 @@ static int request_vectors(struct pci_dev *pdev, struct anemone_controller *ctl)
 	err = pci_alloc_irq_vectors(pdev, wanted, wanted, PCI_IRQ_MSIX);
 	if (err < 0) {
 		pci_info(pdev, "no interrupts (%d); looking every %u ms\n", err, anemone_poll_ms);
-		schedule_delayed_work(&ctl->poll, msecs_to_jiffies(max(anemone_poll_ms, 1U)));
+		anemone_notify_poll_later(ctl);
 		return 0;
 	}
 	vector = devm_kcalloc(&pdev->dev, wanted, sizeof(*vector), GFP_KERNEL);

@@ -47,12 +47,10 @@ static int collect(struct anemone_rotation *rotation)
 	u32 counters = telemetry->region_counters, all = now(rotation) * counters, key;
 	u64 *values = rotation->values + (size_t)rotation->first * counters;
 	u64 end = ktime_get_ns();
-	struct anemone_counts counts;
 	int err;
 
 	/* The clear that follows zeroes them. */
-	anemone_part_counts(part, &counts);
-	part->before = counts;
+	anemone_part_counts(part, &part->before);
 	err = anemone_part_read(part, false, 0, all, rotation->channels, telemetry->channels);
 	if (err)
 		return err;

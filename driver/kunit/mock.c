@@ -202,19 +202,17 @@ static void acknowledge(struct mock *mock, u64 vectors)
 {
 	unsigned int p;
 
-	mock->acknowledged |= vectors;
 	for (p = 0; p < MOCK_PIPELINES; p++)
 		if (vectors & 2ULL << p)
 			mock->pipeline[p].latch = 0;
 }
 
-static void clear(struct mock *mock, struct mock_pipeline *pipeline)
+static void clear(struct mock_pipeline *pipeline)
 {
 	struct anemone_rule rule = pipeline->rule;
 
 	memset(pipeline, 0, sizeof(*pipeline));
 	pipeline->rule = rule;
-	mock->clears++;
 }
 
 static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
@@ -231,7 +229,7 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 	}
 	if (offset >= ANEMONE_PIPELINE(0)) {
 		if (offset % 0x100 == ANEMONE_PIPELINE_CONTROL)
-			clear(mock, &mock->pipeline[(offset - ANEMONE_PIPELINE(0)) / 0x100]);
+			clear(&mock->pipeline[(offset - ANEMONE_PIPELINE(0)) / 0x100]);
 		return;
 	}
 	if (offset >= ANEMONE_FLAT(0) && offset < ANEMONE_FLAT(MOCK_CHANNELS)) {

@@ -36,8 +36,6 @@ struct mock {
 		[0x100 / 8]; /* registers of flat memory mode, as they were written */
 	bool dead;	     /* reads as all ones */
 	bool never_clear;    /* status.clearing stays */
-	unsigned int clears, spurious;
-	u64 acknowledged;
 };
 
 /* A device with a controller that has been started; goes with the test. */

@@ -10,6 +10,7 @@
 #include "holder.h"
 #include "json.h"
 #include "options.h"
+#include "show.h"
 
 static void show_json(const struct session *s)
 {
@@ -36,15 +37,8 @@ static void show_json(const struct session *s)
 	json_bool("failed", info->flags & ANEMONE_INFO_FAILED);
 	json_begin("telemetries", '[');
 	for (uint32_t i = 0; i < s->count; i++) {
-		const struct telemetry *t = &s->telemetry[i];
-
 		json_begin(NULL, '{');
-		json_text("name", t->name);
-		json_number("id", t->id);
-		json_number("pipelines", t->pipelines);
-		json_number("regions", t->regions);
-		json_number("region_counters", t->region_counters);
-		json_number("mapped", t->mapped);
+		json_telemetry(&s->telemetry[i]);
 		json_end();
 	}
 	json_end();

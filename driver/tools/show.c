@@ -23,6 +23,16 @@ struct limits device_limits(const char *path)
 	return limits_of(&info);
 }
 
+void json_telemetry(const struct telemetry *t)
+{
+	json_text("name", t->name);
+	json_number("id", t->id);
+	json_number("pipelines", t->pipelines);
+	json_number("regions", t->regions);
+	json_number("region_counters", t->region_counters);
+	json_number("mapped", t->mapped);
+}
+
 void show_added(const struct session *session, const struct telemetry *telemetry, uint32_t count,
 		bool json)
 {
@@ -40,12 +50,7 @@ void show_added(const struct session *session, const struct telemetry *telemetry
 		}
 		json_begin(NULL, '{');
 		json_text("device", session->path);
-		json_text("name", t->name);
-		json_number("id", t->id);
-		json_number("pipelines", t->pipelines);
-		json_number("regions", t->regions);
-		json_number("region_counters", t->region_counters);
-		json_number("mapped", t->mapped);
+		json_telemetry(t);
 		json_end();
 	}
 	if (json)

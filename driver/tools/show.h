@@ -7,6 +7,8 @@
 
 /* What rules may ask of a device that can be opened. */
 struct limits device_limits(const char *path);
+/* The members of a telemetry's object. */
+void json_telemetry(const struct telemetry *telemetry);
 void show_added(const struct session *session, const struct telemetry *telemetry, uint32_t count,
 		bool json);
 

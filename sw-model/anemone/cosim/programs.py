@@ -17,31 +17,29 @@ BUILT = ROOT / "build" / "cosim"
 DRIVER = ROOT / "driver"
 # The uapi first: the other folder has the kernel's own header of the same name.
 _HEADERS = (DRIVER / "include" / "uapi", DRIVER / "include")
-_FLAGS = ("-std=gnu11", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
+_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
 def build_program(source: Path) -> Path:
     """The program of a C file, which may include what is beside it and the driver's headers."""
-    BUILT.mkdir(parents=True, exist_ok=True)
-    program = BUILT / source.stem
     include = [f"-I{folder}" for folder in (source.parent, *_HEADERS)]
-    # Under another name first: two workers of the tests may do it at once.
-    fresh = BUILT / f"{source.stem}.{os.getpid()}"
-    _run(["gcc", *_FLAGS, *include, "-o", fresh, source], source)
-    fresh.replace(program)
-    return program
+    return _compile(source, BUILT / source.stem, ["-static", "-pthread", *include])
 
 
 def build_plugin(name: str) -> Path:
     """sim/plugin/NAME.c, for QEMU's -plugin."""
-    BUILT.mkdir(parents=True, exist_ok=True)
-    source, plugin = ROOT / "sim" / "plugin" / f"{name}.c", BUILT / f"{name}.so"
-    fresh = BUILT / f"{name}.{os.getpid()}.so"
-    flags = ("-std=gnu11", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror")
     ring = f"-I{ROOT / 'sim' / 'vfio'}"  # that is shared with the server
-    _run(["gcc", *flags, ring, "-o", fresh, source], source)
-    fresh.replace(plugin)
-    return plugin
+    source = ROOT / "sim" / "plugin" / f"{name}.c"
+    return _compile(source, BUILT / f"{name}.so", ["-shared", "-fPIC", ring])
+
+
+def _compile(source: Path, made: Path, flags: list[str]) -> Path:
+    """Under another name first: two workers of the tests may do it at once."""
+    BUILT.mkdir(parents=True, exist_ok=True)
+    fresh = made.with_name(f"{made.name}.{os.getpid()}")
+    _run(["gcc", *_FLAGS, *flags, "-o", fresh, source], source)
+    fresh.replace(made)
+    return made
 
 
 def build_anemonectl() -> Path:
