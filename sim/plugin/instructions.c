@@ -2,8 +2,8 @@
 // A QEMU plugin that counts a guest's instructions, kernel and interrupts included, between marks.
 //
 // A mark is an instruction that does nothing, NOPL with a displacement of 0x27E0nn00 (mark.h). As
-// the guest executes mark nn, the plugin writes "nn INSTRUCTIONS" (since its start) to `out`. A
-// halted processor executes none. One processor only.
+// the guest executes mark nn, the plugin writes "nn INSTRUCTIONS SINCE" to `out`: those since its
+// start, and those since the last interrupt. A halted processor executes none. One processor only.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 7;
 
 static FILE* out;
-static uint64_t instructions;
+static uint64_t instructions, interrupted;
 
 static void execute(unsigned vcpu, void* data) {
     (void)vcpu;
@@ -23,8 +23,14 @@ static void execute(unsigned vcpu, void* data) {
 
 static void mark(unsigned vcpu, void* data) {
     (void)vcpu;
-    fprintf(out, "%u %" PRIu64 "\n", (unsigned)(uintptr_t)data, instructions);
+    fprintf(out, "%u %" PRIu64 " %" PRIu64 "\n", (unsigned)(uintptr_t)data, instructions,
+            instructions - interrupted);
     fflush(out);
+}
+
+static void interrupt(unsigned vcpu, int kind, uint64_t from, uint64_t to, void* data) {
+    (void)vcpu, (void)kind, (void)from, (void)to, (void)data;
+    interrupted = instructions;
 }
 
 // The number of a mark, or -1.
@@ -60,5 +66,6 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         return 1;
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, translate, NULL);
+    qemu_plugin_register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT, interrupt, NULL);
     return 0;
 }

@@ -15,12 +15,15 @@ struct qemu_plugin_hwaddr;
 
 enum { QEMU_PLUGIN_CB_NO_REGS = 0 };
 enum { QEMU_PLUGIN_MEM_RW = 3 };
+enum { QEMU_PLUGIN_DISCON_INTERRUPT = 1 };
 
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 
 typedef void (*qemu_plugin_tb_cb)(struct qemu_plugin_tb* tb, void* data);
 typedef void (*qemu_plugin_vcpu_cb)(unsigned vcpu, void* data);
 typedef void (*qemu_plugin_mem_cb)(unsigned vcpu, uint32_t info, uint64_t address, void* data);
+typedef void (*qemu_plugin_discon_cb)(unsigned vcpu, int kind, uint64_t from, uint64_t to,
+                                      void* data);
 typedef void (*qemu_plugin_exit_cb)(void* data);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_cb cb, void* data);
@@ -30,6 +33,8 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn* insn, qemu_
                                             int flags, void* data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn* insn, qemu_plugin_mem_cb cb,
                                       int flags, int accesses, void* data);
+void qemu_plugin_register_vcpu_discon_cb(qemu_plugin_id_t id, int kind, qemu_plugin_discon_cb cb,
+                                         void* data);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_exit_cb cb, void* data);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* tb);

@@ -4,6 +4,7 @@
  * and notifications of the driver, and a loop that takes samples of accesses, as one that reads
  * PEBS does.
  */
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "mark.h"
@@ -104,6 +105,8 @@ static void wait_for_events(int fd) {
 int main(void) {
     int fd = open_device();
 
+    /* Nothing else runs between two marks but what interrupts. */
+    CHECK(!sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}));
     fill_ring();
     poll_counters(fd);
     wait_for_events(fd);
