@@ -17,11 +17,16 @@ sed -i \
 
 # What Verilator's `configure` finds out for GCC. A build whose own flags include a header first cannot use the
 # precompiled one: for GCC to fall back to it, the header itself is put beside.
+# Half of what is compiled is the same each time: Verilator's own library, the harness. ccache has that, where it is
+# installed; that it may go by a precompiled header has to be said.
+cache="env CCACHE_SLOPPINESS=pch_defines,time_macros ccache"
+command -v ccache >/dev/null || cache=
 quiet="-Wno-bool-operation -Wno-shadow -Wno-sign-compare -Wno-tautological-compare -Wno-uninitialized \
 -Wno-unused-but-set-parameter -Wno-unused-but-set-variable -Wno-unused-parameter -Wno-unused-variable"
 sed -i \
     -e 's|^AR = .*|AR = ar|' \
     -e 's|^CXX = .*|CXX = g++|' \
+    -e "s|^OBJCACHE ?=.*|OBJCACHE ?= $cache|" \
     -e 's|^LINK = .*|LINK = g++|' \
     -e 's|^PERL = .*|PERL = perl|' \
     -e 's|^CFG_CXXFLAGS_PCH_I = .*|CFG_CXXFLAGS_PCH_I = -include|' \

