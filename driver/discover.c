@@ -78,8 +78,12 @@ static int region_in_memory(struct pci_dev *pdev, struct anemone_resources *foun
 		return -ENODEV;
 	}
 	found->region = telemetry_base ?: found->memory.size - bytes;
-	found->lines = DEFINE_RES_MEM_NAMED(found->memory.host_base + found->region, bytes,
-					    "anemone telemetry");
+	/* Before Linux 6.2 DEFINE_RES_MEM_NAMED is of an initialiser only. */
+	found->lines =
+		(struct resource){ .start = found->memory.host_base + found->region,
+				   .end = found->memory.host_base + found->region + bytes - 1,
+				   .name = "anemone telemetry",
+				   .flags = IORESOURCE_MEM };
 	if (region_intersects(found->lines.start, bytes, IORESOURCE_SYSTEM_RAM, IORES_DESC_NONE) !=
 	    REGION_DISJOINT) {
 		pci_err(pdev, "%pR is in use as memory: keep it out with memmap=%llu$%#llx\n",

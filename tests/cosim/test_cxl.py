@@ -22,6 +22,8 @@ def server(tools: Tools) -> Iterator[Server]:
 
 @pytest.fixture
 def memory(tools: Tools, server: Server) -> cxl.CxlMemory:
+    if tools.release.startswith("6.1."):
+        pytest.skip("Linux 6.1 does not bring up volatile CXL memory: dax_cxl came with 6.3")
     return cxl.CxlMemory(tools, server)
 
 

@@ -35,16 +35,17 @@ class Tools:
 def find_tools() -> Tools:
     """The tools; the first time on a machine this fetches them. Raises CosimError.
 
-    The kernel is Debian's, or with ANEMONE_KERNEL=kasan in the environment one that is built to
-    watch the driver.
+    The kernel is Debian's 6.12, or by ANEMONE_KERNEL in the environment `kasan`, one that is built
+    to watch the driver, or `oldest`, the oldest that the driver is for.
     """
     found = _said_by("cosim-tools.sh")
     found["build"] = f"/lib/modules/{found['release']}/build"
     kind = os.environ.get("ANEMONE_KERNEL") or "stock"
-    if kind not in ("stock", "kasan"):
-        raise CosimError(f"ANEMONE_KERNEL is {kind}; allowed: stock, kasan")
-    if kind == "kasan":
-        found |= _said_by("kasan-kernel.sh")
+    others = {"kasan": "kasan-kernel.sh", "oldest": "oldest-kernel.sh"}
+    if kind in others:
+        found |= _said_by(others[kind])
+    elif kind != "stock":
+        raise CosimError(f"ANEMONE_KERNEL is {kind}; allowed: stock, {', '.join(others)}")
     return Tools(
         tuple(found["qemu"].split()), Path(found["kernel"]), found["release"],
         Path(found["modules"]), Path(found["build"]), Path(found["busybox"]), kind == "kasan",
