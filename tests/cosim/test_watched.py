@@ -90,7 +90,7 @@ def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -
 
 def test_a_signal_ends_a_call(boot: BootGuest) -> None:
     with boot("answers") as guest:
-        guest.run("answers signal")
+        guest.run("answers signal && answers killed", timeout=120)
         guest.kernel_log()
 
 

@@ -17,13 +17,22 @@ BUILT = ROOT / "build" / "cosim"
 DRIVER = ROOT / "driver"
 # The uapi first: the other folder has the kernel's own header of the same name.
 _HEADERS = (DRIVER / "include" / "uapi", DRIVER / "include")
+# The kernel's headers are where those of 64 bits are.
+_NARROW = (
+    "-m32", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-no-pie", "-fno-pie",
+    "-idirafter", "/usr/include/x86_64-linux-gnu",
+)  # fmt: skip
 _FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
 
 
-def build_program(source: Path) -> Path:
-    """The program of a C file, which may include what is beside it and the driver's headers."""
+def build_program(source: Path, narrow: bool = False) -> Path:
+    """The program of a C file, which may include what is beside it and the driver's headers.
+
+    narrow: of 32 bits, and without a C library.
+    """
     include = [f"-I{folder}" for folder in (source.parent, *_HEADERS)]
-    return _compile(source, BUILT / source.stem, ["-static", "-pthread", *include])
+    kind = _NARROW if narrow else ("-pthread",)
+    return _compile(source, BUILT / source.stem, ["-static", *kind, *include])
 
 
 def build_plugin(name: str) -> Path:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * What calls say when they do not end as they began. answers signal: a call that a signal ends says
- * how far it came. answers ones: of a device that fell off, a telemetry of several pipelines.
+ * how far it came. answers killed: a read of seconds ends with its process. answers ones: of a
+ * device that fell off, a telemetry of several pipelines.
  */
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "telemetry.h"
 
@@ -42,6 +45,35 @@ static void is_ended_by_a_signal(int fd, uint32_t id) {
     CHECK(ended);
 }
 
+static double seconds(void) {
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/* Killed early in it, a process is gone long before the read would have been done. */
+static void ends_with_its_process(int fd, const struct anemone_add* added) {
+    uint64_t* values = calloc(added->regions, sizeof(*values));
+    double begun = seconds(), all;
+    pid_t child;
+    int how;
+
+    CHECK(values);
+    read_counters(fd, added->id, 0, added->regions, values);
+    all = seconds() - begun;
+    begun = seconds();
+    child = fork();
+    CHECK(child >= 0);
+    if (!child) {
+        read_counters(fd, added->id, 0, added->regions, values);
+        _exit(0);
+    }
+    usleep((useconds_t)(all / 8 * 1e6));
+    CHECK(!kill(child, SIGKILL) && waitpid(child, &how, 0) == child);
+    CHECK(WIFSIGNALED(how) && seconds() - begun < all / 2);
+}
+
 static void fell_off(int fd, uint32_t id) {
     struct anemone_status call = {.size = sizeof(call), .id = id};
 
@@ -52,11 +84,13 @@ static void fell_off(int fd, uint32_t id) {
 
 int main(int argc, char** argv) {
     int fd = open_device();
-    struct anemone_add added = add(fd, counting("answers", 10000));
+    struct anemone_add added = add(fd, counting("answers", 65536));
 
     CHECK(argc == 2 && added.pipelines > 1);
     if (!strcmp(argv[1], "signal"))
         is_ended_by_a_signal(fd, added.id);
+    else if (!strcmp(argv[1], "killed"))
+        ends_with_its_process(fd, &added);
     else
         fell_off(fd, added.id);
     return 0;

@@ -201,6 +201,15 @@ static inline void keep(uint64_t capabilities) {
     } while (0)
 #define REFUSED(call) ((call) == -1 && errno == EPERM)
 
+/* Of pages that may be there and may not, at an address that need not be a huge page's any more. */
+static inline bool map_own(const struct worker* w, int fd, struct anemone_map* map) {
+    if (!ioctl(fd, ANEMONE_MAP, map))
+        return true;
+    if (errno == EINVAL)
+        return (uintptr_t)w->arena % HUGE;
+    return errno == EACCES || errno == EFAULT || errno == ERANGE || errno == EINTR;
+}
+
 /* With CAP_PERFMON alone: telemetries, but neither keys nor physical addresses. */
 static inline void only_perfmon(struct worker* w, int fd) {
     struct anemone_add add = {.size = sizeof(add), .spec = valid_spec(w, true)};
@@ -222,11 +231,9 @@ static inline void only_perfmon(struct worker* w, int fd) {
     if (!w->arena)
         return;
     entry = (struct anemone_entry){.key = (uintptr_t)w->arena, .flags = ANEMONE_ENTRY_VIRTUAL};
-    CHILD(!ioctl(fd, ANEMONE_MAP, &map) || errno == EACCES || errno == EFAULT || errno == ERANGE ||
-          errno == EINTR);
+    CHILD(map_own(w, fd, &map));
     w->arena[0]++; /* copied: the page is shared with the parent */
-    CHILD(!ioctl(fd, ANEMONE_MAP, &map) || errno == EACCES || errno == EFAULT || errno == ERANGE ||
-          errno == EINTR);
+    CHILD(map_own(w, fd, &map));
 }
 
 static inline void op_child(struct worker* w, int fd, struct own* own) {

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A 32-bit program on the 64-bit kernel: every call, with layouts and numbers as that has them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anemone.cosim import Guest, Server, Tools, build_module, build_program, rows
+from tests.cosim.conftest import HUGE, PROGRAMS
+
+
+def test_every_call(server: Server, tools: Tools) -> None:
+    pages = np.array([6, 6, 5, 5, 5], dtype=np.uint64)  # the third of page 5 passes the threshold
+    answers = {"accesses": lambda _: server.inject(rows(pages * np.uint64(HUGE)))}
+    program = build_program(PROGRAMS / "narrow.c", narrow=True)
+    modules = [build_module(tools)]
+    with Guest(server, modules=modules, programs=[program], answers=answers) as guest:
+        guest.run("insmod /mod/anemone.ko && narrow")
+        guest.kernel_log()
