@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The calls of /dev/anemoneN (include/uapi/linux/anemone.h). */
-#include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
@@ -12,9 +11,8 @@
 #include "rights.h"
 #include "rotate.h"
 
-/* Values copied at a time, and the most that a rotation may keep. */
+/* Values copied at a time. */
 #define CHUNK 512
-#define ROTATION_VALUES_MOST (32U << 20)
 
 static struct anemone_telemetry *find(struct anemone_file *file, u32 id)
 {
@@ -170,8 +168,6 @@ static long do_read(struct anemone_file *file, struct anemone_read *read)
 		return PTR_ERR(telemetry);
 	if (read->pad || read->flags & ~(ANEMONE_READ_SNAPSHOT | ANEMONE_READ_CHANNELS))
 		return -EINVAL;
-	if (effect && telemetry->rotation)
-		return -EBUSY;
 	/* All that is asked for is looked at first: a refused read has no effect. */
 	err = anemone_telemetry_check(telemetry, effect, first, count);
 	if (err)
@@ -251,25 +247,6 @@ static long do_eventfd(struct anemone_file *file, struct anemone_eventfd *argume
 	return 0;
 }
 
-/* The keys as the device has them: each in the table, and once. */
-static int device_keys(const struct anemone_part *part, u64 *keys, u32 count)
-{
-	const struct anemone_shape *shape = &part->ctl->hw.shape;
-	unsigned long *seen = bitmap_zalloc(1U << shape->table_log2, GFP_KERNEL);
-	int err = 0;
-	u32 i;
-
-	if (!seen)
-		return -ENOMEM;
-	for (i = 0; i < count && !err; i++) {
-		err = anemone_plan_key(&part->plan, shape, keys[i], &keys[i]);
-		if (!err && __test_and_set_bit(keys[i], seen))
-			err = -EINVAL;
-	}
-	bitmap_free(seen);
-	return err;
-}
-
 static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 {
 	struct anemone_telemetry *telemetry = find(file, rotate->id);
@@ -282,22 +259,17 @@ static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 		return anemone_rotation_stop(telemetry);
 	if (!anemone_may_name_physical())
 		return -EPERM;
-	if (rotate->period_ms < 1 || rotate->period_ms > 60000 ||
-	    rotate->count > ROTATION_VALUES_MOST / telemetry->region_counters)
-		return -EINVAL;
-	if (telemetry->rotation)
-		return -EBUSY;
+	err = anemone_rotation_check(telemetry, rotate->count, rotate->period_ms);
+	if (err)
+		return err;
 	keys = vmemdup_user(u64_to_user_ptr(rotate->keys),
 			    array_size(rotate->count, sizeof(*keys)));
 	if (IS_ERR(keys))
 		return PTR_ERR(keys);
-	err = device_keys(&telemetry->part[0], keys, rotate->count);
-	if (err) {
-		kvfree(keys);
-		return err;
-	}
-	return anemone_rotation_start(telemetry, keys, rotate->count, rotate->period_ms,
-				      &rotate->sweep_ns);
+	err = anemone_rotation_start(telemetry, keys, rotate->count, rotate->period_ms,
+				     &rotate->sweep_ns);
+	kvfree(keys);
+	return err;
 }
 
 static long do_turn(struct anemone_file *file, struct anemone_turn *argument)

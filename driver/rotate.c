@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Time multiplexing of one controller's telemetry. */
+#include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -9,6 +10,9 @@
 #include "fold.h"
 #include "rotate.h"
 #include "trace.h"
+
+/* The most values that a rotation may keep. */
+#define VALUES_MOST (32U << 20)
 
 struct anemone_rotation {
 	struct anemone_telemetry *telemetry;
@@ -116,22 +120,54 @@ static void take_turns(struct work_struct *work)
 	mutex_unlock(&rotation->lock);
 }
 
-int anemone_rotation_start(struct anemone_telemetry *telemetry, u64 *keys, u32 count, u32 period_ms,
-			   u64 *sweep_ns)
+int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count, u32 period_ms)
+{
+	if (telemetry->rotation)
+		return -EBUSY;
+	if (telemetry->parts != 1)
+		return -EOPNOTSUPP;
+	if (!count || count > VALUES_MOST / telemetry->region_counters || period_ms < 1 ||
+	    period_ms > 60000)
+		return -EINVAL;
+	return 0;
+}
+
+/* The keys as the device has them: each in the table, and once. */
+static int device_keys(const struct anemone_part *part, const u64 *keys, u32 count, u64 *device)
+{
+	const struct anemone_shape *shape = &part->ctl->hw.shape;
+	unsigned long *seen = bitmap_zalloc(1U << shape->table_log2, GFP_KERNEL);
+	int err = 0;
+	u32 i;
+
+	if (!seen)
+		return -ENOMEM;
+	for (i = 0; i < count && !err; i++) {
+		err = anemone_plan_key(&part->plan, shape, keys[i], &device[i]);
+		if (!err && __test_and_set_bit(device[i], seen))
+			err = -EINVAL;
+	}
+	bitmap_free(seen);
+	return err;
+}
+
+int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count,
+			   u32 period_ms, u64 *sweep_ns)
 {
 	struct anemone_part *part = &telemetry->part[0];
+	int err = anemone_rotation_check(telemetry, count, period_ms);
 	size_t values = array_size(count, telemetry->region_counters);
-	struct anemone_rotation *rotation = kzalloc(sizeof(*rotation), GFP_KERNEL_ACCOUNT);
-	int err = -ENOMEM;
+	struct anemone_rotation *rotation;
 
-	if (!rotation) {
-		kvfree(keys);
+	if (err)
 		return err;
-	}
+	rotation = kzalloc(sizeof(*rotation), GFP_KERNEL_ACCOUNT);
+	if (!rotation)
+		return -ENOMEM;
 	rotation->telemetry = telemetry;
 	rotation->period_ms = period_ms;
 	rotation->count = count;
-	rotation->keys = keys;
+	rotation->keys = kvmalloc_array(count, sizeof(*rotation->keys), GFP_KERNEL_ACCOUNT);
 	rotation->turns = kvcalloc(count, sizeof(*rotation->turns), GFP_KERNEL_ACCOUNT);
 	rotation->values = kvcalloc(values, sizeof(*rotation->values), GFP_KERNEL_ACCOUNT);
 	rotation->channels =
@@ -139,11 +175,15 @@ int anemone_rotation_start(struct anemone_telemetry *telemetry, u64 *keys, u32 c
 			       telemetry->channels * sizeof(u64), GFP_KERNEL_ACCOUNT);
 	mutex_init(&rotation->lock);
 	INIT_DELAYED_WORK(&rotation->work, take_turns);
-	if (!rotation->turns || !rotation->values || !rotation->channels)
+	err = -ENOMEM;
+	if (!rotation->keys || !rotation->turns || !rotation->values || !rotation->channels)
+		goto free;
+	err = device_keys(part, keys, count, rotation->keys);
+	if (err)
 		goto free;
 	mutex_lock(&part->ctl->lock);
 	err = anemone_controller_usable(part->ctl);
-	if (!err && (telemetry->rotation || part->mapped))
+	if (!err && part->mapped)
 		err = -EBUSY;
 	if (!err) {
 		anemone_part_stop(part);

@@ -12,21 +12,17 @@
 
 #include "telemetry.h"
 
-/* What a key counted in its last turn. */
-struct anemone_turns {
-	u64 turns, start_ns, end_ns;
-};
-
 /* The order of turns; no more than arithmetic, so that KUnit can look at it. */
 static inline u32 anemone_rotation_batches(u32 keys, u32 regions)
 {
 	return (keys - 1) / regions + 1;
 }
 
-/* keys: the device's; taken over, also on failure. -EBUSY: a rotation goes on, or keys are mapped.
- */
-int anemone_rotation_start(struct anemone_telemetry *telemetry, u64 *keys, u32 count, u32 period_ms,
-			   u64 *sweep_ns);
+/* Whether it may: -EINVAL, too many keys or no such period; -EOPNOTSUPP; -EBUSY: one goes on. */
+int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count, u32 period_ms);
+/* Also -EBUSY: keys are mapped; -EINVAL: a key is named twice; -ERANGE: one is not the device's. */
+int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count,
+			   u32 period_ms, u64 *sweep_ns);
 /* -ENOENT: there is none. May not be called under the controller's lock. */
 int anemone_rotation_stop(struct anemone_telemetry *telemetry);
 /* Of key `index`: its last turn and `count` of its folded counters. */

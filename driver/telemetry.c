@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "fold.h"
+#include "rotate.h"
 #include "telemetry.h"
 #include "trace.h"
 
@@ -251,6 +252,8 @@ int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effe
 {
 	u64 all = (u64)telemetry->regions * telemetry->region_counters;
 
+	if (effect && telemetry->rotation)
+		return -EBUSY;
 	if (first > all || count > all - first)
 		return -ERANGE;
 	if (effect &&
@@ -320,14 +323,18 @@ void anemone_unregister_telemetry(struct anemone_telemetry *telemetry)
 	mutex_lock(&telemetry->notify_lock);
 	telemetry->notify = NULL;
 	mutex_unlock(&telemetry->notify_lock);
+	anemone_rotation_stop(telemetry);
 	anemone_telemetry_remove(telemetry);
 }
 EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
 
 static int translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
 {
-	int err = anemone_telemetry_map(telemetry, key, region);
+	int err;
 
+	if (telemetry->rotation)
+		return -EBUSY;
+	err = anemone_telemetry_map(telemetry, key, region);
 	anemone_telemetry_flush(telemetry);
 	return err;
 }
@@ -355,6 +362,26 @@ int anemone_snapshot(struct anemone_telemetry *telemetry, u32 first, u32 count, 
 	return anemone_telemetry_read(telemetry, false, false, first, count, values);
 }
 EXPORT_SYMBOL_GPL(anemone_snapshot);
+
+int anemone_rotate(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
+		   u64 *sweep_ns)
+{
+	return anemone_rotation_start(telemetry, keys, count, period_ms, sweep_ns);
+}
+EXPORT_SYMBOL_GPL(anemone_rotate);
+
+int anemone_rotate_stop(struct anemone_telemetry *telemetry)
+{
+	return anemone_rotation_stop(telemetry);
+}
+EXPORT_SYMBOL_GPL(anemone_rotate_stop);
+
+int anemone_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
+		 struct anemone_turns *turns)
+{
+	return anemone_rotation_turn(telemetry, index, count, values, turns);
+}
+EXPORT_SYMBOL_GPL(anemone_turn);
 
 u32 anemone_regions(const struct anemone_telemetry *telemetry)
 {

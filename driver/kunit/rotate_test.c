@@ -8,10 +8,10 @@
 
 #define PERIOD_MS 20
 
-/* Keys 0 to count - 1, as the rotation takes them over. */
+/* Keys 0 to count - 1. */
 static u64 *keys_up_to(struct kunit *test, u32 count)
 {
-	u64 *keys = kvmalloc_array(count, sizeof(*keys), GFP_KERNEL);
+	u64 *keys = kunit_kmalloc_array(test, count, sizeof(*keys), GFP_KERNEL);
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, keys);
@@ -152,11 +152,43 @@ static void device_goes_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
 }
 
+/* What others are told meanwhile, and of what cannot be rotated. */
+static void refusals(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(2);
+	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+	u64 *keys = keys_up_to(test, 3), sweep, values[2];
+	struct anemone_turns turns;
+
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 0, 10, &sweep), -EINVAL);
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 3, 0, &sweep), -EINVAL);
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 3, 60001, &sweep), -EINVAL);
+	keys[2] = 1;
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 3, 10, &sweep), -EINVAL);
+	keys[2] = 1ULL << 40;
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 3, 10, &sweep), -ERANGE);
+	KUNIT_EXPECT_EQ(test, anemone_turn(telemetry, 0, 1, values, &turns), -ENOENT);
+	KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 2, 10, &sweep), -EBUSY);
+	KUNIT_EXPECT_EQ(test, anemone_clear_translation(telemetry, 1), 0);
+
+	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys, 2, 10, &sweep), 0);
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 2, 10, &sweep), -EBUSY);
+	KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, 1, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, anemone_read(telemetry, 0, 2, values), -EBUSY);
+	KUNIT_EXPECT_EQ(test, anemone_snapshot(telemetry, 0, 2, values), 0);
+	KUNIT_EXPECT_EQ(test, anemone_turn(telemetry, 2, 1, values, &turns), -ERANGE);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
+	KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, 1, 0), 0);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(sweep_time),
 	KUNIT_CASE(turns),
 	KUNIT_CASE(nothing_lost_between_turns),
 	KUNIT_CASE(device_goes_meanwhile),
+	KUNIT_CASE(refusals),
 	{},
 };
 

@@ -46,6 +46,25 @@ int anemone_clear_translation(struct anemone_telemetry *telemetry, u64 key);
 int anemone_read(struct anemone_telemetry *telemetry, u32 first, u32 count, u64 *values);
 int anemone_snapshot(struct anemone_telemetry *telemetry, u32 first, u32 count, u64 *values);
 
+/* Of a key of a rotation: its turns so far, and the last one's time (CLOCK_MONOTONIC). */
+struct anemone_turns {
+	u64 turns, start_ns, end_ns;
+};
+
+/*
+ * Time multiplexing (NEMO, section 6.1), of a telemetry on one controller: of these keys, as many
+ * as it has regions are counted for a period of 1 to 60000 ms, read, and followed by the next.
+ * *sweep_ns: until all have had a turn. _turn has what the key of an index counted in its last one.
+ * Keys are mapped and read with effect by nobody else meanwhile (-EBUSY). -EINVAL: keys are named
+ * twice, are too many, or the period is out of its range; -ERANGE: the telemetry's filter lets no
+ * address of a key pass; -EOPNOTSUPP: it is on several controllers. Not side by side.
+ */
+int anemone_rotate(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
+		   u64 *sweep_ns);
+int anemone_rotate_stop(struct anemone_telemetry *telemetry); /* -ENOENT: there is none */
+int anemone_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
+		 struct anemone_turns *turns);
+
 u32 anemone_regions(const struct anemone_telemetry *telemetry);
 u32 anemone_region_counters(const struct anemone_telemetry *telemetry);
 u32 anemone_granule(const struct anemone_telemetry *telemetry);
