@@ -50,8 +50,10 @@ void anemone_telemetry_put(struct anemone_telemetry *telemetry);
 /* On every part that has the key; region < 0 unmaps it. Posted: _flush waits until it is so. */
 int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 region);
 void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
-/* Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines; -EBUSY:
- * with effect, during a rotation. */
+/*
+ * Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines; -EBUSY:
+ * with effect, during a rotation.
+ */
 int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
 			    u32 count);
 /* channels: by channel, values[i * telemetry->channels + c], else folded. */
