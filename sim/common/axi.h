@@ -11,6 +11,11 @@ namespace anemone {
 constexpr unsigned kLineWords = 8; // of 64 bits, in a line of memory and a beat of a port
 constexpr unsigned kLineSize = 6;  // log2 of their bytes, for AxSIZE
 
+// The line that a byte is in, by its first one's address.
+constexpr uint64_t lineOf(uint64_t address) {
+    return address >> kLineSize << kLineSize;
+}
+
 using BeatData = VlWide<16>; // 512 bits
 
 // The 64-bit words of a beat.

@@ -13,11 +13,20 @@ Expander::Expander()
     : context_(std::make_unique<VerilatedContext>()),
       top_((context_->threads(BUILT_THREADS), std::make_unique<VMemoryExpander>(context_.get()))) {
     VMemoryExpander& t = *top_;
+#if BUILT_RATIO
+#define MEMORIES(c)                                                                                \
+    memories_.push_back({ANEMONE_AXI_PINS(t, tiers_##c##_near), &t.tiers_##c##_near_wsideband,     \
+                         &t.tiers_##c##_near_rsideband});                                          \
+    memories_.push_back({ANEMONE_AXI_PINS(t, tiers_##c##_far)});
+#else
+#define MEMORIES(c) memories_.push_back({ANEMONE_AXI_PINS(t, downstream_##c)});
+#endif
 #define X(c)                                                                                       \
     upstream_.push_back(ANEMONE_AXI_PINS(t, upstream_##c));                                        \
-    downstream_.push_back(ANEMONE_AXI_PINS(t, downstream_##c));
+    MEMORIES(c)
     BUILT_EACH_CHANNEL(X)
 #undef X
+#undef MEMORIES
     control_.reset(new ControlPins{
         t.control_awaddr, t.control_awvalid, t.control_awready, t.control_wdata, t.control_wstrb,
         t.control_wvalid, t.control_wready, t.control_bresp, t.control_bvalid, t.control_bready,
@@ -50,11 +59,22 @@ int Expander::message() const {
     return top_->interrupt_valid ? int(top_->interrupt_vector) : -1;
 }
 
-void Expander::reset() {
-    top_->reset = 1;
+void Expander::setReset(bool on) {
+#if BUILT_RATIO
+    top_->powerOn = on && !cycle_;
+#endif
+    top_->reset = on;
+}
+
+void Expander::beginReset() {
+    setReset(true);
     idle(4);
-    top_->reset = 0;
-    idle(1u << BUILT_ID_BITS);
+}
+
+void Expander::reset() {
+    beginReset();
+    endReset();
+    idle(kAfterReset);
 }
 
 void Expander::idle(unsigned cycles) {

@@ -24,6 +24,8 @@ constexpr unsigned kStates = BUILT_STATES; // words of 64 bits a channel of a pi
 constexpr unsigned kTable = BUILT_TABLE;   // entries of a pipeline's translation table
 constexpr unsigned kLines = kStates / kLineWords;
 constexpr unsigned kAddressBits = BUILT_ADDRESS_BITS;
+constexpr unsigned kRatio = BUILT_RATIO;    // far lines a near line; 0: no flat memory mode
+constexpr unsigned kTiers = kRatio ? 2 : 1; // memories of a channel
 
 struct ControlPins {
     IData& awaddr;
@@ -37,13 +39,21 @@ struct ControlPins {
     CData &rresp, &rvalid, &rready;
 };
 
+// A memory's port. Beside near memory's data go the tags of flat memory mode.
+struct MemoryPins {
+    AxiPins axi;
+    const SData* written = nullptr;
+    SData* read = nullptr;
+};
+
 class Expander {
 public:
     Expander();
     ~Expander();
 
     AxiPins& upstream(unsigned channel) { return upstream_[channel]; }
-    AxiPins& downstream(unsigned channel) { return downstream_[channel]; }
+    // By channel; near and far, where there are two.
+    std::vector<MemoryPins>& memories() { return memories_; }
     ControlPins& control() { return *control_; }
 
     // Propagates the inputs to the outputs that depend on them within the cycle.
@@ -51,9 +61,14 @@ public:
     // Ends the cycle.
     void tick();
     uint64_t cycle() const { return cycle_; }
-    // And waits until requests are taken, which is when the counts by id are zeroed. All inputs
-    // that ask for something are zero meanwhile.
+    // All of it, for who has nothing of its own to do meanwhile. All inputs that ask for something
+    // are zero.
     void reset();
+    // Or: the first one is that of power-up; the memories are to be reset between the two; then it
+    // takes kAfterReset cycles until requests are taken, as the counts by id are zeroed.
+    void beginReset();
+    void endReset() { setReset(false); }
+    static constexpr unsigned kAfterReset = 1u << BUILT_ID_BITS;
     void idle(unsigned cycles);
 
     // After settle: the vector of the interrupt message that goes out in this cycle; -1: none does.
@@ -66,12 +81,14 @@ public:
     bool linesCome() const { return any(lines_); }
 
 private:
+    void setReset(bool on);
     static bool any(const std::vector<const CData*>& signals);
     std::vector<const CData*> find(const char* name, std::size_t count) const;
 
     std::unique_ptr<VerilatedContext> context_;
     std::unique_ptr<VMemoryExpander> top_;
-    std::vector<AxiPins> upstream_, downstream_;
+    std::vector<AxiPins> upstream_;
+    std::vector<MemoryPins> memories_;
     std::unique_ptr<ControlPins> control_;
     std::array<uint64_t, kPipelines + 1> messages_{};
     std::vector<const CData*> writes_, lines_;

@@ -5,7 +5,8 @@
 
 namespace anemone {
 
-Memory::Memory(AxiPins& pins) : pins_(pins) {
+Memory::Memory(MemoryPins& pins)
+    : pins_(pins.axi), sidebandWritten_(pins.written), sidebandRead_(pins.read) {
     pins_.ar.ready = pins_.aw.ready = pins_.w.ready = 1;
     pins_.r.last = 1;
 }
@@ -15,7 +16,11 @@ void Memory::offer(uint64_t cycle) {
     pins_.r.valid = due;
     if (due) {
         pins_.r.id = asked_.front().id;
-        setWord(pins_.r.data, 0, asked_.front().address);
+        const uint64_t address = asked_.front().address;
+        const Line line = kRatio ? lines_[address] : Line{address};
+        setWord(pins_.r.data, 0, line.word);
+        if (sidebandRead_)
+            *sidebandRead_ = line.sideband;
     }
     pins_.b.valid = !written_.empty();
     if (pins_.b.valid)
@@ -28,21 +33,35 @@ void Memory::take(uint64_t cycle) {
     if (pins_.b.valid && pins_.b.ready)
         written_.pop_front();
     if (pins_.ar.valid) {
-        asked_.push_back({cycle + kMemoryLatency, pins_.ar.addr, pins_.ar.id});
+        asked_.push_back({cycle + kMemoryLatency, lineOf(pins_.ar.addr), pins_.ar.id});
         ++reads_;
     }
     if (pins_.aw.valid)
-        addressed_.push_back({pins_.aw.addr, pins_.aw.id});
+        addressed_.push_back({lineOf(pins_.aw.addr), pins_.aw.id});
     if (pins_.w.valid) {
         if (addressed_.empty())
             throw std::runtime_error("memory: data without a write");
-        const Write& write = addressed_.front();
-        if (word(pins_.w.data, 0) != write.address || !pins_.w.last || pins_.w.strb != ~uint64_t(0))
-            throw std::runtime_error("memory: data of another write");
-        written_.push_back(write.id);
+        perform(addressed_.front());
         addressed_.pop_front();
-        ++writes_;
     }
+}
+
+void Memory::perform(const Write& write) {
+    const uint64_t holds = word(pins_.w.data, 0);
+    const bool whole = pins_.w.last && pins_.w.strb == ~uint64_t(0);
+    if (!whole || (!kRatio && holds != write.address))
+        throw std::runtime_error("memory: data of another write");
+    if (kRatio)
+        lines_[write.address] = {holds, sidebandWritten_ ? *sidebandWritten_ : SData(0)};
+    written_.push_back(write.id);
+    ++writes_;
+}
+
+void Memory::reset() {
+    asked_.clear();
+    addressed_.clear();
+    written_.clear();
+    pins_.r.valid = pins_.b.valid = 0;
 }
 
 } // namespace anemone

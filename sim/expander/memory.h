@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory below a channel: it takes everything at once and answers in order.
+// A memory below a channel: it takes everything at once and answers in order.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
 
 #include "expander.h"
 
@@ -13,13 +14,17 @@ namespace anemone {
 constexpr unsigned kMemoryLatency = 40;
 
 // Every line holds its own address in its first 8 bytes, and hosts write nothing else there; so a
-// request or an answer that goes astray shows.
+// request or an answer that goes astray shows. In flat memory mode lines move: what they hold is
+// kept, and is zero before.
 class Memory {
 public:
-    explicit Memory(AxiPins& pins);
+    explicit Memory(MemoryPins& pins);
 
     void offer(uint64_t cycle); // before settle
     void take(uint64_t cycle);  // after settle; throws std::runtime_error
+
+    // What was asked for is forgotten; lines stay.
+    void reset();
 
     uint64_t reads() const { return reads_; }
     uint64_t writes() const { return writes_; }
@@ -34,7 +39,16 @@ private:
         SData id;
     };
 
+    struct Line {
+        uint64_t word = 0;
+        SData sideband = 0;
+    };
+    void perform(const Write& write);
+
     AxiPins& pins_;
+    const SData* const sidebandWritten_;
+    SData* const sidebandRead_;
+    std::unordered_map<uint64_t, Line> lines_; // by address; of flat memory mode only
     std::deque<Read> asked_;
     std::deque<Write> addressed_; // the data are to come
     std::deque<SData> written_;   // to be answered

@@ -24,7 +24,7 @@ void Host::offerEvent(unsigned id, uint64_t address, bool write) {
     request.id = SData(id);
     request.addr = address;
     if (write)
-        setWord(pins_.w.data, 0, address); // as memory wants it (memory.h)
+        setWord(pins_.w.data, 0, lineOf(address)); // as memory wants it (memory.h)
 }
 
 void Host::offerRead(unsigned id, unsigned pipeline, unsigned line, bool effect) {
@@ -84,7 +84,7 @@ const char* Host::answered(Read& read) {
     if (pins_.r.user)
         return read.telemetry ? "a telemetry line is poisoned" : "memory's data are poisoned";
     if (!read.telemetry)
-        return word(data, 0) == read.address ? nullptr : "data of another memory read";
+        return word(data, 0) == lineOf(read.address) ? nullptr : "data of another memory read";
     ++taken_;
     Line line;
     for (unsigned w = 0; w < kLineWords; ++w)

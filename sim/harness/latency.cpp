@@ -31,7 +31,7 @@ struct First {
 void latency() {
     Expander expander;
     Control control(expander);
-    AxiPins &up = expander.upstream(0), &down = expander.downstream(0);
+    AxiPins &up = expander.upstream(0), &down = expander.memories()[0].axi;
     down.ar.ready = down.aw.ready = down.w.ready = up.r.ready = up.b.ready = 1;
     up.ar.size = 6;
     expander.reset();

@@ -41,7 +41,7 @@ public:
         for (unsigned c = 0; c < kChannels; ++c) {
             feeders_.emplace_back(trace_, rules_, c);
             hosts_.emplace_back(expander_.upstream(c), c, lines_);
-            memories_.emplace_back(expander_.downstream(c));
+            memories_.emplace_back(expander_.memories()[c]);
         }
         for (const JobRule& r : rules_)
             if (r.readEvery)

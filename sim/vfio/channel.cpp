@@ -39,21 +39,23 @@ void Channel::offer(bool accesses) {
     pins_.w.valid = data_;
 }
 
-// Data are the line's address, as memory wants it (memory.h). That holds for what the guest writes,
+// Data are the line's address, as memory wants it (memory.h), or in flat memory mode zero, until
+// they are written. That holds for what the guest writes,
 // too: the region drops it, whatever it is.
 void Channel::drive(const Access& access, unsigned id) {
     AddressPins& request = access.write ? pins_.aw : pins_.ar;
     request.id = SData(id);
     request.addr = access.address;
-    setWord(pins_.w.data, 0, access.address);
+    setWord(pins_.w.data, 0, lineOf(access.address));
     address_ = true;
     write_ = data_ = access.write;
 }
 
 void Channel::take() {
     if (offered_ != kNothing) {
-        // Memory takes data at once, so nothing may hold back a program's on their way.
-        if (pins_.aw.valid && pins_.aw.ready && offered_ == kProgram && !pins_.w.ready)
+        // Memory takes data at once, so nothing may hold back a program's on their way. In flat
+        // memory mode the controller takes request and data as it can.
+        if (!kRatio && pins_.aw.valid && pins_.aw.ready && offered_ == kProgram && !pins_.w.ready)
             fail("a write is taken without its data");
         if (write_ ? pins_.aw.ready : pins_.ar.ready)
             address_ = false;
@@ -95,7 +97,9 @@ void Channel::takeRead() {
         return;
     }
     std::deque<uint64_t>& asked = reads_[pins_.r.id % kIds];
-    if (asked.empty() || pins_.r.resp || word(data, 0) != asked.front())
+    const uint64_t holds = word(data, 0);
+    const bool its = !asked.empty() && (holds == lineOf(asked.front()) || (kRatio && !holds));
+    if (!its || pins_.r.resp)
         fail("an answer that is not that of its read");
     asked.pop_front();
     --pending_;

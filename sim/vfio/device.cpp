@@ -18,10 +18,10 @@ constexpr unsigned kAfterRead = 16;
 } // namespace
 
 Device::Device(Interrupts& interrupts) : interrupts_(interrupts) {
-    for (unsigned c = 0; c < kChannels; ++c) {
+    for (unsigned c = 0; c < kChannels; ++c)
         channels_.emplace_back(expander_.upstream(c), c);
-        memories_.emplace_back(expander_.downstream(c));
-    }
+    for (MemoryPins& pins : expander_.memories())
+        memories_.emplace_back(pins);
     reset();
 }
 
@@ -101,7 +101,12 @@ void Device::reset() {
         step(false);
     }
     step(false); // nothing is offered any more
-    expander_.reset();
+    expander_.beginReset();
+    for (Memory& memory : memories_)
+        memory.reset();
+    expander_.endReset();
+    for (unsigned i = 0; i < Expander::kAfterReset; ++i)
+        step(false); // flat memory mode writes what a swap was about to
     interrupts_.reset();
     rest_ = kRest;
 }

@@ -22,10 +22,12 @@ STARTS_WITHIN = 20  # seconds
 ANSWERS_WITHIN = 300  # seconds; a trace takes some microseconds a row
 
 
-def build_server(geometry: Geometry) -> Path:
-    """The server's program, built if need be, with the SystemVerilog that the replay has."""
-    server = vfio_server(geometry)
-    return compile_engine(server, elaborate(expander(geometry)), server.folder)
+def build_server(geometry: Geometry, ratio: int = 0) -> Path:
+    """The server's program, built if need be; but for flat memory mode with the SystemVerilog that
+    the replay has."""
+    server = vfio_server(geometry, ratio)
+    verilog = elaborate(server if ratio else expander(geometry))
+    return compile_engine(server, verilog, server.folder)
 
 
 def rows(addresses: np.ndarray, writes: np.ndarray | int = 0) -> np.ndarray:
@@ -37,7 +39,8 @@ class Server:
     """A context in which the server runs. QEMU connects to `socket`.
 
     host_base, host_size: where the guest has the device's memory, in bytes; None: as the server
-    has it. ring: accesses also come by the file of that name (sim/vfio/ring.h). Raises CosimError.
+    has it. ring: accesses also come by the file of that name (sim/vfio/ring.h). ratio: with flat
+    memory mode, of so many far lines for each near line. Raises CosimError.
     """
 
     def __init__(
@@ -46,9 +49,10 @@ class Server:
         host_base: int | None = None,
         host_size: int | None = None,
         ring: bool = False,
+        ratio: int = 0,
     ) -> None:
         self.geometry = geometry or Geometry()
-        self._program = build_server(self.geometry)
+        self._program = build_server(self.geometry, ratio)
         self._options: list[str] = []
         for option, value in (("--host-base", host_base), ("--host-size", host_size)):
             if value is not None:

@@ -74,12 +74,13 @@ def build(engine: Engine, say: Say = tell) -> Path:
 
 
 def compile_engine(
-    engine: Engine, verilog: Path, folder: Path, say: Say = tell, hot: str = HOT
+    engine: Engine, verilog: Path, folder: Path, say: Say = tell, hot: str | None = None
 ) -> Path:
     """The program for the SystemVerilog in a folder, `folder`/engine; compiled if need be.
 
-    hot: how much the compiler is to optimise. Little is best for a run of a few cycles.
+    hot: how much the compiler is to optimise, instead of HOT: little, for a run of a few cycles.
     """
+    hot = hot or HOT
     with _locked(folder):
         program = folder / "engine"
         sources = [p for part in engine.harness for p in part.iterdir() if p.is_file()]

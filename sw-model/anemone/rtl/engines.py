@@ -19,19 +19,21 @@ def expander(geometry: Geometry) -> Engine:
     return _expander(geometry, geometry.key, HARNESS)
 
 
-def vfio_server(geometry: Geometry) -> Engine:
-    """The memory expander of a geometry as a PCI function for QEMU."""
-    return _expander(geometry, f"vfio-{geometry.key}", VFIO)
+def vfio_server(geometry: Geometry, ratio: int = 0) -> Engine:
+    """The memory expander of a geometry as a PCI function for QEMU; in flat memory mode, with
+    `ratio` far lines for each near line, if that is not 0."""
+    key = f"vfio-{geometry.key}" + (f"-r{ratio}" if ratio else "")
+    return _expander(geometry, key, VFIO, ("--flat", "--ratio", str(ratio)) if ratio else ())
 
 
-def _expander(geometry: Geometry, key: str, harness: Path) -> Engine:
+def _expander(geometry: Geometry, key: str, harness: Path, more: tuple[str, ...] = ()) -> Engine:
     options = {
         "top": "expander", "pipelines": geometry.pipelines, "channels": geometry.channels,
         "states": geometry.states, "table": geometry.table, "address-bits": geometry.address_bits,
         **geometry.features.options,
     }  # fmt: skip
     folders = (REGISTERS, COMMON, EXPANDER, harness)
-    return Engine(key, "MemoryExpander", _options(options), folders, _expander_sizes)
+    return Engine(key, "MemoryExpander", _options(options) + more, folders, _expander_sizes)
 
 
 def _options(options: dict[str, object]) -> tuple[str, ...]:
@@ -47,6 +49,7 @@ def _expander_sizes(params: dict) -> dict[str, object]:
         "TABLE": params["table"],
         "ADDRESS_BITS": params["address_bits"],
         "ID_BITS": params["memory_id_bits"],
+        "RATIO": params.get("flat", {}).get("ratio", 0),
         "WINDOW_BYTES": params["window_bytes"],
         "EACH_CHANNEL(X)": " ".join(f"X({i})" for i in channels),
     }

@@ -56,12 +56,16 @@ static inline bool instead(char* start, size_t size, int protection) {
     return mmap(start, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == start;
 }
 
+/* What is several mappings by now cannot be moved as one. */
 static inline bool move(struct worker* w) {
     char* to = mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     CHECK(to != MAP_FAILED);
-    w->arena = mremap(w->arena, ARENA_BYTES, ARENA_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-    CHECK(w->arena == to);
+    if (mremap(w->arena, ARENA_BYTES, ARENA_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to) {
+        CHECK(errno == EFAULT);
+        return false;
+    }
+    w->arena = to;
     return true;
 }
 
