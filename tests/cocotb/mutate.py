@@ -13,12 +13,13 @@ were noticed, 1 when one was not, 2 when a place to break is not found.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shutil
 import sys
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -165,20 +166,36 @@ def instrument(rtl: Path, out: Path, all_mutants: list[Mutant], name: str) -> No
         by_file[mutant.file].append(mutant)
     for file, group in by_file.items():
         path = out / f"{file}.sv"
-        text = path.read_text()
-        here: dict[tuple[int, int], list[Mutant]] = defaultdict(list)
-        for mutant in group:
-            for span in places(mutant, text):
-                here[span].append(mutant)
-        for (start, end), chosen in sorted(here.items(), reverse=True):
-            choice = "".join(f"mutation::id == {m.number} ? ({m.instead}) : " for m in chosen)
-            text = f"{text[:start]}({choice}({text[start:end]})){text[end:]}"
-        path.write_text(text)
+        path.write_text(with_choices(path.read_text(), group))
     top = out / f"{name}.sv"
     top.write_text(top.read_text().replace("endmodule", CHOOSE, 1))
     (out / "mutation.sv").write_text(SWITCH)
     files = out / "filelist.f"
     files.write_text("mutation.sv\n" + files.read_text())
+
+
+def with_choices(text: str, group: list[Mutant]) -> str:
+    """A file whose mutants are choices. Raises StaleError; also when two places overlap."""
+    here: dict[tuple[int, int], list[Mutant]] = defaultdict(list)
+    for mutant in group:
+        for span in places(mutant, text):
+            here[span].append(mutant)
+    # The outer one of two that begin together first.
+    spans = deque(sorted(here, key=lambda span: (span[0], -span[1])))
+
+    def chosen(start: int, end: int) -> str:
+        """This part; one place may be within another."""
+        parts, at = [], start
+        while spans and spans[0][0] < end:
+            first, last = span = spans.popleft()
+            if last > end:
+                raise StaleError(f"the place of {here[span][0].breaks} is half in another one")
+            choice = "".join(f"mutation::id == {m.number} ? ({m.instead}) : " for m in here[span])
+            parts += [text[at:first], f"({choice}({chosen(first, last)}))"]
+            at = last
+        return "".join([*parts, text[at:end]])
+
+    return chosen(0, len(text))
 
 
 def noticed(target: Target, sim: Path, number: int) -> str:
@@ -198,6 +215,11 @@ def noticed(target: Target, sim: Path, number: int) -> str:
 
 def main(words: list[str]) -> int:
     """Try the mutants that `words` choose."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("words", nargs="*", help=f"{', '.join(TARGETS)}; a number or a word")
+    words = parser.parse_args(words).words
     target = TARGETS[next((word for word in words if word in TARGETS), "engine")]
     words = [word for word in words if word not in TARGETS]
     everything = mutants(target.list)
