@@ -107,7 +107,8 @@ TARGETS = {
         flat.PUBLIC,
         (
             (0, 20),
-            *("directed_latency", "directed_refusals", "directed_marks", "directed_reset"),
+            *("directed_latency", "directed_refusals", "directed_races"),
+            *("directed_marks", "directed_reset"),
             (20, 100),
         ),
     ),

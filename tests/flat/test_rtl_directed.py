@@ -14,6 +14,7 @@ DIRECTED = Directed(
         "directed_refusals": ["flat1", "flat2"],
         "directed_reset": ["flat1", "flat2"],
         "directed_marks": ["flat1", "flat2"],
+        "directed_races": ["flat1", "flat2"],
     },
 )
 

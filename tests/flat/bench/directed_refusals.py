@@ -65,22 +65,52 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
 
 
 @cocotb.test()
-async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> None:
-    """It was answered from the victim before the swap was, and waits to swap back."""
+async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
+    """One that does not swap: of a line, and of a part of one."""
     world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await world.start()
-    for port in ("far", "near"):
+    for strobe, stored in product((FULL, FULL >> 32), (False, True)):
+        await world.begin(FlatConfig(LINES, world.build.ratio, policy="never"))
+        world.ask(B, OLD_B)
+        await world.answered(0, 1)
+        await world.settle()
+        world.play()
+        world.far.stores_refused = stored
+        world.far.refusals.append(True)
+        world.ask(B, NEW, strobe)
+        await world.answered(0, 1)
+        ((_, _, resp),) = world.answers.writes
+        assert resp != OKAY, f"{strobe:x}, {stored}"
+        await world.settle()
+        world.play()
+        ((resp, value),) = await world.read([B])
+        assert (resp, value) in ((OKAY, OLD_B), (OKAY, NEW)), f"{strobe:x}, {stored}: {value:x}"
+
+
+@cocotb.test()
+async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> None:
+    """It was answered from the victim before the swap was, and waits to swap back: also when the
+    memory refuses the write with which the swap is taken back, too.
+    """
+    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await world.start()
+    for port, times in product(("far", "near"), (1, 2)):
         await world.begin(FlatConfig(LINES, world.build.ratio))
         for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
             world.ask(line, value)
             await world.answered(0, len(world.answers.writes) + 1)
         await world.settle()
         world.play(latency=20)
-        getattr(world, port).refusals.append(True)
+        getattr(world, port).refusals += [True] * times
         for id, line in enumerate((B, A)):
             world.ask(line, id=id)
         await world.answered(2, 0)
         await world.settle()
         wanted = [(0, OKAY, everywhere(OLD_B)), (1, OKAY, everywhere(OLD_A))]
-        assert sorted(answer[1:] for answer in world.answers.reads) == wanted, port
+        case = f"{port} refuses {times}"
+        assert sorted(answer[1:] for answer in world.answers.reads) == wanted, case
+        getattr(world, port).refusals.clear()
+        world.play()
+        held = [(resp, data & (1 << 64) - 1) for resp, data in await world.read((A, B))]
+        assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
         world.one_place()
