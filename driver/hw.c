@@ -171,7 +171,8 @@ int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 		}
 		usleep_range(20, 100);
 	}
-	/* A clear leaves the interrupt's vector as it is. */
+	/* A clear leaves the interrupt's vector as it is, and its message may be on its way. */
+	hw->excused |= anemone_hw_read(hw, ANEMONE_INTERRUPT_PENDING) & (2ULL << pipeline);
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, 2ULL << pipeline);
 	return READ_ONCE(hw->failed) ? -EIO : 0;
 }

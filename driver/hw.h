@@ -52,6 +52,8 @@ struct anemone_hw {
 	u64 effect, snapshot; /* the windows' offsets in the region */
 	bool down;	      /* must not be touched: suspended, in reset, or gone */
 	bool failed;	      /* given up, see anemone_hw_fail */
+	unsigned long
+		excused; /* vectors whose message may come though a clear took its cause away */
 	void (*on_failure)(struct anemone_hw *hw);
 	void __iomem *registers, *lines; /* of the PCI implementation */
 };

@@ -123,6 +123,10 @@ static void nothing_pends(struct anemone_controller *ctl, unsigned int vector)
 	list_for_each_entry(part, &ctl->parts, on_controller)
 		if (vector && !list_empty(&part->waiting[vector - 1].on_file))
 			return;
+	if (__test_and_clear_bit(vector, &ctl->hw.excused)) {
+		acknowledge(ctl, vector);
+		return;
+	}
 	ctl->spurious++;
 	if (++ctl->spurious_row >= SPURIOUS_MOST)
 		anemone_hw_fail(&ctl->hw, "it raises interrupts for nothing");

@@ -93,6 +93,7 @@ static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 inde
 		   anemone_cut(rule->notify_operand, width)))
 		return;
 	pipeline->notifications++;
+	pipeline->pending = true;
 	if (!pipeline->latch)
 		pipeline->latch = ANEMONE_PUT(PIPELINE_NOTIFICATION_VALID, 1) |
 				  ANEMONE_PUT(PIPELINE_NOTIFICATION_CHANNEL, channel) |
@@ -134,7 +135,7 @@ static u64 pending(struct mock *mock)
 	unsigned int p;
 
 	for (p = 0; p < MOCK_PIPELINES; p++)
-		if (mock->pipeline[p].latch)
+		if (mock->pipeline[p].pending)
 			vectors |= 2ULL << p;
 	return vectors;
 }
@@ -204,15 +205,17 @@ static void acknowledge(struct mock *mock, u64 vectors)
 
 	for (p = 0; p < MOCK_PIPELINES; p++)
 		if (vectors & 2ULL << p)
-			mock->pipeline[p].latch = 0;
+			mock->pipeline[p].latch = mock->pipeline[p].pending = 0;
 }
 
 static void clear(struct mock_pipeline *pipeline)
 {
 	struct anemone_rule rule = pipeline->rule;
+	bool pending = pipeline->pending;
 
 	memset(pipeline, 0, sizeof(*pipeline));
 	pipeline->rule = rule;
+	pipeline->pending = pending;
 }
 
 static void write_register(struct anemone_hw *hw, u32 offset, u64 value)

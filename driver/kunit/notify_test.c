@@ -149,11 +149,35 @@ static void interrupts_for_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
 }
 
+/* As in a rotation, whose turns clear the pipelines: that is not the device's fault. */
+static void cause_cleared_by_the_driver(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_file *file = new_file(test, mock);
+	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
+	unsigned int i, vector = 1 + telemetry->part[0].cache.slab[0];
+
+	for (i = 0; i < 2000; i++) {
+		mutex_lock(&mock->ctl->lock);
+		KUNIT_ASSERT_EQ(test, anemone_part_map(&telemetry->part[0], 2, 0), 0);
+		mock_access(mock, 2ULL << 21, true);
+		anemone_part_clear(&telemetry->part[0]);
+		anemone_part_start(&telemetry->part[0]);
+		mutex_unlock(&mock->ctl->lock);
+		anemone_notify_vector(mock->ctl, vector); /* the message, late */
+	}
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
+	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
+	anemone_notify_vector(mock->ctl, vector);
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 1);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(an_event_is_read_once),
 	KUNIT_CASE(removed_with_an_event),
 	KUNIT_CASE(callback),
 	KUNIT_CASE(interrupts_for_nothing),
+	KUNIT_CASE(cause_cleared_by_the_driver),
 	{},
 };
 

@@ -52,7 +52,11 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
             server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2
         ) as guest:
             guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko")
-            said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
+            try:
+                said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
+            except CosimError as e:
+                log = guest.run("dmesg | grep anemone | tail -n 20", check=False)
+                raise CosimError(f"{e}\nkernel:\n{log}") from e
             server.wait()
             guest.run("rmmod anemone")
             guest.kernel_log()
