@@ -48,12 +48,11 @@ struct anemone_hw {
 	const struct anemone_io *io;
 	struct device *dev;
 	struct anemone_shape shape;
-	u64 region;	      /* device address of the telemetry region's first byte */
+	u64 region;  /* device address of the telemetry region's first byte */
+	u64 excused; /* vectors whose message may come though a clear took its cause away */
 	u64 effect, snapshot; /* the windows' offsets in the region */
 	bool down;	      /* must not be touched: suspended, in reset, or gone */
 	bool failed;	      /* given up, see anemone_hw_fail */
-	unsigned long
-		excused; /* vectors whose message may come though a clear took its cause away */
 	void (*on_failure)(struct anemone_hw *hw);
 	void __iomem *registers, *lines; /* of the PCI implementation */
 };

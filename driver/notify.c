@@ -123,7 +123,8 @@ static void nothing_pends(struct anemone_controller *ctl, unsigned int vector)
 	list_for_each_entry(part, &ctl->parts, on_controller)
 		if (vector && !list_empty(&part->waiting[vector - 1].on_file))
 			return;
-	if (__test_and_clear_bit(vector, &ctl->hw.excused)) {
+	if (ctl->hw.excused >> vector & 1) {
+		ctl->hw.excused &= ~(1ULL << vector);
 		acknowledge(ctl, vector);
 		return;
 	}

@@ -203,9 +203,12 @@ static void acknowledge(struct mock *mock, u64 vectors)
 {
 	unsigned int p;
 
-	for (p = 0; p < MOCK_PIPELINES; p++)
-		if (vectors & 2ULL << p)
-			mock->pipeline[p].latch = mock->pipeline[p].pending = 0;
+	for (p = 0; p < MOCK_PIPELINES; p++) {
+		if (vectors & 2ULL << p) {
+			mock->pipeline[p].latch = 0;
+			mock->pipeline[p].pending = false;
+		}
+	}
 }
 
 static void clear(struct mock_pipeline *pipeline)
