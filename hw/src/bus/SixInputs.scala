@@ -31,7 +31,7 @@ object SixInputs {
     Seq.tabulate(count)(i => padded((i + 1) * part - 1, i * part))
   }
 
-  /** Odd parity of a word of `bits` bits. */
+  /** Odd parity, of a word of `bits` bits. */
   def xorR(word: UInt, bits: Int): Bool =
     if (bits <= 6) word.xorR
     else {
@@ -56,6 +56,7 @@ object SixInputs {
     if (all.size <= 6) row("Choice", width, all, chosen) else chosen(all)
   }
 
+  /** Whether `f` of a bit of each is set anywhere, three pairs a look-up. */
   private def anyPair(name: String, a: UInt, b: UInt, bits: Int, f: (UInt, UInt) => UInt): Bool =
     if (bits <= 3) f(a, b).orR
     else {

@@ -11,8 +11,8 @@ class InFlight(p: NemoParams) extends Bundle {
   val bad = Bool()
 }
 
-/** What a slot does to the states: to one word of a line, or to the `whole` line. Words are told as they are stored only
-  * behind the comparison of a slot with those before it, which so is one of numbers.
+/** What a slot does to the states: to one word of a line, or to the `whole` line. A word stays a number until it is
+  * written, so that a slot is compared with those before it in a few bits.
   */
 class Access(p: NemoParams) extends Bundle {
   val valid = Bool()
@@ -38,9 +38,10 @@ class LineHit(p: NemoParams) extends Bundle {
 /** What a rule's update stage contributes to a telemetry line of its channel.
   *
   * In the slot of a read only the rule that is read has anything but zero, so that the rules' are joined by OR. `hits` says
-  * which slots before have updates in flight, of words that `stored` has from before these; but those of the slot four
-  * before are zero in it. `fourth` is what that slot writes, and so on. All come as they are there, so many cycles behind the slot: `hits` and `fourth`
-  * [[UpdateStage.partLatency]], `stored` and `third` one more, `second` two more, `first` three more.
+  * which slots before have updates in flight: of words that `stored` has as they were, or as zero where the slot four
+  * before has them. `fourth` is what that slot writes, and so on. All come as they are there, so many cycles behind the
+  * slot: `hits` and `fourth` [[UpdateStage.partLatency]], `stored` and `third` one more, `second` two more, `first` three
+  * more.
   */
 class LinePart(p: NemoParams) extends Bundle {
 
