@@ -43,13 +43,18 @@ MUTANTS = {
     "parity is not kept": ("add-set-4", r"(\.io_value_parity +)\(.*\)", r"\g<1>(1'h0)"),
     "a word in flight is read all the same": (
         "add-set-4",
-        r"(\.io_read_words +)\(.*\)",
-        r"\g<1>({2{access_words[0] | access_words[1]}})",
+        r"(: access_valid & )~\(touched_0 \| touched_1 \| touched_2 \| touched_3\)",
+        r"\g<1>1'h1",
     ),
     "a line misses the slot three before": (
         "add-set-4",
-        r"(\bthirdHit\[[01]\] \? )io_parts_0_third_data\b",
+        r"(\bthirdHit\[[01]\] \? )third_data\b",
         r"\g<1>4'h0",
+    ),
+    "a line keeps what was stored of a word in flight": (
+        "add-set-4",
+        r"\bold\[[01]\](\s+\?)",
+        r"1'h0\g<1>",
     ),
     "a walk's words are not gathered": (
         "add-shr-4",

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.bus.SixInputs
 import chisel3._
 import chisel3.util._
 
 /** A field of an address as a rule's mask and shift select it, where only `bits` bits of it can be of use: the value is
-  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `beyond`.
+  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `beyond`, which begins at bit `bits`: a bit
+  * below that is never past the field.
   */
 class AddressField(val p: NemoParams, bits: Int) extends Bundle {
 
   /** The shift in digits, the highest first: how often [[AddressField.steps]] of each size are made. */
   val shift = MixedVec(AddressField.steps(p).map(step => UInt(log2Ceil(step.times + 1).W)))
   val mask = UInt(bits.W)
-  val beyond = UInt(p.addressBits.W)
+  private val rest = (p.addressBits - bits).max(0)
+  val beyond = UInt(rest.W)
 
   /** The low bits of a shifted address, a digit at a time, and no wider than what is left of it in the end. */
-  def shifted(address: UInt): UInt =
+  def shifted(address: UInt, mask: Option[UInt] = None): UInt =
     AddressField.steps(p).zip(shift).foldLeft(address) { case (word, (step, digit)) =>
-      val width = bits + step.size - 1
-      def by(n: Int): UInt = (word >> (n * step.size)).pad(width)(width - 1, 0)
-      (1 to step.times).foldLeft(by(0))((kept, n) => Mux(digit === n.U, by(n), kept))
+      val by = (0 to step.times).map(n => word >> (n * step.size))
+      SixInputs.choice(by, digit, bits + step.size - 1, if (step.size == 1) mask else None)
     }
-  def value(address: UInt): UInt = shifted(address) & mask
-  def whole(address: UInt): Bool = !(address & beyond).orR
+  def value(address: UInt): UInt = shifted(address, Some(mask))
+  def whole(address: UInt): Bool = if (rest == 0) true.B else !SixInputs.meet(address >> bits, beyond, rest)
 }
 
 object AddressField {
@@ -30,13 +32,11 @@ object AddressField {
   /** A shift by `size`, made up to `times` times. */
   case class Step(size: Int, times: Int)
 
-  /** A bit of a choice of three, or of two and a mask, is one look-up of five inputs. Shifts of `addressBits` and more leave
+  /** A bit of a choice of four, or of three and a mask, is one look-up of six inputs. Shifts of `addressBits` and more leave
     * nothing, so the mask is zero for them.
     */
-  def steps(p: NemoParams): Seq[Step] = {
-    val high = if (p.addressBits > 36) Step(18, 2) else Step(18, 1)
-    Seq(high, Step(6, 2), Step(2, 2), Step(1, 1)).filter(_.size < p.addressBits)
-  }
+  def steps(p: NemoParams): Seq[Step] =
+    Seq(Step(12, (p.addressBits - 1) / 12), Step(3, 3), Step(1, 2)).filter(_.times > 0)
 
   /** The digits of a shift, the highest first. */
   def digits(shift: Int, p: NemoParams): Seq[Int] =
@@ -47,12 +47,9 @@ object AddressField {
     val shifts = Seq.tabulate(1 << shift.getWidth)(digits(_, p))
     for ((digit, i) <- field.shift.zipWithIndex) digit := VecInit(shifts.map(_(i).U(digit.getWidth.W)))(shift)
     val (high, low) = (shift >> 3, shift(2, 0))
-    val reaches = Seq.tabulate(p.addressBits) { i =>
-      val most = (i - bits).max(0)
-      high < (most >> 3).U || (high === (most >> 3).U && low <= (most & 7).U)
-    }
+    def reaches(most: Int): Bool = high < (most >> 3).U || (high === (most >> 3).U && low <= (most & 7).U)
     field.mask := Mux(shift < p.addressBits.U, field.shifted(mask), 0.U)
-    field.beyond := VecInit.tabulate(p.addressBits)(i => mask(i) && (i >= bits).B && reaches(i)).asUInt
+    field.beyond := VecInit.tabulate((p.addressBits - bits).max(0))(i => mask(bits + i) && reaches(i)).asUInt
     field
   }
 }
@@ -105,7 +102,8 @@ object LaidRule {
     laid.offset := AddressField(rule.subMask, rule.subShift, p.indexBits, p)
     laid.counterWidth := width
     laid.op := rule.op
-    laid.operand := repeated(Mux(rule.operandSource === OperandSource.Immediate.U, rule.operand, laid.ofWrite))
+    val own = rule.operandSource === OperandSource.Immediate.U || (p.features.operandSources.size == 1).B
+    laid.operand := repeated(Mux(own, rule.operand, laid.ofWrite))
     laid.ofLine := rule.operandSource === OperandSource.Line.U
     laid.ofWrite := rule.operandSource === OperandSource.IsWrite.U
     laid.notifyOp := rule.notifyOp

@@ -26,6 +26,9 @@ class AluOperand(p: NemoParams) extends Bundle {
 
   /** A is of the result; else it counts as zero. */
   val pass = Bool()
+
+  /** Where all results are sums, what a reset has in the place of A, beside a B of zero; else zero. */
+  val fresh = UInt((if (OpControl.onlySums(p)) p.wordBits else 0).W)
 }
 
 /** Lays an operand out for the counters of a state word that an access selects.
@@ -84,7 +87,14 @@ class OperandStage(p: NemoParams) extends Module {
   private val part = Mux(right, Reverse(bitsFrom), bitsFrom)
   private def byBytes(byte: Int => UInt): UInt = VecInit.tabulate(p.wordBytes)(byte).asUInt
   private val parts = byBytes(k => RegNext(Mux(meets(k), part, 0.U(p.byteBits.W))))
-  private val operands = from.zip(io.operands).map { case (f, operand) => RegNext(Mux(f && !shifts, operand, 0.U)) }
+  private val (effect, others) =
+    from.zip(io.operands).map { case (f, operand) => RegNext(Mux(f && !shifts, operand, 0.U)) }.splitAt(1)
+
+  // An effect is a reset, or what ops there are.
+  private val isReset = if (p.features.walks) RegNext(!control.pass) else true.B
+  private val (resets, operands) =
+    if (OpControl.onlySums(p)) (Mux(isReset, effect.head, 0.U), Mux(isReset, 0.U, effect.head) +: others)
+    else (0.U, effect ++ others)
 
   // Third: B, and what the choice of the result needs beside it.
   private def later[T <: Data](x: T): T = RegNext(RegNext(x))
@@ -100,6 +110,7 @@ class OperandStage(p: NemoParams) extends Module {
   io.result.choice := later(control.choice)
   io.result.rotate := later(Mux(shifts, Mux(right, amount, 0.U - amount), 0.U))
   io.result.pass := later(control.pass || shifts)
+  io.result.fresh := RegNext(resets)
 }
 
 object OperandStage {

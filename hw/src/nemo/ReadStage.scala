@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.bus.SixInputs
 import chisel3._
 import chisel3.util._
 
@@ -35,22 +36,27 @@ class ReadStage(p: NemoParams) extends Module {
   private def goesOn(n: Int): Bool = slots(n).walks && slots(n).word =/= 0.U
 
   // Which slot before has a word's newest value.
-  private val hits = Seq.tabulate(UpdateStage.window)(d => joined(_.hits(d)))
+  private val own = Mux(slots(1).walks, UIntToOH(slots(1).word, p.lineWords), Fill(p.lineWords, 1.U))
+  private val hits = Seq.tabulate(UpdateStage.window) { d =>
+    val hit = joined(_.hits(d).asUInt).asTypeOf(new LineHit(p))
+    Mux(hit.valid, own & Mux(hit.whole, Fill(p.lineWords, 1.U), UIntToOH(hit.word, p.lineWords)), 0.U)
+  }
   private val newest = hits.zip(hits.scanLeft(0.U(p.lineWords.W))(_ | _)).map { case (hit, younger) => hit & ~younger }
   private def inCycle(n: Int, hit: UInt): UInt = (UpdateStage.partLatency until n).foldLeft(hit)(kept(_, _))
 
   // A value is copied to its words, zero in the others, and joins them by OR. That of four before is early enough to join
-  // with what is stored, and has its parity.
+  // with what is stored, and has its parity; what is stored of words that slots behind it have is old.
   private def copies[T <: Data](value: T, hit: UInt, n: Int): Seq[T] =
     Seq.tabulate(p.lineWords)(k => keptWord(Mux(hit(k), value, 0.U.asTypeOf(value)), k, n))
   private val fourths = copies(joined(_.fourth.asUInt), newest(3), 1)
+  private val old = inCycle(2, hits.init.reduce(_ | _))
   private val words = fourths.zipWithIndex.map { case (fourth, k) =>
-    keptWord(joined(_.stored(k).asUInt) | fourth, k, 2).asTypeOf(new StateWord(p))
+    keptWord(Mux(old(k), 0.U, joined(_.stored(k).asUInt) | fourth), k, 2).asTypeOf(new StateWord(p))
   }
-  private val (third, second) = (joinedValue(_.third), joinedValue(_.second))
+  private val (third, second) = (kept(joinedValue(_.third), 2), joinedValue(_.second))
   private val (thirdHit, secondHit) = (inCycle(3, newest(2)), inCycle(3, newest(1)))
   private val (thirds, seconds) = (copies(third.data, thirdHit, 3), copies(second.data, secondHit, 3))
-  private val badStored = kept(words.map(word => word.data.xorR ^ word.parity).reduce(_ || _), 3)
+  private val badStored = kept(words.map(word => SixInputs.xorR(word.asUInt, 1 + p.wordBits)).reduce(_ || _), 3)
   private val badLater = Reg(Bool())
   when(slots(3).read) {
     badLater := (thirdHit.orR && third.bad) || (secondHit.orR && second.bad) || (goesOn(3) && badLater)

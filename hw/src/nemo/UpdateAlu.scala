@@ -29,8 +29,10 @@ class UpdateAlu(p: NemoParams) extends Module {
 
   private val in = io.operand
   private val word = Mux(io.chain, io.result, io.state)
-  if (OpControl.onlySums(p)) io.result := RegNext(Mux(io.zero, 0.U, Mux(in.pass, word, 0.U) + in.b + in.subtract))
-  else chosen(word)
+  if (OpControl.onlySums(p)) {
+    val a = Mux(in.pass, word, 0.U) | in.fresh
+    io.result := RegNext(Mux(io.zero, 0.U, a + in.b + in.subtract))
+  } else chosen(word)
 
   /** `result`, from all that ops may do with A. */
   private def chosen(a: UInt): Unit = {

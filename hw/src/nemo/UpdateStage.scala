@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.bus.SixInputs
 import chisel3._
 import chisel3.util._
 
@@ -10,17 +11,42 @@ class InFlight(p: NemoParams) extends Bundle {
   val bad = Bool()
 }
 
+/** What a slot does to the states: to one word of a line, or to the `whole` line. A word stays a number until it is
+  * written, so that a slot is compared with those before it in a few bits.
+  */
+class Access(p: NemoParams) extends Bundle {
+  val valid = Bool()
+  val line = UInt(p.lineBits.W)
+  val word = UInt(p.wordIndexBits.W)
+  val whole = Bool()
+
+  /** The words of the line, a bit each. */
+  def words: UInt = Mux(valid, Mux(whole, Fill(p.lineWords, 1.U), UIntToOH(word, p.lineWords)), 0.U)
+
+  /** Both have a word in common, being of the same line. */
+  def meets(other: Access): Bool =
+    valid && other.valid && (whole || other.whole || SixInputs.equal(word, other.word, p.wordIndexBits))
+}
+
+/** What a slot before changes of the line that is read. */
+class LineHit(p: NemoParams) extends Bundle {
+  val valid = Bool()
+  val word = UInt(p.wordIndexBits.W)
+  val whole = Bool()
+}
+
 /** What a rule's update stage contributes to a telemetry line of its channel.
   *
-  * In the slot of a read only the rule that is read has anything but zero, so that the rules' are joined by OR. Words with an
-  * update in flight are not read from the state array: `hits` says which slots before have some. `fourth` is what the slot
-  * four before writes, and so on. All come as they are there, so many cycles behind the slot: `hits` and `fourth`
-  * [[UpdateStage.partLatency]], `stored` one more, `third` and `second` two more, `first` three more.
+  * In the slot of a read only the rule that is read has anything but zero, so that the rules' are joined by OR. `hits` says
+  * which slots before have updates in flight: of words that `stored` has as they were, or as zero where the slot four
+  * before has them. `fourth` is what that slot writes, and so on. All come as they are there, so many cycles behind the
+  * slot: `hits` and `fourth` [[UpdateStage.partLatency]], `stored` and `third` one more, `second` two more, `first` three
+  * more.
   */
 class LinePart(p: NemoParams) extends Bundle {
 
   /** Of the slot right before, and so on. */
-  val hits = Vec(UpdateStage.window, UInt(p.lineWords.W))
+  val hits = Vec(UpdateStage.window, new LineHit(p))
   val fourth = new StateWord(p)
   val stored = Vec(p.lineWords, new StateWord(p))
   val third = new InFlight(p)
@@ -42,7 +68,8 @@ class Updated(p: NemoParams) extends Bundle {
   *
   * Stages, a cycle each: 0 state and operand are asked for, 1 the memory works, 2 the word is chosen, 3 the ALU, 4 the
   * write. So a slot may need what the four slots before it have not yet written. It compares with them in stage 0,
-  * does not read words that are in flight, and takes those as they pass stage 4 or the register behind it.
+  * does not read a word that is in flight, and takes it as it passes stage 4 or the register behind it. Of a line all words are
+  * read but those that are being written in that very cycle; [[ReadStage]] replaces what was in flight.
   *
   * A word whose parity is bad keeps bad parity through any update; only a reset heals it.
   */
@@ -65,7 +92,7 @@ class UpdateStage(p: NemoParams) extends Module {
     /** The slot neither updates nor reads. */
     val off = Input(Bool())
 
-    /** This line is cleared, in the place of stage 4's write in the next cycle; `off` as well. */
+    /** This line is cleared, in the place of the slot; `off` as well. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val part = Output(new LinePart(p))
     val updated = Valid(new Updated(p))
@@ -80,17 +107,13 @@ class UpdateStage(p: NemoParams) extends Module {
     if (p.features.effects.size == 1) false.B else RegEnable(io.rule.modifies, false.B, io.load)
   private val read = io.slot.read && io.slot.target.pipeline === io.pipeline && !io.off
   private val event = io.matched.matched && !io.off
-  private val access = Wire(new LineSelect(p))
-  access.line := Mux(io.slot.read, io.slot.target.line, io.matched.line)
-  access.words := Mux(
-    io.slot.read,
-    Mux(read, Mux(io.slot.walks, UIntToOH(io.slot.word, p.lineWords), Fill(p.lineWords, 1.U)), 0.U),
-    Mux(event, UIntToOH(io.matched.word, p.lineWords), 0.U)
-  )
-  private val modifies = event || (read && io.slot.target.effect && effect)
-  private val modified = Wire(new LineSelect(p))
-  modified.line := access.line
-  modified.words := Mux(modifies, access.words, 0.U)
+  private val access = Wire(new Access(p))
+  access.valid := event || read
+  access.line := Mux(io.clear.valid, io.clear.bits, Mux(io.slot.read, io.slot.target.line, io.matched.line))
+  access.word := (if (p.features.walks) Mux(io.slot.read, io.slot.word, io.matched.word) else io.matched.word)
+  access.whole := io.clear.valid || (io.slot.read && !io.slot.walks)
+  private val modified = WireDefault(access)
+  modified.valid := event || (read && io.slot.target.effect && effect) || io.clear.valid
 
   private val operands = Module(new OperandStage(p))
   private val ofLine = if (p.features.ofLine) loaded(io.rule.ofLine) else false.B
@@ -112,52 +135,65 @@ class UpdateStage(p: NemoParams) extends Module {
   private val line = RegNext(io.slot.request.address >> 6)
   operands.io.operands := VecInit(effectOperand, ownOperand, CounterWidth.repeat(line, RegNext(width), p))
 
-  // Hazards: which of the accessed words the slots before have in flight.
-  private val inFlight = Seq.iterate(modified, window + 1)(later => quiet(later)).tail
-  private val touched = inFlight.map(m => Mux(m.line === access.line, m.words & access.words, 0.U))
+  // Hazards: which slots before have something accessed in flight.
+  private val inFlight = Seq.iterate(modified, window + 1)(quiet).tail
+  private[nemo] val written = Wire(new LineSelect(p))
+  written.line := inFlight.last.line
+  written.words := RegNext(inFlight(window - 2).words, 0.U)
+  private val sameLine = inFlight.map(m => SixInputs.equal(access.line, m.line, p.lineBits))
+  private val touched = inFlight.zip(sameLine).map { case (m, same) => same && access.meets(m) }
 
+  // A line goes without what is being written, and a word is not read where a slot before has it.
   private val states = Module(new StateArray(p))
   states.io.read.line := access.line
-  states.io.read.words := access.words & ~touched.reduce(_ | _)
+  private val lineRead = access.valid && access.whole
+  private val narrowed = Mux(lineRead, sameLine.last, access.valid && !touched.reduce(_ || _))
+  states.io.read.words := VecInit.tabulate(p.lineWords) { k =>
+    Mux(lineRead, !(narrowed && written.words(k)), narrowed && access.word === k.U)
+  }.asUInt
 
   // Stage 1: of one word it is the youngest that counts; of a line's words each may have another.
-  private val hits = touched.map(RegNext(_, 0.U))
-  private val oneWord = RegNext(!io.slot.read || io.slot.walks)
-  private val any = hits.map(_.orR)
-  private val takes = any.zip(any.scanLeft(false.B)(_ || _)).map { case (hit, younger) => hit && !(oneWord && younger) }
+  private val hits = touched.map(RegNext(_, false.B))
+  private val oneWord = RegNext(!access.whole)
+  private val takes = hits.zip(hits.scanLeft(false.B)(_ || _)).map { case (hit, younger) =>
+    hit && !(oneWord && younger)
+  }
 
-  // Stage 2: the word, from its bank or from the slot four before. Values are zero where they are not taken, so they are
-  // joined by OR: those of three and two before with the state, in stage 3.
+  // Stage 2: the word, from its bank or from the slots four and three before. Values are zero where they are not taken, so
+  // they are joined by OR: that of two before with the state, in stage 3.
   private[nemo] val result = Wire(new InFlight(p))
-  private val resultParity = result.data.xorR ^ result.bad
+  private val resultParity = SixInputs.xorR(result.data, p.wordBits) ^ result.bad
   private val before = RegNext(result)
   private val beforeParity = RegNext(resultParity)
   private def ifTaken[T <: Data](take: Bool, value: T): T = RegNext(Mux(take, value, 0.U.asTypeOf(value)))
   private val fourth = ifTaken(takes(3), word(before.data, beforeParity))
-  private val third = ifTaken(RegNext(takes(2), false.B), before)
+  private val third = ifTaken(takes(2), result)
+  private val thirdParity = ifTaken(takes(2), resultParity)
   private val second = ifTaken(RegNext(takes(1), false.B), result)
-  private val state = RegNext((fourth.data +: states.io.words.map(_.data)).reduce(_ | _))
-  private val parity = RegNext((fourth.parity +: states.io.words.map(_.parity)).reduce(_ || _))
+  private val joined = Seq(word(third.data, thirdParity), fourth) ++ states.io.words
+  private val stored = RegNext(joined.map(_.asUInt).reduce(_ | _)).asTypeOf(new StateWord(p))
 
   // Stages 3 and 4: the loop.
   private val chain = ShiftRegister(takes(0), 2, false.B, true.B)
   private val alu = Module(new UpdateAlu(p))
   alu.io.operand := operands.io.result
-  alu.io.state := state | third.data | second.data
+  alu.io.state := stored.data | second.data
   alu.io.chain := chain
-  alu.io.zero := io.clear.valid
+  private val cleared = ShiftRegister(io.clear.valid, 3, false.B, true.B)
+  alu.io.zero := cleared
   private val healed = delayed(io.slot.read && loaded(io.rule.heals), 3)
-  private val stateBad = second.bad || third.bad || (state.xorR ^ parity)
+  private val stateBad = second.bad || SixInputs.xorR(stored.asUInt, 1 + p.wordBits)
   result.data := alu.io.result
-  result.bad := RegNext(!healed && !io.clear.valid && Mux(chain, result.bad, stateBad))
+  result.bad := RegNext(!healed && !cleared && Mux(chain, result.bad, stateBad))
 
-  private[nemo] val written = inFlight.last
-  private val clearing = RegNext(io.clear.valid, false.B)
-  states.io.write.line := Mux(clearing, RegNext(io.clear.bits), written.line)
-  states.io.write.words := Mux(clearing, Fill(p.lineWords, 1.U), written.words)
+  states.io.write := written
   states.io.value := word(result.data, resultParity)
 
-  io.part.hits := hits
+  for ((hit, (m, touches)) <- io.part.hits.zip(inFlight.zip(touched))) {
+    hit.valid := RegNext(touches && read, false.B)
+    hit.word := RegNext(Mux(touches && read, m.word, 0.U))
+    hit.whole := RegNext(touches && read && m.whole)
+  }
   io.part.fourth := ifTaken(read, states.io.value)
   io.part.stored := states.io.words
   io.part.third := third
@@ -181,10 +217,11 @@ class UpdateStage(p: NemoParams) extends Module {
     word
   }
 
-  private def quiet(select: LineSelect): LineSelect = {
-    val next = Wire(new LineSelect(p))
-    next.line := RegNext(select.line)
-    next.words := RegNext(select.words, 0.U)
+  /** The access a slot later. */
+  private def quiet(access: Access): Access = {
+    val next = Reg(new Access(p))
+    next := access
+    when(reset.asBool) { next.valid := false.B }
     next
   }
 }

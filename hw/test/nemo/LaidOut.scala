@@ -16,6 +16,6 @@ object LaidOut {
   def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int): Unit = {
     for ((port, digit) <- field.shift.zip(AddressField.digits(shift, field.p))) port.poke(digit)
     field.mask.poke((mask >> shift) & ((BigInt(1) << bits) - 1))
-    field.beyond.poke((mask >> (shift + bits)) << (shift + bits))
+    field.beyond.poke((mask >> (shift + bits)) << shift)
   }
 }

@@ -12,21 +12,29 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   /** A word of a part: in the array (0) or on its way from the slot so many before. */
   private case class Word(from: Int, data: BigInt, bad: Boolean)
 
-  private case class Part(pipeline: Int, walk: Boolean, word: Int, words: Map[Int, Word])
+  /** `hits`: which slots before change a word of it, or all words. */
+  private case class Part(pipeline: Int, walk: Boolean, word: Int, words: Map[Int, Word], hits: Map[Int, Option[Int]])
 
   /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. Right before a walk's word
     * is its word before, so that it has none.
     */
   private def random(of: Random, first: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
     val pipeline = of.nextInt(p.pipelines)
-    def words(ks: Seq[Int], at: Int): Map[Int, Word] = ks.map { k =>
-      val any = of.nextInt(UpdateStage.window + 1)
-      val from = if (any == 1 && at > first) 0 else any
-      val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else passing(pipeline, at - from)
-      k -> Word(from, data, bad)
-    }.toMap
-    if (of.nextInt(3) > 0) Seq(Part(pipeline, walk = false, 0, words(0 until p.lineWords, first)))
-    else (0 until p.lineWords).map(k => Part(pipeline, walk = true, k, words(Seq(k), first + k)))
+    def part(ks: Seq[Int], at: Int, walk: Boolean): Part = {
+      val hits = (for (d <- 1 to UpdateStage.window if d > 1 || at == first) yield of.nextInt(5) match {
+        case 0     => Some(d -> None)
+        case 1 | 2 => Some(d -> Some(ks(of.nextInt(ks.size))))
+        case _     => None
+      }).flatten.toMap
+      val words = ks.map { k =>
+        val from = (1 to UpdateStage.window).find(d => hits.get(d).exists(_.forall(_ == k))).getOrElse(0)
+        val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else passing(pipeline, at - from)
+        k -> Word(from, data, bad)
+      }.toMap
+      Part(pipeline, walk, ks.head, words, hits)
+    }
+    if (of.nextInt(3) > 0) Seq(part(0 until p.lineWords, first, walk = false))
+    else (0 until p.lineWords).map(k => part(Seq(k), first + k, walk = true))
   }
 
   private def odd(x: BigInt): Boolean = x.bitCount % 2 == 1
@@ -60,21 +68,27 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           def arrived(later: Int) = slots.lift(cycle - UpdateStage.partLatency - later).flatten
           for ((part, i) <- dut.io.parts.zipWithIndex) {
             def own(later: Int) = arrived(later).filter(_.pipeline == i)
-            def takes(later: Int, d: Int) = own(later).exists(_.words.values.exists(_.from == d))
+            def takes(later: Int, d: Int) = own(later).exists(_.hits.contains(d))
             // Of a slot that is not read, nor has anything in flight, nothing comes.
             def value(later: Int, d: Int) =
               if (takes(later, d)) passing(i, cycle - UpdateStage.partLatency - later - d) else (BigInt(0), false)
-            for (d <- 1 to UpdateStage.window)
-              part.hits(d - 1).poke(own(0).fold(0)(_.words.filter(_._2.from == d).keys.map(1 << _).sum))
+            for (d <- 1 to UpdateStage.window; port = part.hits(d - 1); hit = own(0).flatMap(_.hits.get(d))) {
+              port.valid.poke(hit.isDefined)
+              port.whole.poke(hit.exists(_.isEmpty))
+              port.word.poke(hit.flatten.getOrElse(0))
+            }
             val (data, bad) = value(0, 4)
             part.fourth.data.poke(data)
             part.fourth.parity.poke(odd(data) ^ bad)
             for (k <- 0 until p.lineWords) {
-              val word = own(1).flatMap(_.words.get(k)).filter(_.from == 0)
+              // What slots behind the one four before have is stored as it was, good or bad.
+              val word = own(1).flatMap(_.words.get(k)).filter(_.from < UpdateStage.window).map { word =>
+                if (word.from == 0) word else Word(0, BigInt(64, of), of.nextBoolean())
+              }
               part.stored(k).data.poke(word.fold(BigInt(0))(_.data))
               part.stored(k).parity.poke(word.exists(w => odd(w.data) ^ w.bad))
             }
-            for ((port, later, d) <- Seq((part.third, 2, 3), (part.second, 2, 2), (part.first, 3, 1))) {
+            for ((port, later, d) <- Seq((part.third, 1, 3), (part.second, 2, 2), (part.first, 3, 1))) {
               val (data, bad) = value(later, d)
               port.data.poke(data)
               port.bad.poke(bad)

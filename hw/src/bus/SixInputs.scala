@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.bus
+
+import chisel3._
+import chisel3.util._
+
+/** A row of look-ups, one from each of `inputs` words. */
+class SixInputsRow(name: String, inputs: Int, width: Int, f: Seq[UInt] => UInt) extends RawModule with MappedAlone {
+  require(inputs >= 1 && inputs <= 6, s"inputs: 1 to 6, not $inputs")
+  override def desiredName: String = s"${name}Row_$width"
+  val in = IO(Input(Vec(inputs, UInt(width.W))))
+  val out = IO(Output(UInt(width.W)))
+  out := f(in)
+}
+
+/** Trees of look-ups of six inputs. Combinational.
+  *
+  * A mapper that sees such a tree as one makes it anew by halves, and fills no look-up with more than four or five bits.
+  */
+object SixInputs {
+  private def row(name: String, width: Int, words: Seq[UInt], f: Seq[UInt] => UInt): UInt = {
+    val row = Module(new SixInputsRow(name, words.size, width, f))
+    row.in := words
+    row.out
+  }
+
+  /** `count` parts of a word of `bits` bits, zeros above it. */
+  private def parts(word: UInt, bits: Int, count: Int): Seq[UInt] = {
+    val part = (bits + count - 1) / count
+    val padded = word.pad(count * part)
+    Seq.tabulate(count)(i => padded((i + 1) * part - 1, i * part))
+  }
+
+  /** Odd parity, of a word of `bits` bits. */
+  def xorR(word: UInt, bits: Int): Bool =
+    if (bits <= 6) word.xorR
+    else {
+      val part = (bits + 5) / 6
+      xorR(row("Parity", part, parts(word, bits, 6), _.reduce(_ ^ _)), part)
+    }
+
+  /** Of words of `width` bits the one that `digit` numbers, or the first; no bits but those of `mask`. */
+  def choice(words: Seq[UInt], digit: UInt, width: Int, mask: Option[UInt] = None): UInt = {
+    val count = words.size
+    val digits = (0 until log2Ceil(count)).map(i => Fill(width, digit(i)))
+    def chosen(in: Seq[UInt]): UInt = {
+      val (from, by) = (in.take(count), in.slice(count, count + digits.size))
+      val at = Seq.tabulate(count)(n =>
+        by.zipWithIndex.map { case (b, i) => if (((n >> i) & 1) == 1) b else ~b }.reduce(_ & _)
+      )
+      val others = from.zip(at).tail.map { case (word, here) => word & here }.reduce(_ | _)
+      val first = from.head & (~at.tail.reduce(_ | _)).asUInt
+      (first | others) & in.lift(count + digits.size).getOrElse(Fill(width, 1.U))
+    }
+    val all = (words ++ digits ++ mask).map(_.pad(width)(width - 1, 0))
+    if (all.size <= 6) row("Choice", width, all, chosen) else chosen(all)
+  }
+
+  /** Whether `f` of a bit of each is set anywhere, three pairs a look-up. */
+  private def anyPair(name: String, a: UInt, b: UInt, bits: Int, f: (UInt, UInt) => UInt): Bool =
+    if (bits <= 3) f(a, b).orR
+    else {
+      val pairs = parts(a, bits, 3).zip(parts(b, bits, 3)).flatMap { case (a, b) => Seq(a, b) }
+      row(name, (bits + 2) / 3, pairs, _.grouped(2).map(pair => f(pair(0), pair(1))).reduce(_ | _)).orR
+    }
+
+  /** Whether one of `bits` bits is set in both. */
+  def meet(a: UInt, b: UInt, bits: Int): Bool = anyPair("Meet", a, b, bits, _ & _)
+
+  /** Whether they are the same, of `bits` bits both. */
+  def equal(a: UInt, b: UInt, bits: Int): Bool = !anyPair("Differ", a, b, bits, _ ^ _)
+}
