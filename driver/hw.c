@@ -112,6 +112,7 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	unsigned int pipeline;
 	int err;
 
+	hw->excused = 0;
 	/* The windows are at multiples of their size, wherever the region begins. */
 	hw->effect = ALIGN(hw->region, window) - hw->region;
 	hw->snapshot = hw->effect + window;
@@ -156,6 +157,8 @@ int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 	ktime_t limit = ktime_add_ms(ktime_get(), CLEAR_TIMEOUT_MS);
 	u64 status;
 
+	/* A clear empties the latch, which is what pends; the message of it may be on its way. */
+	hw->excused |= anemone_hw_read(hw, ANEMONE_INTERRUPT_PENDING) & (2ULL << pipeline);
 	anemone_hw_write(hw, at + ANEMONE_PIPELINE_CONTROL, ANEMONE_PIPELINE_CONTROL_CLEAR_MASK);
 	for (;;) {
 		bool late = ktime_after(ktime_get(), limit);
@@ -171,8 +174,7 @@ int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 		}
 		usleep_range(20, 100);
 	}
-	/* A clear leaves the interrupt's vector as it is, and its message may be on its way. */
-	hw->excused |= anemone_hw_read(hw, ANEMONE_INTERRUPT_PENDING) & (2ULL << pipeline);
+	/* A clear leaves the interrupt's vector as it is. */
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, 2ULL << pipeline);
 	return READ_ONCE(hw->failed) ? -EIO : 0;
 }

@@ -122,7 +122,7 @@ static void take_turns(struct work_struct *work)
 
 int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count, u32 period_ms)
 {
-	if (telemetry->rotation)
+	if (READ_ONCE(telemetry->rotation))
 		return -EBUSY;
 	if (telemetry->parts != 1)
 		return -EOPNOTSUPP;
@@ -151,8 +151,8 @@ static int device_keys(const struct anemone_part *part, const u64 *keys, u32 cou
 	return err;
 }
 
-int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count,
-			   u32 period_ms, u64 *sweep_ns)
+static int start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
+		 u64 *sweep_ns)
 {
 	struct anemone_part *part = &telemetry->part[0];
 	int err = anemone_rotation_check(telemetry, count, period_ms);
@@ -204,13 +204,28 @@ free:
 	return err;
 }
 
+int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count,
+			   u32 period_ms, u64 *sweep_ns)
+{
+	int err;
+
+	mutex_lock(&telemetry->rotation_lock);
+	err = start(telemetry, keys, count, period_ms, sweep_ns);
+	mutex_unlock(&telemetry->rotation_lock);
+	return err;
+}
+
 int anemone_rotation_stop(struct anemone_telemetry *telemetry)
 {
-	struct anemone_rotation *rotation = telemetry->rotation;
 	struct anemone_part *part = &telemetry->part[0];
+	struct anemone_rotation *rotation;
 
-	if (!rotation)
+	mutex_lock(&telemetry->rotation_lock);
+	rotation = telemetry->rotation;
+	if (!rotation) {
+		mutex_unlock(&telemetry->rotation_lock);
 		return -ENOENT;
+	}
 	cancel_delayed_work_sync(&rotation->work);
 	mutex_lock(&part->ctl->lock);
 	telemetry->rotation = NULL;
@@ -220,25 +235,37 @@ int anemone_rotation_stop(struct anemone_telemetry *telemetry)
 		anemone_part_start(part);
 	}
 	mutex_unlock(&part->ctl->lock);
+	mutex_unlock(&telemetry->rotation_lock);
 	free_rotation(rotation);
 	return 0;
+}
+
+static int turn_of(struct anemone_rotation *rotation, u32 index, u32 count, u64 *values,
+		   struct anemone_turns *turns)
+{
+	u32 counters;
+	int err;
+
+	if (!rotation)
+		return -ENOENT;
+	counters = rotation->telemetry->region_counters;
+	if (index >= rotation->count || count > counters)
+		return -ERANGE;
+	mutex_lock(&rotation->lock);
+	err = rotation->err;
+	*turns = rotation->turns[index];
+	memcpy(values, rotation->values + (size_t)index * counters, count * sizeof(*values));
+	mutex_unlock(&rotation->lock);
+	return err;
 }
 
 int anemone_rotation_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
 			  struct anemone_turns *turns)
 {
-	struct anemone_rotation *rotation = telemetry->rotation;
 	int err;
 
-	if (!rotation)
-		return -ENOENT;
-	if (index >= rotation->count || count > telemetry->region_counters)
-		return -ERANGE;
-	mutex_lock(&rotation->lock);
-	err = rotation->err;
-	*turns = rotation->turns[index];
-	memcpy(values, rotation->values + (size_t)index * telemetry->region_counters,
-	       count * sizeof(*values));
-	mutex_unlock(&rotation->lock);
+	mutex_lock(&telemetry->rotation_lock);
+	err = turn_of(telemetry->rotation, index, count, values, turns);
+	mutex_unlock(&telemetry->rotation_lock);
 	return err;
 }

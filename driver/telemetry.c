@@ -99,6 +99,7 @@ static struct anemone_telemetry *new_telemetry(const struct anemone_spec *spec, 
 	kref_init(&telemetry->ref);
 	mutex_init(&telemetry->notify_lock);
 	mutex_init(&telemetry->read_lock);
+	mutex_init(&telemetry->rotation_lock);
 	telemetry->chunk = kvmalloc_array(CHUNK * ANEMONE_CHANNELS_MAX, parts * sizeof(u64),
 					  GFP_KERNEL_ACCOUNT);
 	if (!telemetry->chunk) {
@@ -193,6 +194,8 @@ int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 regi
 			continue;
 		mutex_lock(&part->ctl->lock);
 		err = anemone_controller_usable(part->ctl);
+		if (!err && telemetry->rotation)
+			err = -EBUSY;
 		if (!err)
 			err = region < 0 ? anemone_part_unmap(part, device_key)
 					 : anemone_part_map(part, device_key, region);
@@ -231,6 +234,8 @@ static int read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 firs
 		err = anemone_controller_usable(part->ctl);
 		if (!err && !anemone_part_installed(part))
 			err = -ENODEV;
+		if (!err && effect && telemetry->rotation)
+			err = -EBUSY;
 		if (!err)
 			err = anemone_part_read(part, effect, first, count, values + channel,
 						telemetry->channels);
@@ -252,7 +257,7 @@ int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effe
 {
 	u64 all = (u64)telemetry->regions * telemetry->region_counters;
 
-	if (effect && telemetry->rotation)
+	if (effect && READ_ONCE(telemetry->rotation))
 		return -EBUSY;
 	if (first > all || count > all - first)
 		return -ERANGE;
@@ -330,11 +335,8 @@ EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
 
 static int translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
 {
-	int err;
+	int err = anemone_telemetry_map(telemetry, key, region);
 
-	if (telemetry->rotation)
-		return -EBUSY;
-	err = anemone_telemetry_map(telemetry, key, region);
 	anemone_telemetry_flush(telemetry);
 	return err;
 }

@@ -21,7 +21,8 @@ struct anemone_telemetry {
 	u32 regions, region_counters, granule; /* the same on every part */
 	unsigned int channels;		       /* of all parts together */
 	struct list_head pages;		       /* of callers' memory that is mapped: rights.c */
-	struct anemone_rotation *rotation;
+	struct mutex rotation_lock; /* its start, its end and who looks at it; before its own */
+	struct anemone_rotation *rotation; /* changes under the controller's lock as well */
 	struct anemone_snapshot *snapshot; /* in shared memory, from the first mmap(2) on */
 
 	/* Who is told: a file and its eventfd, under the controller's lock, or a callback. */
@@ -47,7 +48,10 @@ void anemone_telemetry_remove(struct anemone_telemetry *telemetry);
 struct anemone_telemetry *anemone_telemetry_get(struct anemone_telemetry *telemetry);
 void anemone_telemetry_put(struct anemone_telemetry *telemetry);
 
-/* On every part that has the key; region < 0 unmaps it. Posted: _flush waits until it is so. */
+/*
+ * On every part that has the key; region < 0 unmaps it. Posted: _flush waits until it is so.
+ * -EBUSY: a rotation goes on.
+ */
 int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 region);
 void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
 /*

@@ -23,17 +23,20 @@ unpacked() {
     if [ -d "$cache/$name" ]; then return 0; fi
     printf 'oldest kernel: fetching %s into %s (once)\n' "$*" "$cache/$name" >&2
     work=$(mktemp -d "$cache/.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
     if ! (cd "$work" && apt-get -q download "$@") >"$cache/$name.log" 2>&1; then
-        rm -rf "$work"
-        stop "apt does not have $* (Debian 12 does; apt-get update?), see $cache/$name.log"
+        # The archive has a newer one than that of the headers here.
+        if [ "$name" = image ]; then rm -rf "$cache/headers"; fi
+        stop "apt does not have $* (Debian 12 does; apt-get update, and again?), see $cache/$name.log"
     fi
-    for deb in "$work"/*.deb; do dpkg-deb -x "$deb" "$work"; done
+    for deb in "$work"/*.deb; do dpkg-deb -x "$deb" "$work" || exit 1; done
     rm "$work"/*.deb
     # Its Makefile names the other package's place.
     for makefile in "$work"/usr/src/*/Makefile; do
         if [ -e "$makefile" ]; then sed -i "s,^include /usr/src/,include $cache/$name/usr/src/," "$makefile"; fi
     done
     mv "$work" "$cache/$name"
+    trap - EXIT
 }
 
 mkdir -p "$cache"

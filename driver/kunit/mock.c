@@ -93,7 +93,6 @@ static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 inde
 		   anemone_cut(rule->notify_operand, width)))
 		return;
 	pipeline->notifications++;
-	pipeline->pending = true;
 	if (!pipeline->latch)
 		pipeline->latch = ANEMONE_PUT(PIPELINE_NOTIFICATION_VALID, 1) |
 				  ANEMONE_PUT(PIPELINE_NOTIFICATION_CHANNEL, channel) |
@@ -135,7 +134,7 @@ static u64 pending(struct mock *mock)
 	unsigned int p;
 
 	for (p = 0; p < MOCK_PIPELINES; p++)
-		if (mock->pipeline[p].pending)
+		if (mock->pipeline[p].latch)
 			vectors |= 2ULL << p;
 	return vectors;
 }
@@ -203,22 +202,17 @@ static void acknowledge(struct mock *mock, u64 vectors)
 {
 	unsigned int p;
 
-	for (p = 0; p < MOCK_PIPELINES; p++) {
-		if (vectors & 2ULL << p) {
+	for (p = 0; p < MOCK_PIPELINES; p++)
+		if (vectors & 2ULL << p)
 			mock->pipeline[p].latch = 0;
-			mock->pipeline[p].pending = false;
-		}
-	}
 }
 
 static void clear(struct mock_pipeline *pipeline)
 {
 	struct anemone_rule rule = pipeline->rule;
-	bool pending = pipeline->pending;
 
 	memset(pipeline, 0, sizeof(*pipeline));
 	pipeline->rule = rule;
-	pipeline->pending = pending;
 }
 
 static void write_register(struct anemone_hw *hw, u32 offset, u64 value)

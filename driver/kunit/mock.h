@@ -23,7 +23,6 @@ struct mock_pipeline {
 	u64 table[MOCK_TABLE];
 	u64 states[MOCK_CHANNELS][MOCK_STATES];
 	u64 matched, unmapped, out_of_range, notifications, latch;
-	bool pending; /* its interrupt, which a clear leaves as it is */
 };
 
 struct mock {

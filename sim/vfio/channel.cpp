@@ -75,8 +75,11 @@ void Channel::accepted() {
         guest_ = kAsked;
     } else {
         const Access& access = accesses_.front();
-        if (!access.write)
-            reads_[accepted_ % kIds].push_back(access.address);
+        const uint64_t line = lineOf(access.address);
+        if (access.write)
+            writes_[accepted_ % kIds].push_back(line);
+        else
+            reads_[accepted_ % kIds].push_back({line, written_.count(line) != 0});
         accesses_.pop_front();
         ++accepted_;
         ++pending_;
@@ -96,10 +99,12 @@ void Channel::takeRead() {
         }
         return;
     }
-    std::deque<uint64_t>& asked = reads_[pins_.r.id % kIds];
+    std::deque<Read>& asked = reads_[pins_.r.id % kIds];
     const uint64_t holds = word(data, 0);
-    const bool its = !asked.empty() && (holds == lineOf(asked.front()) || (kRatio && !holds));
-    if (!its || pins_.r.resp)
+    const auto its = [&](const Read& read) {
+        return holds == read.line || (kRatio && !holds && !read.written);
+    };
+    if (asked.empty() || pins_.r.resp || !its(asked.front()))
         fail("an answer that is not that of its read");
     asked.pop_front();
     --pending_;
@@ -110,8 +115,12 @@ void Channel::takeWritten() {
         guest_ = kNone;
         return;
     }
-    if (!pending_ || pins_.b.resp)
+    std::deque<uint64_t>& asked = writes_[pins_.b.id % kIds];
+    if (asked.empty() || pins_.b.resp)
         fail("a write fails");
+    if (kRatio)
+        written_.insert(asked.front());
+    asked.pop_front();
     --pending_;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <unordered_set>
 
 #include "expander.h"
 
@@ -61,7 +62,15 @@ private:
     Offered offered_ = kNothing;
     bool write_ = false, address_ = false, data_ = false; // what of it is not accepted yet
     std::optional<Line> line_;
-    std::array<std::deque<uint64_t>, kIds> reads_; // on their way: addresses, by id
+    // On their way, by id: addresses; of a read, whether its line was written before it was asked
+    // for.
+    struct Read {
+        uint64_t line;
+        bool written;
+    };
+    std::array<std::deque<Read>, kIds> reads_;
+    std::array<std::deque<uint64_t>, kIds> writes_;
+    std::unordered_set<uint64_t> written_; // lines, in flat memory mode
     uint64_t pending_ = 0, accepted_ = 0;
 };
 

@@ -94,7 +94,7 @@ def server(tools: Tools) -> Iterator[Server]:
 
 
 def set_up(guest: Guest) -> None:
-    guest.run("insmod /mod/anemone.ko; mkdir -p /run")
+    guest.run("insmod /mod/anemone.ko && mkdir -p /run")
     for c in range(CHANNELS):
         guest.run(f"""
             set -e
@@ -105,7 +105,7 @@ def set_up(guest: Guest) -> None:
             echo every >policy
             echo start >mode
             until grep ready mode; do :; done
-            ! echo {2 * NEAR_LINES} >near_lines # not while it runs
+            if echo {2 * NEAR_LINES} >near_lines; then exit 1; fi # not while it runs
         """)
     guest.run("anemonectl add -f /rules.toml")
 
@@ -132,7 +132,9 @@ def test_flat_memory_mode(server: Server, tools: Tools) -> None:
         by_page = play()
         assert (misses(guest), counted(guest)) == (by_page, model.counts())
         # Lines stay where they are, and the driver tells the device what it was told; counts go.
-        guest.run(f"echo 1 >{DEVICE}/reset && cat {SYSFS}/flat?/mode")
+        guest.run(
+            f"echo 1 >{DEVICE}/reset && [ $(cat {SYSFS}/flat?/mode | grep -c ready) = {CHANNELS} ]"
+        )
         before = model.counts()
         by_page = play()
         since = [

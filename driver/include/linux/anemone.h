@@ -57,7 +57,7 @@ struct anemone_turns {
  * *sweep_ns: until all have had a turn. _turn has what the key of an index counted in its last one.
  * Keys are mapped and read with effect by nobody else meanwhile (-EBUSY). -EINVAL: keys are named
  * twice, are too many, or the period is out of its range; -ERANGE: the telemetry's filter lets no
- * address of a key pass; -EOPNOTSUPP: it is on several controllers. Not side by side.
+ * address of a key pass; -EOPNOTSUPP: it is on several controllers.
  */
 int anemone_rotate(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
 		   u64 *sweep_ns);

@@ -49,7 +49,8 @@ object AddressField {
     val (high, low) = (shift >> 3, shift(2, 0))
     def reaches(most: Int): Bool = high < (most >> 3).U || (high === (most >> 3).U && low <= (most & 7).U)
     field.mask := Mux(shift < p.addressBits.U, field.shifted(mask), 0.U)
-    field.beyond := VecInit.tabulate((p.addressBits - bits).max(0))(i => mask(bits + i) && reaches(i)).asUInt
+    val beyond = (bits until p.addressBits).map(i => mask(i) && reaches(i - bits))
+    field.beyond := (if (beyond.isEmpty) 0.U else VecInit(beyond).asUInt)
     field
   }
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /*
  * A 32-bit program that makes every call of the device: what it says and is told has to mean the
  * same. Without a C library, as there is none of 32 bits; ends with the line of what is wrong.
