@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import circt.stage.ChiselStage
 import org.scalatest.flatspec.AnyFlatSpec
 
 class NemoParamsSpec extends AnyFlatSpec {
@@ -46,5 +47,10 @@ class NemoParamsSpec extends AnyFlatSpec {
   it should "promise what the contract says" in {
     assert(TelemetryEngine.eventLatency <= 9)
     assert(TelemetryEngine.readLatency <= 9)
+  }
+
+  it should "make an engine of as few and as many address bits as it allows" in {
+    for (bits <- Seq(8, 16, 52))
+      ChiselStage.emitCHIRRTL(new TelemetryEngine(NemoParams(pipelines = 1, channels = 1, addressBits = bits)))
   }
 }
