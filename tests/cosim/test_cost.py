@@ -16,11 +16,11 @@ from tests.cosim.conftest import BootGuest
 COUNTERS, RECORDS, EVENTS = 8192, 8192, 8
 WOKEN = 5  # the mark behind a wait
 # Instructions that these may cost, and below which something was not counted; docs/driver.md has
-# the measured ones.
+# the measured ones. None of what waits: on a busy host the guest's idle loop polls and does not
+# halt, and that counts.
 LIMITS = {
     "counter": (16, 150),
     "poll": (1000, 8000),
-    "notification": (4000, 20000),
     "sample": (8, 40),
 }
 

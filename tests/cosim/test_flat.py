@@ -142,5 +142,5 @@ def test_flat_memory_mode(server: Server, tools: Tools) -> None:
             for now, then in zip(model.counts(), before, strict=True)
         ]
         assert (misses(guest), counted(guest)) == (by_page, since)
-        guest.run("anemonectl rm misses && rmmod anemone")
+        guest.run("anemonectl rm misses && until rmmod anemone; do sleep 0.1; done")
         guest.kernel_log()
