@@ -30,7 +30,7 @@ static int open(struct inode *inode, struct file *filp)
 void anemone_file_remove(struct anemone_file *file, struct anemone_telemetry *telemetry)
 {
 	xa_erase(&file->telemetries, telemetry->id);
-	anemone_rotation_stop(telemetry);
+	anemone_rotate_stop(telemetry);
 	anemone_pages_remove(telemetry);
 	anemone_telemetry_remove(telemetry);
 }

@@ -256,7 +256,7 @@ static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
 	if (!rotate->count)
-		return anemone_rotation_stop(telemetry);
+		return anemone_rotate_stop(telemetry);
 	if (!anemone_may_name_physical())
 		return -EPERM;
 	err = anemone_rotation_check(telemetry, rotate->count, rotate->period_ms);
@@ -266,8 +266,7 @@ static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 			    array_size(rotate->count, sizeof(*keys)));
 	if (IS_ERR(keys))
 		return PTR_ERR(keys);
-	err = anemone_rotation_start(telemetry, keys, rotate->count, rotate->period_ms,
-				     &rotate->sweep_ns);
+	err = anemone_rotate(telemetry, keys, rotate->count, rotate->period_ms, &rotate->sweep_ns);
 	kvfree(keys);
 	return err;
 }
@@ -286,7 +285,7 @@ static long do_turn(struct anemone_file *file, struct anemone_turn *argument)
 	values = kvmalloc_array(argument->count, sizeof(*values), GFP_KERNEL);
 	if (!values)
 		return -ENOMEM;
-	err = anemone_rotation_turn(telemetry, argument->index, argument->count, values, &turns);
+	err = anemone_turn(telemetry, argument->index, argument->count, values, &turns);
 	if (!err && copy_to_user(u64_to_user_ptr(argument->values), values,
 				 argument->count * sizeof(*values)))
 		err = -EFAULT;

@@ -2,6 +2,7 @@
 /* Time multiplexing of one controller's telemetry. */
 #include <linux/bitmap.h>
 #include <linux/err.h>
+#include <linux/export.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -204,8 +205,8 @@ free:
 	return err;
 }
 
-int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count,
-			   u32 period_ms, u64 *sweep_ns)
+int anemone_rotate(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
+		   u64 *sweep_ns)
 {
 	int err;
 
@@ -214,8 +215,9 @@ int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys,
 	mutex_unlock(&telemetry->rotation_lock);
 	return err;
 }
+EXPORT_SYMBOL_GPL(anemone_rotate);
 
-int anemone_rotation_stop(struct anemone_telemetry *telemetry)
+int anemone_rotate_stop(struct anemone_telemetry *telemetry)
 {
 	struct anemone_part *part = &telemetry->part[0];
 	struct anemone_rotation *rotation;
@@ -239,6 +241,7 @@ int anemone_rotation_stop(struct anemone_telemetry *telemetry)
 	free_rotation(rotation);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(anemone_rotate_stop);
 
 static int turn_of(struct anemone_rotation *rotation, u32 index, u32 count, u64 *values,
 		   struct anemone_turns *turns)
@@ -259,8 +262,8 @@ static int turn_of(struct anemone_rotation *rotation, u32 index, u32 count, u64 
 	return err;
 }
 
-int anemone_rotation_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
-			  struct anemone_turns *turns)
+int anemone_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
+		 struct anemone_turns *turns)
 {
 	int err;
 
@@ -269,3 +272,4 @@ int anemone_rotation_turn(struct anemone_telemetry *telemetry, u32 index, u32 co
 	mutex_unlock(&telemetry->rotation_lock);
 	return err;
 }
+EXPORT_SYMBOL_GPL(anemone_turn);

@@ -20,13 +20,5 @@ static inline u32 anemone_rotation_batches(u32 keys, u32 regions)
 
 /* Whether it may: -EINVAL, too many keys or no such period; -EOPNOTSUPP; -EBUSY: one goes on. */
 int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count, u32 period_ms);
-/* Also -EBUSY: keys are mapped; -EINVAL: a key is named twice; -ERANGE: one is not the device's. */
-int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count,
-			   u32 period_ms, u64 *sweep_ns);
-/* -ENOENT: there is none. May not be called under the controller's lock. */
-int anemone_rotation_stop(struct anemone_telemetry *telemetry);
-/* Of key `index`: its last turn and `count` of its folded counters. */
-int anemone_rotation_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
-			  struct anemone_turns *turn);
 
 #endif

@@ -328,7 +328,7 @@ void anemone_unregister_telemetry(struct anemone_telemetry *telemetry)
 	mutex_lock(&telemetry->notify_lock);
 	telemetry->notify = NULL;
 	mutex_unlock(&telemetry->notify_lock);
-	anemone_rotation_stop(telemetry);
+	anemone_rotate_stop(telemetry);
 	anemone_telemetry_remove(telemetry);
 }
 EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
@@ -364,26 +364,6 @@ int anemone_snapshot(struct anemone_telemetry *telemetry, u32 first, u32 count, 
 	return anemone_telemetry_read(telemetry, false, false, first, count, values);
 }
 EXPORT_SYMBOL_GPL(anemone_snapshot);
-
-int anemone_rotate(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
-		   u64 *sweep_ns)
-{
-	return anemone_rotation_start(telemetry, keys, count, period_ms, sweep_ns);
-}
-EXPORT_SYMBOL_GPL(anemone_rotate);
-
-int anemone_rotate_stop(struct anemone_telemetry *telemetry)
-{
-	return anemone_rotation_stop(telemetry);
-}
-EXPORT_SYMBOL_GPL(anemone_rotate_stop);
-
-int anemone_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
-		 struct anemone_turns *turns)
-{
-	return anemone_rotation_turn(telemetry, index, count, values, turns);
-}
-EXPORT_SYMBOL_GPL(anemone_turn);
 
 u32 anemone_regions(const struct anemone_telemetry *telemetry)
 {

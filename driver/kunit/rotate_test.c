@@ -30,7 +30,7 @@ static u64 next_turn(struct kunit *test, struct anemone_telemetry *telemetry, u3
 
 	for (wait = 0; wait < 2000 && turn.turns <= had; wait++) {
 		usleep_range(500, 1000);
-		KUNIT_ASSERT_EQ(test, anemone_rotation_turn(telemetry, key, 1, &value, &turn), 0);
+		KUNIT_ASSERT_EQ(test, anemone_turn(telemetry, key, 1, &value, &turn), 0);
 	}
 	KUNIT_ASSERT_GT(test, turn.turns, had);
 	KUNIT_EXPECT_GE(test, turn.end_ns - turn.start_ns, PERIOD_MS * NSEC_PER_MSEC / 2);
@@ -54,12 +54,12 @@ static void sweep_time(struct kunit *test)
 			(struct anemone_field){ .mask = 0x1e00000, .shift = 21 }; /* 2 MiB */
 		telemetry = mock_add(test, mock_new(test), &spec);
 		KUNIT_ASSERT_EQ(test,
-				anemone_rotation_start(telemetry, keys_up_to(test, 32), 32,
-						       PERIOD_MS, &sweep),
+				anemone_rotate(telemetry, keys_up_to(test, 32), 32, PERIOD_MS,
+					       &sweep),
 				0);
 		KUNIT_EXPECT_EQ(test, sweep,
 				memory * PERIOD_MS * NSEC_PER_MSEC * width / 8 / (sram * SZ_2M));
-		KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
+		KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 	}
 	KUNIT_EXPECT_EQ(test, anemone_rotation_batches(1, 7), 1);
 	KUNIT_EXPECT_EQ(test, anemone_rotation_batches(7, 7), 1);
@@ -76,12 +76,10 @@ static void turns(struct kunit *test)
 	u64 had[5] = {}, sweep, seen[5] = {}, sent[5] = {};
 	unsigned int round, key, i;
 
-	KUNIT_ASSERT_EQ(test,
-			anemone_rotation_start(telemetry, keys_up_to(test, 5), 5, PERIOD_MS,
-					       &sweep),
+	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 5), 5, PERIOD_MS, &sweep),
 			0);
 	KUNIT_EXPECT_EQ(test, sweep, 3ULL * PERIOD_MS * NSEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, anemone_rotation_turn(telemetry, 5, 1, &sweep, NULL), -ERANGE);
+	KUNIT_EXPECT_EQ(test, anemone_turn(telemetry, 5, 1, &sweep, NULL), -ERANGE);
 	for (round = 0; round < 2; round++) {
 		for (key = 0; key < 5; key++) {
 			/* To all keys, for as long as the key that is looked at has no turn. */
@@ -97,8 +95,8 @@ static void turns(struct kunit *test)
 			seen[key] += next_turn(test, telemetry, key, had[key], &had[key]);
 		}
 	}
-	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
-	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), -ENOENT);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), -ENOENT);
 	KUNIT_EXPECT_EQ(test, telemetry->part[0].mapped, 0);
 	/* Of turns that went by unseen the counts are lost, so at most; and something was. */
 	for (key = 0, i = 0; key < 5; key++) {
@@ -117,9 +115,7 @@ static void nothing_lost_between_turns(struct kunit *test)
 	u64 had = 0, seen = 0, sweep;
 	unsigned int turn, i;
 
-	KUNIT_ASSERT_EQ(test,
-			anemone_rotation_start(telemetry, keys_up_to(test, 2), 2, PERIOD_MS,
-					       &sweep),
+	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 2), 2, PERIOD_MS, &sweep),
 			0);
 	for (turn = 0; turn < 5; turn++) {
 		mutex_lock(&mock->ctl->lock);
@@ -128,7 +124,7 @@ static void nothing_lost_between_turns(struct kunit *test)
 		mutex_unlock(&mock->ctl->lock);
 		seen += next_turn(test, telemetry, 1, had, &had);
 	}
-	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 	KUNIT_EXPECT_EQ(test, seen, 5 * 7);
 }
 
@@ -140,8 +136,7 @@ static void device_goes_meanwhile(struct kunit *test)
 	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
 	u64 sweep;
 
-	KUNIT_ASSERT_EQ(test, anemone_rotation_start(telemetry, keys_up_to(test, 9), 9, 1, &sweep),
-			0);
+	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 9), 9, 1, &sweep), 0);
 	msleep(20);
 	mutex_lock(&mock->ctl->lock);
 	mock->ctl->gone = true;
@@ -149,7 +144,7 @@ static void device_goes_meanwhile(struct kunit *test)
 	anemone_part_remove(&telemetry->part[0]);
 	mutex_unlock(&mock->ctl->lock);
 	msleep(20);
-	KUNIT_EXPECT_EQ(test, anemone_rotation_stop(telemetry), 0);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 }
 
 /* What others are told meanwhile, and of what cannot be rotated. */

@@ -24,8 +24,7 @@ constexpr unsigned kStates = BUILT_STATES; // words of 64 bits a channel of a pi
 constexpr unsigned kTable = BUILT_TABLE;   // entries of a pipeline's translation table
 constexpr unsigned kLines = kStates / kLineWords;
 constexpr unsigned kAddressBits = BUILT_ADDRESS_BITS;
-constexpr unsigned kRatio = BUILT_RATIO;    // far lines a near line; 0: no flat memory mode
-constexpr unsigned kTiers = kRatio ? 2 : 1; // memories of a channel
+constexpr unsigned kRatio = BUILT_RATIO; // far lines a near line; 0: no flat memory mode
 
 struct ControlPins {
     IData& awaddr;

@@ -39,8 +39,7 @@ void Channel::offer(bool accesses) {
     pins_.w.valid = data_;
 }
 
-// Data are the line's address, as memory wants it (memory.h), or in flat memory mode zero, until
-// they are written. That holds for what the guest writes,
+// Data are the line's address, as memory wants it (memory.h). That holds for what the guest writes,
 // too: the region drops it, whatever it is.
 void Channel::drive(const Access& access, unsigned id) {
     AddressPins& request = access.write ? pins_.aw : pins_.ar;

@@ -149,7 +149,8 @@ def places(mutant: Mutant, text: str) -> list[tuple[int, int]]:
     """The spans that a mutant replaces. Raises StaleError when there is none."""
     before, marked, after = re.split("[«»]", mutant.where)
     parts = (
-        r"\s*".join(map(re.escape, re.findall(r"\w+|\S", part))) for part in (before, marked, after)
+        r"\s*".join(map(re.escape, re.findall(r"\w+|\S", part))).replace(r"\#", r"\d+")
+        for part in (before, marked, after)
     )
     found = re.finditer(r"{}\s*({})\s*{}".format(*parts), text)
     spans = [match.span(1) for match in found]

@@ -61,7 +61,8 @@ struct anemone_turns {
  */
 int anemone_rotate(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
 		   u64 *sweep_ns);
-int anemone_rotate_stop(struct anemone_telemetry *telemetry); /* -ENOENT: there is none */
+/* -ENOENT: there is none. */
+int anemone_rotate_stop(struct anemone_telemetry *telemetry);
 int anemone_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 *values,
 		 struct anemone_turns *turns);
 

@@ -63,10 +63,10 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
             written = {line: value for line, value in later if value is not None}
             await world.answered(1 + len(later) - len(written), len(written))
             await world.settle()
-            for _, line, resp, data in world.answers.reads:
-                held = {OLD[line], written.get(line, OLD[line])}
-                assert resp != OKAY or data & (1 << 64) - 1 in held, f"{case}: {line}, {data:x}"
             holds = {line: {OLD[line], written.get(line, OLD[line])} for line in lines}
+            for _, line, resp, data in world.answers.reads:
+                value = data & (1 << 64) - 1
+                assert resp != OKAY or value in holds[line], f"{case}: {line}, {value:x}"
             for _, line, resp in world.answers.writes:
                 if resp == OKAY:
                     holds[line] = {written[line]}
