@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Listings 1 and 2 of the NEMO paper by the driver. While the host makes the accesses of a trace,
- * the counters are read again and again, with the effect that resets them; what was read in all is
- * printed. listings skew FIRST REGIONS: base pages of huge pages, from number FIRST on. listings
- * hotness PAGES: huge pages, from number 0 on.
+ * Listings 1 and 2 of the NEMO paper by the driver. While the host makes the accesses of a trace in
+ * two parts, the counters are read again and again, with the effect that resets them; what was read
+ * in all is printed, and how many accesses were counted before the second part. listings skew FIRST
+ * REGIONS: base pages of huge pages, from number FIRST on. listings hotness PAGES: huge pages, from
+ * number 0 on.
  */
 #include "telemetry.h"
 
 #define BASE_SHIFT 12
-#define ROUNDS 3   /* of reads, the first of them while the accesses are made */
+#define ROUNDS 3   /* of reads while the rest of the accesses is made */
 #define PIECE 1024 /* counters read by a call */
 
 static int fd;
@@ -55,9 +56,12 @@ int main(int argc, char** argv) {
 
     sums = calloc(count, sizeof(*sums));
     CHECK(sums);
-    ask("start %s", argv[1]);
-    gather(0, PIECE, sums);
+    ask("start");
+    do
+        gather(0, PIECE, sums);
+    while (!seen());
     printf("early %llu\n", seen());
+    ask("rest");
     for (i = 0; i < ROUNDS; i++)
         gather(0, count, sums);
     ask("wait");
