@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
+from anemone.rtl import builder
+from tests.known import known
+
 ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "formal"
 
 SYNTHESIS = """
 read_verilog -sv -DSYNTHESIS {source}
@@ -24,22 +30,33 @@ write_aiger {aiger}
 """
 
 
-def emitted(folder: Path, main: str, *words: str) -> Path:
-    """The folder, in which an object of hw/test wrote its SystemVerilog, asked by these words."""
-    command = [ROOT / "mill", "hw.test.runMain", main, str(folder), *words]
-    subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
-    return folder
+def emitted(name: str, main: str, *words: str) -> Path:
+    """The folder in which an object of hw/test wrote its SystemVerilog, asked by these words."""
+    tests = sorted((ROOT / "hw" / "test").rglob("*.scala"))
+    command = ["hw.test.runMain", main]
+    return builder.emit(WORK / name, lambda out: [*command, str(out), *words], tests)
 
 
-def proof(folder: Path, name: str) -> Path:
+def proof(name: str) -> Path:
     """The SystemVerilog of one of anemone.formal.EmitProof's."""
-    return emitted(folder, "anemone.formal.EmitProof", name) / name / f"{name}.sv"
+    return emitted(name, "anemone.formal.EmitProof", name) / name / f"{name}.sv"
+
+
+@functools.cache
+def tools() -> tuple[Path, ...]:
+    """The programs that a verdict depends on."""
+    return tuple(Path(shutil.which(name) or name) for name in ("yosys", "berkeley-abc"))
 
 
 def check(source: Path, work: Path, engine: str, proved: str) -> int | None:
     """The frame in which an output of the module that the file is named for is one; None: never,
     which ABC's engine says as `proved`.
     """
+    inputs = (source, source.stem, SYNTHESIS, engine, proved, *tools())
+    return known(inputs, lambda: _checked(source, work, engine, proved))
+
+
+def _checked(source: Path, work: Path, engine: str, proved: str) -> int | None:
     aiger, script = work / "proof.aig", work / "proof.ys"
     script.write_text(SYNTHESIS.format(source=source, top=source.stem, aiger=aiger))
     subprocess.run(["yosys", "-q", str(script)], check=True)

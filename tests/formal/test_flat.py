@@ -22,15 +22,15 @@ A_WHILE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
 
 
 @pytest.fixture(scope="session")
-def locks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def locks() -> Path:
     """The locks' property."""
-    return proof(tmp_path_factory.mktemp("locks"), "SetLocksProof")
+    return proof("SetLocksProof")
 
 
 @pytest.fixture(scope="session")
-def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lists() -> Path:
     """The lists'."""
-    return proof(tmp_path_factory.mktemp("lists"), "SwapListsReference")
+    return proof("SwapListsReference")
 
 
 def test_a_set_has_one_lock_and_a_lock_one_set(locks: Path, tmp_path: Path) -> None:

@@ -14,11 +14,14 @@ from fpga.synth import cost, page
 from fpga.synth.netlist import Netlist, unit_of
 from fpga.synth.rtl import block_ram
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
+from tests.known import known
 
 
 def test_small_configuration() -> None:
     """Cells, levels, and that the arrays are block RAM: one test, as it maps for minutes."""
-    measured = cost.small(WORK / "test")
+    made_of = [*(ROOT / "hw/src").rglob("*.scala"), *(ROOT / "fpga/synth").rglob("*")]
+    inputs = sorted(path for path in made_of if path.is_file() and path.suffix != ".pyc")
+    measured = known([*inputs, ROOT / "build.sc"], lambda: cost.small(WORK / "test"))
     levels = cost.limits()["levels"]
     wrong = cost.grown(measured, cost.baseline()) + cost.too_deep(measured, levels)
     units = measured["units"]
