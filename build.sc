@@ -37,10 +37,11 @@ object hw extends ScalaModule with ScalafmtModule {
   object test extends ScalaTests with TestModule.ScalaTest with ScalafmtModule {
     def sources = T.sources(millSourcePath)
     def ivyDeps = Agg(ivy"edu.berkeley.cs::chiseltest:${pins.chiseltest}")
-    // The Mill server may have been started by a shell that does not have Verilator's folder on its path.
+    // The Mill server may have been started by a shell that does not have Verilator's folder on its path. Nothing else of a
+    // shell: testCached runs again when this differs.
     def forkEnv = T.input {
       val tools = T.workspace / ".venv" / "bin"
-      T.env ++ Map("PATH" -> s"$tools:${T.env.getOrElse("PATH", "")}")
+      Map("PATH" -> s"$tools:${T.env.getOrElse("PATH", "")}")
     }
     // Asserting on Unit-returning pokes and comparing with == is the normal style of a bench.
     def scalacOptions = hw.scalacOptions().filterNot(_ == "-Wdead-code")
