@@ -31,6 +31,10 @@ MODULE_PARM_DESC(pages, "counters of hotness, and of tenants");
 module_param(skewed, uint, 0444);
 MODULE_PARM_DESC(skewed, "huge pages to look into at a time");
 
+static bool host;
+module_param(host, bool, 0444);
+MODULE_PARM_DESC(host, "keys are of the host's physical addresses, not of each device's own");
+
 static struct dentry *root;
 static struct anemone_telemetry *skew, *hotness, *tenants;
 
@@ -161,6 +165,7 @@ static void __exit end(void)
 
 static int __init start(void)
 {
+	skew_spec.flags = hotness_spec.flags = tenants_spec.flags = host ? ANEMONE_SPEC_HOST : 0;
 	tenants_spec.notify.operand = bandwidth_cap;
 	tenants_spec.regions = pages;
 	hotness_spec.regions = pages;

@@ -8,6 +8,7 @@ by NumPy.
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,9 +36,14 @@ def counted(polls: str) -> Counter[int]:
     return total
 
 
-def begin(tools: Tools, guest: Guest, translations: dict[str, dict[int, int]]) -> None:
+def modules(tools: Tools) -> list[Path]:
+    module = build_module(tools)
+    return [module, module.parent / "listings" / "anemone_listings.ko"]
+
+
+def begin(guest: Guest, translations: dict[str, dict[int, int]], options: str = "") -> None:
     guest.run("insmod /mod/anemone.ko && mount -t debugfs d /sys/kernel/debug")
-    guest.run(f"insmod /mod/anemone_listings.ko bandwidth_cap={CAP}")
+    guest.run(f"insmod /mod/anemone_listings.ko bandwidth_cap={CAP} {options}")
     for name, regions in translations.items():
         lines = "\n".join(f"echo {key} {region} >{FILES}/{name}" for key, region in regions.items())
         guest.run(lines)
@@ -45,8 +51,6 @@ def begin(tools: Tools, guest: Guest, translations: dict[str, dict[int, int]]) -
 
 def test_listings_count_exactly(server: Server, tools: Tools, addresses: np.ndarray) -> None:
     writes = np.arange(len(addresses)) % 3 == 0
-    module = build_module(tools)
-    modules = [module, module.parent / "listings" / "anemone_listings.ko"]
     tracked = [3, 17, 40]  # huge pages that Listing 1 looks into
     translations = {
         "skew": {page: region for region, page in enumerate(tracked)},
@@ -54,8 +58,8 @@ def test_listings_count_exactly(server: Server, tools: Tools, addresses: np.ndar
         "tenants": {page: page % 5 for page in range(48)},
     }
     polls: dict[str, str] = dict.fromkeys(translations, "")
-    with Guest(server, modules=modules) as guest:
-        begin(tools, guest, translations)
+    with Guest(server, modules=modules(tools)) as guest:
+        begin(guest, translations)
         server.start(rows(addresses, writes))
         for _ in range(4):  # while accesses come
             for name in polls:
@@ -85,3 +89,39 @@ def test_listings_count_exactly(server: Server, tools: Tools, addresses: np.ndar
     # A threshold a channel: with twice the cap between two polls a tenant is over it on one.
     assert set(map(int, alerts)) <= set(range(5)) and alerts
     assert "Result too large" in refused or "Numerical result out of range" in refused
+
+
+@pytest.mark.parametrize("host", [0, 1], ids=["each device's keys", "the host's keys"])
+def test_two_controllers(host: int, tools: Tools, addresses: np.ndarray) -> None:
+    """One telemetry counts on both devices: the host's pages on the one that has them, each
+    device's own pages on both, added up. When one device goes, the other counts on."""
+    bases = (16 << 30, 32 << 30)
+    pages = [base // HUGE + p for base in bases for p in range(48)] if host else range(48)
+    regions = {page: region for region, page in enumerate(pages)}
+    first, second = np.array_split(addresses, 2)
+    with (
+        Server(host_base=bases[0]) as one,
+        Server(host_base=bases[1]) as two,
+        Guest(one, others=[two], modules=modules(tools)) as guest,
+    ):
+        begin(guest, {"hotness": regions}, f"pages=96 host={host}")
+        assert guest.run("ls /dev | grep anemone").split() == ["anemone0", "anemone1"]
+        one.start(rows(first))
+        two.start(rows(second))
+        polls = guest.run(f"cat {FILES}/hotness", timeout=120)  # while accesses come
+        one.wait()
+        two.wait()
+        polls += guest.run(f"cat {FILES}/hotness", timeout=120)
+        one.inject(rows(second))
+        guest.run("echo 0000:02:00.0 >/sys/bus/pci/drivers/anemone/unbind")
+        one.inject(rows(first))
+        left = guest.run(f"cat {FILES}/hotness", timeout=120)
+        guest.run("rmmod anemone_listings && rmmod anemone")
+        guest.kernel_log()
+
+    of_one, of_two, of_all = (
+        np.bincount(part // HUGE, minlength=48) for part in (first, second, addresses)
+    )
+    both = np.concatenate([of_one, of_two]) if host else of_all
+    assert counted(polls) == Counter({r: int(n) for r, n in enumerate(both) if n})
+    assert counted(left) == Counter({r: int(n) for r, n in enumerate(of_all) if n})

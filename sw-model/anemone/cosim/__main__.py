@@ -30,7 +30,7 @@ def shell(files: list[Path]) -> int:
     with Server() as server, tempfile.TemporaryDirectory() as folder:
         print(f"commands for the device (sim/vfio/commands.h) go to {server.control}", flush=True)
         root = write_root(Path(folder), guest_files(tools, modules, programs, {}))
-        command = qemu_command(tools, server, root, 1, 512, "anemone_shell=1")
+        command = qemu_command(tools, [server], root, 1, 512, "anemone_shell=1")
         return subprocess.run([*command, "-serial", "mon:stdio"]).returncode
 
 

@@ -30,17 +30,19 @@ Answer = Callable[[str], str | None]
 class Guest:
     """A context in which a guest with the server's device runs; `run` runs scripts in it.
 
-    files: what is in the guest beside busybox, by path. modules: kernel modules, as /mod/NAME.ko;
-    a script has to insmod them. programs: as /bin/NAME. answers: what the host does when the guest
-    says `ask WORD REST`, by word: called with the rest, its text is the answer. cpus, memory (MiB):
-    the guest's. options: more of QEMU's, which may say -machine and -cpu again. kernel: more of the
-    kernel's command line.
+    others: servers of more devices, behind the first on the bus. files: what is in the guest beside
+    busybox, by path. modules: kernel modules, as /mod/NAME.ko; a script has to insmod them.
+    programs: as /bin/NAME. answers: what the host does when the guest says `ask WORD REST`, by
+    word: called with the rest, its text is the answer. cpus, memory (MiB): the guest's. options:
+    more of QEMU's, which may say -machine and -cpu again. kernel: more of the kernel's command
+    line.
     """
 
     def __init__(
         self,
         server: Server,
         *,
+        others: Sequence[Server] = (),
         modules: Sequence[Path] = (),
         programs: Sequence[Path] = (),
         files: Mapping[str, Content] | None = None,
@@ -51,7 +53,7 @@ class Guest:
         kernel: str = "",
     ) -> None:
         self._tools = find_tools()
-        self._server = server
+        self._servers = (server, *others)
         self.answers = dict(answers or {})
         self._files = guest_files(self._tools, modules, programs, files or {})
         self._machine = (cpus, memory, kernel)
@@ -65,7 +67,7 @@ class Guest:
         asks.bind(str(folder / "ask"))
         asks.listen(1)
         root = write_root(folder, self._files)
-        command = qemu_command(self._tools, self._server, root, *self._machine)
+        command = qemu_command(self._tools, self._servers, root, *self._machine)
         serial = ["-serial", f"file:{self._console}"]
         serial += ["-chardev", f"socket,id=ask,path={folder / 'ask'}", "-serial", "chardev:ask"]
         self._log = (folder / "log").open("w+")
@@ -198,24 +200,27 @@ def write_root(folder: Path, files: Mapping[str, Content]) -> Path:
 
 
 def qemu_command(
-    tools: Tools, server: Server, root: Path, cpus: int, memory: int, words: str = ""
+    tools: Tools, servers: Sequence[Server], root: Path, cpus: int, memory: int, words: str = ""
 ) -> list[str]:
     """QEMU without serial ports. words: more of the kernel's command line."""
-    device = (
-        '{"driver":"vfio-user-pci","bus":"card",'
-        f'"socket":{{"path":"{server.socket}","type":"unix"}},"x-msg-timeout":60000}}'
-    )
-    # The function is below a root port, as a card is; on the root bus it would be no endpoint.
+    cards = []
+    for slot, server in enumerate(servers, 1):
+        # Each function is below a root port, as a card is; on the root bus it would be no endpoint.
+        cards += ["-device", f"pcie-root-port,id=card{slot},bus=pcie.0,chassis={slot},slot={slot}"]
+        cards += [
+            "-device",
+            f'{{"driver":"vfio-user-pci","bus":"card{slot}","x-msg-timeout":60000,'
+            f'"socket":{{"path":"{server.socket}","type":"unix"}}}}',
+        ]
     said = (
         "-machine q35 -accel tcg -cpu max -nodefaults -no-reboot"
         f" -display none -monitor none -smp {cpus} -m {memory}M"
         f" -object memory-backend-memfd,id=ram,size={memory}M,share=on"
         " -numa node,memdev=ram"
-        " -device pcie-root-port,id=card,bus=pcie.0,chassis=1,slot=1"
     )
     # An oops ends the guest, so that it is not overlooked.
     append = f"console=ttyS0 loglevel=3 panic=-1 oops=panic {words}"
     return [
-        *tools.qemu, *shlex.split(said), "-device", device,
+        *tools.qemu, *shlex.split(said), *cards,
         "-kernel", str(tools.kernel), "-initrd", str(root), "-append", append.strip(),
     ]  # fmt: skip
