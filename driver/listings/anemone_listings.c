@@ -165,7 +165,11 @@ static void __exit end(void)
 
 static int __init start(void)
 {
-	skew_spec.flags = hotness_spec.flags = tenants_spec.flags = host ? ANEMONE_SPEC_HOST : 0;
+	if (host) {
+		skew_spec.flags = ANEMONE_SPEC_HOST;
+		hotness_spec.flags = ANEMONE_SPEC_HOST;
+		tenants_spec.flags = ANEMONE_SPEC_HOST;
+	}
 	tenants_spec.notify.operand = bandwidth_cap;
 	tenants_spec.regions = pages;
 	hotness_spec.regions = pages;
