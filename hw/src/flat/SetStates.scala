@@ -64,7 +64,7 @@ class SetStates(p: FlatParams) extends Module {
   private def mask: UInt = RegInit(0.U(slots.W))
   private val (nearRows, marked, nearKept, victimKept) = (journal, journal, journal, journal)
   private val (nearDirty, nearWriting, victimDirty, victimWriting) = (journal, journal, journal, journal)
-  private val (nearAfter, swapOpen, undone, nearFailed, victimFailed) = (journal, journal, journal, journal, journal)
+  private val (nearAfter, swapOpen, nearFailed, victimFailed) = (journal, journal, journal, journal)
   private val (fetching, fetched, fetchFailed, answered) = (mask, mask, mask, mask)
   private val permutations = new BitPlanes(slots, (new Permutation(p)).getWidth)
   private val victims = new BitPlanes(slots, p.tagBits)
@@ -86,7 +86,6 @@ class SetStates(p: FlatParams) extends Module {
   s.fetchFailed := bit(fetchFailed)
   s.answered := bit(answered)
   s.swapOpen := bit(swapOpen)
-  s.undone := bit(undone)
   s.nearFailed := bit(nearFailed)
   s.victimFailed := bit(victimFailed)
   s.owes := DontCare
@@ -138,7 +137,6 @@ class SetStates(p: FlatParams) extends Module {
     (changesIf(looks && commit.state.nearFailed), changesIf(looks && commit.state.victimFailed))
   nearAfter := (nearAfter & ~(events.farWritten & ~events.farRefused) & ~nearDealt & ~victimDealt) | swaps
   swapOpen := (swapOpen & ~(events.nearWritten & ~events.nearRefused) & ~undoes) | swaps
-  undone := (undone | undoes) & ~swaps & ~opens
   nearFailed := (nearFailed & ~nearDealt) | events.nearRefused
   victimFailed := (victimFailed & ~victimDealt) | events.farRefused
   fetching := (fetching | changesIf(change.fetches)) & ~events.farRead

@@ -27,11 +27,8 @@ class SetState(p: FlatParams) extends Bundle {
   /** The first operation's read was answered, and its swap is still to do. */
   val answered = Bool()
 
-  /** A swap is not yet written to near. */
+  /** A swap is not yet written to near, nor taken back. */
   val swapOpen = Bool()
-
-  /** It was taken back once. */
-  val undone = Bool()
 
   /** Near, or far, refused a write. */
   val nearFailed = Bool()
@@ -110,7 +107,7 @@ class SwapStep(p: FlatParams) extends Module {
 
   when(s.nearFailed || s.victimFailed) {
     c.marks := true.B
-    c.undoes := s.swapOpen && !s.undone && s.victimKept && s.nearKept
+    c.undoes := s.swapOpen && s.victimKept && s.nearKept
     c.exchanges := c.undoes
     c.dirtiesNear := c.undoes || (!s.nearFailed && s.nearKept)
     c.dirtiesVictim := c.undoes
