@@ -66,20 +66,23 @@ async def hits_pass_a_miss_of_another_set(dut: Any) -> None:
 
 @cocotb.test()
 async def both_lines_of_a_swap_are_served_while_it_is_written(dut: Any) -> None:
-    """Neither near nor far has answered a write, and both lines are read."""
+    """Neither near nor far has answered a write; both lines are read, and no memory is for that."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     world = Hand(dut, build)
     await world.start()
     await world.begin(FlatConfig(LINES, build.ratio))
     for memory in (world.near, world.far):
         memory.mode.w_ready = 0.0
-    for id, line in enumerate((LINES + 1, LINES + 1, 1)):
+    world.ask(LINES + 1)
+    await world.answered(1, 0)
+    for id, line in enumerate((LINES + 1, 1)):
         world.ask(line, id=id)
     await world.answered(3, 0)
+    reads = [memory.accesses.counts["reads"] for memory in (world.near, world.far)]
+    assert reads == [1, 1]
     for memory in (world.near, world.far):
         memory.mode.w_ready = 1.0
     await world.settle()
-    assert world.far.accesses.counts["reads"] == 1
 
 
 @cocotb.test()
