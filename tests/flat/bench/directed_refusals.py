@@ -114,3 +114,28 @@ async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> 
         held = [(resp, data & (1 << 64) - 1) for resp, data in await world.read((A, B))]
         assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
         world.one_place()
+
+
+@cocotb.test()
+async def a_write_before_a_swap_is_not_refused_with_it(dut: Any) -> None:
+    """A write of the near line waits behind others for near, and a swap of its set behind it; far
+    refuses what leaves near. The write's data are near's again, and that is its answer.
+    """
+    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await world.start()
+    for others in range(4):
+        await world.begin(FlatConfig(LINES, world.build.ratio))
+        world.near.mode.w_ready = 0.0
+        for other in range(others):
+            world.ask((A + 1 + other) % LINES, OLD_A)
+        world.ask(A, NEW)
+        await world.cycles(10)
+        world.ask(B, id=1)
+        await world.cycles(60)
+        world.far.refusals.append(True)
+        world.near.mode.w_ready = 1.0
+        await world.answered(1, 1 + others)
+        assert all(resp == OKAY for *_, resp in world.answers.writes), others
+        await world.settle()
+        world.play()
+        assert await world.read([A]) == [(OKAY, NEW)], others
