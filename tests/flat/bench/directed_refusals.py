@@ -123,17 +123,18 @@ async def a_write_before_a_swap_is_not_refused_with_it(dut: Any) -> None:
     """
     world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await world.start()
-    for others in range(4):
-        await world.begin(FlatConfig(LINES, world.build.ratio))
-        world.near.mode.w_ready = 0.0
+    lines = 32
+    for others in range(min(world.build.requests - 2, 16)):
+        await world.begin(FlatConfig(lines, world.build.ratio))
+        world.near.mode.aw_ready = world.near.mode.w_ready = 0.0
         for other in range(others):
-            world.ask((A + 1 + other) % LINES, OLD_A)
+            world.ask(A + 1 + other, OLD_A)
         world.ask(A, NEW)
         await world.cycles(10)
-        world.ask(B, id=1)
+        world.ask(A + lines, id=1)
         await world.cycles(60)
         world.far.refusals.append(True)
-        world.near.mode.w_ready = 1.0
+        world.near.mode.aw_ready = world.near.mode.w_ready = 1.0
         await world.answered(1, 1 + others)
         assert all(resp == OKAY for *_, resp in world.answers.writes), others
         await world.settle()
