@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anemone.cosim import Guest, Server, Tools, build_module, rows
+from anemone.cosim import CosimError, Guest, Server, Tools, build_module, rows
 
 HUGE, BASE = 1 << 21, 1 << 12
 FILES = "/sys/kernel/debug/anemone_listings"
@@ -114,6 +114,8 @@ def test_two_controllers(host: int, tools: Tools, addresses: np.ndarray) -> None
         polls += guest.run(f"cat {FILES}/hotness", timeout=120)
         one.inject(rows(second))
         guest.run("echo 0000:02:00.0 >/sys/bus/pci/drivers/anemone/unbind")
+        with pytest.raises(CosimError, match=r"(?s)ended with 1; QEMU:.*(server: .*){2}console:"):
+            guest.run("ls /dev/anemone1")
         one.inject(rows(first))
         left = guest.run(f"cat {FILES}/hotness", timeout=120)
         guest.run("rmmod anemone_listings && rmmod anemone")

@@ -172,10 +172,9 @@ class Guest:
     def _said(self) -> str:
         self._log.seek(0)
         console = "\n".join(self.console().splitlines()[-60:])
-        return (
-            f"QEMU: {self._log.read().strip() or 'no word'}\n"
-            f"server: {self._server.complaint()}\nconsole:\n{console}"
-        )
+        said = [f"QEMU: {self._log.read().strip() or 'no word'}"]
+        said += [f"server: {server.complaint()}" for server in self._servers]
+        return "\n".join([*said, "console:", console])
 
 
 def guest_files(
