@@ -29,7 +29,9 @@ class CarryChoice(p: NemoParams) extends RawModule with MappedAlone {
   }
   narrow := VecInit.tabulate(p.wordBytes)(k => choice(CarryChoice.narrowLevels(p), k) || all).asUInt
   if (CarryChoice.wides(p) > 0)
-    wide := VecInit.tabulate(CarryChoice.wides(p))(n => choice(CarryChoice.wideLevels(p), n * CarryChoice.reach(p))).asUInt
+    wide := VecInit.tabulate(CarryChoice.wides(p))(n =>
+      choice(CarryChoice.wideLevels(p), n * CarryChoice.reach(p))
+    ).asUInt
   else wide := 0.U
 }
 

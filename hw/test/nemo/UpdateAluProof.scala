@@ -11,9 +11,10 @@ import org.scalatest.flatspec.AnyFlatSpec
   * the place of the state, so that any number of them is proved as well.
   *
   * The op and the width are fixed, so that a proof is one of arithmetic and not of multiplexers. So is a shift's amount;
-  * [[OperandStageSpec]] has them all.
+  * [[OperandStageSpec]] has them all. A comparison is proved for each counter by itself, as `place` says.
   */
-class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Option[Int]) extends Module {
+class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Option[Int], place: Option[Int])
+    extends Module {
   private val bench = Module(new AluBench(p))
   private val bits = p.counterBits(counterWidth)
   private val counters = p.wordBits / bits
@@ -24,7 +25,7 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
     val updated = Input(UInt(counters.W))
     val watched = Input(UInt(log2Ceil(counters).W))
   })
-  private val watched = RegEnable(io.watched, reset.asBool)
+  private val watched = place.fold(RegEnable(io.watched, reset.asBool))(_.U)
   private val operand = amount.fold(io.operand)(_.U(p.wordBits.W))
   bench.io.operand.op := op.code.U
   bench.io.operand.from := VecInit(true.B +: Seq.fill(OperandStage.sources - 1)(false.B))
@@ -58,9 +59,15 @@ class UpdateAluProof extends AnyFlatSpec with ChiselScalatestTester with Formal 
     case UpdateOp.Shr | UpdateOp.Shl => Seq(0, 3, 9, 35).map(Some(_))
     case _                           => Seq(None)
   }
-  for (op <- UpdateOp.all; w <- 0 to 3; amount <- amounts(op))
-    it should s"${op.name} any counter of ${p.counterBits(w)} bits${amount.fold("")(n => s" by $n")}, proved" in {
+  private def places(op: UpdateOp, w: Int): Seq[Option[Int]] = op match {
+    case UpdateOp.Max => (0 until p.wordBits / p.counterBits(w)).map(Some(_))
+    case _            => Seq(None)
+  }
+  for (op <- UpdateOp.all; w <- 0 to 3; amount <- amounts(op); place <- places(op, w)) {
+    val which = place.fold("any counter")(n => s"counter $n")
+    it should s"${op.name} $which of ${p.counterBits(w)} bits${amount.fold("")(n => s" by $n")}, proved" in {
       // Reset, the operand's three cycles, two updates of which the second may be chained to the first.
-      verify(new AluEquivalence(p, op, w, amount), Seq(BoundedCheck(OperandStage.latency + 3)))
+      verify(new AluEquivalence(p, op, w, amount, place), Seq(BoundedCheck(OperandStage.latency + 3)))
     }
+  }
 }
