@@ -21,11 +21,14 @@ class UpdateAlu(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val operand = Input(new AluOperand(p))
 
-    /** The state for the next cycle's operand, in parts that join by OR. */
-    val state = Input(Vec(2, UInt(p.wordBits.W)))
+    /** The state for the next cycle's operand. */
+    val state = Input(UInt(p.wordBits.W))
 
-    /** That state is what becomes of this cycle's. The parts are zero, or what they make is not of the result. */
+    /** It is what this cycle's operand makes, or `result` as it is in this cycle. Then `state` is zero; or what the op makes
+      * does not come of a state.
+      */
     val chain = Input(Bool())
+    val second = Input(Bool())
 
     /** `result` is zero in the next cycle. */
     val zero = Input(Bool())
@@ -37,7 +40,7 @@ class UpdateAlu(p: NemoParams) extends Module {
   /** The state that meets the operand. */
   private[nemo] val word = Wire(UInt(p.wordBits.W))
   if (OpControl.onlySums(p)) {
-    word := Mux(RegNext(io.chain), io.result, io.state.map(RegNext(_)).reduce(_ | _))
+    word := Mux(RegNext(io.chain), io.result, RegNext(io.state) | RegNext(Mux(io.second, io.result, 0.U)))
     val a = Mux(in.pass, word, 0.U) | in.fresh
     io.result := RegNext(Mux(io.zero, 0.U, a + in.b + in.subtract))
   } else {
@@ -64,7 +67,7 @@ class UpdateAlu(p: NemoParams) extends Module {
       choice.codes(1) := RegNext(kept(codes(1), true.B) | ones)
       choice.result
     }
-    word := choice(io.chain, io.state.reduce(_ | _))
+    word := choice(io.chain, io.state | (io.result & Fill(p.wordBits, io.second)))
     io.result := choice(true.B, 0.U)
   }
 

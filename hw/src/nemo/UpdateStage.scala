@@ -185,8 +185,9 @@ class UpdateStage(p: NemoParams) extends Module {
   private val chain = RegNext(chains, false.B)
   private val alu = Module(new UpdateAlu(p))
   alu.io.operand := operands.io.result
-  alu.io.state := VecInit(joined.data, result.data & Fill(p.wordBits, takesSecond))
+  alu.io.state := joined.data
   alu.io.chain := chains
+  alu.io.second := takesSecond
   private val cleared = ShiftRegister(io.clear.valid, 3, false.B, true.B)
   alu.io.zero := cleared
   private val healed = delayed(io.slot.read && loaded(io.rule.heals), 3)

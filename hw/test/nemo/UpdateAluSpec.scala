@@ -8,7 +8,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
 /** OperandStage and UpdateAlu as an update uses them, with a register between them: the state comes a cycle before the
-  * operand, so with that as it leaves its stage, in two parts.
+  * operand, so with that as it leaves its stage.
   */
 class AluBench(val p: NemoParams) extends Module {
   private val operands = Module(new OperandStage(p))
@@ -25,10 +25,9 @@ class AluBench(val p: NemoParams) extends Module {
   })
   operands.io <> io.operand
   alu.io.operand := RegNext(operands.io.result)
-  private val part = ("h" + "6" * (p.wordBits / 4)).U(p.wordBits.W)
-  private val state = Mux(io.chain, 0.U, io.state)
-  alu.io.state := VecInit(state & part, state & ~part)
+  alu.io.state := Mux(io.chain, 0.U, io.state)
   alu.io.chain := io.chain
+  alu.io.second := false.B
   alu.io.zero := RegNext(io.zero)
   io.result := alu.io.result
   io.word := BoringUtils.bore(alu.word)
