@@ -43,8 +43,8 @@ MUTANTS = {
     "parity is not kept": ("add-set-4", r"(\.io_value_parity +)\(.*\)", r"\g<1>(1'h0)"),
     "a word in flight is read all the same": (
         "add-set-4",
-        r"(: access_valid & )~\(touched_0 \| touched_1 \| touched_2 \| touched_3\)",
-        r"\g<1>1'h1",
+        r"\boneWord & \(hits_0 \| hits_1 \| hits_2 \| hits_3\)",
+        r"1'h0",
     ),
     "a line misses the slot three before": (
         "add-set-4",

@@ -18,13 +18,13 @@ class RamWrite(depth: Int, width: Int) extends Bundle {
   * Latency: `data` answers a read two cycles after `read.valid`. In a cycle that answers no read it is zero, so
   * the outputs of banks of which at most one is read can be joined by OR instead of a multiplexer.
   *
-  * Reading an address in the very cycle that writes it is not allowed: macros disagree about the outcome. Users
-  * forward instead; an assertion watches. Contents are undefined after power-up; users clear them.
+  * What a read of an address answers in the very cycle that writes it is not to be used: macros disagree. Users forward
+  * instead; an assertion watches. Contents are undefined after power-up; users clear them.
   *
   * @param depth   words
   * @param width   bits a word
-  * @param grouped one of several that share their addresses: whose user says by `answers`, a cycle behind a read, that it was
-  *                one, and watches for reads of what is being written; once for all, as a simulator pays for each
+  * @param grouped one of several that share their addresses: whose user says by `answers`, a cycle behind a read, that it
+  *                counts, and watches for reads of what is being written; once for all, as a simulator pays for each
   */
 class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false) extends Module {
   require(depth >= 2, s"a memory has 2 words or more, not $depth")
@@ -37,7 +37,7 @@ class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false) extends 
     val answers = Option.when(grouped)(Input(Bool()))
   })
 
-  // ReadFirst keeps the emitted template a plain block RAM: the collision it defines is the one that never happens.
+  // ReadFirst keeps the emitted template a plain block RAM: the collision it defines is the one that nobody looks at.
   private val memory = SyncReadMem(depth, UInt(width.W), SyncReadMem.ReadFirst)
   private val word = memory.read(io.read.bits, io.read.valid)
   when(io.write.valid) { memory.write(io.write.bits.address, io.write.bits.data) }

@@ -36,7 +36,7 @@ object CounterWidth {
   }
 
   /** The highest byte of every counter, a bit a byte. */
-  def tops(width: UInt, p: NemoParams): UInt =
+  def ends(width: UInt, p: NemoParams): UInt =
     select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => 1 << (((k + 1) << w) - 1)).sum.U(p.wordBytes.W))
 
   /** A bit a byte at the lowest bit of its byte. Bits move half of the way that is left at a time: wires in hardware, and
@@ -52,12 +52,6 @@ object CounterWidth {
 
   /** The highest bits of some bytes. */
   def topBits(bytes: UInt, p: NemoParams): UInt = (lowBits(bytes, p) << (p.byteBits - 1))(p.wordBits - 1, 0)
-
-  /** For every byte, the flag at the highest bit of its counter. */
-  def fromTop(flags: UInt, width: UInt, p: NemoParams): UInt =
-    select(width, p) { w =>
-      Cat((0 until (p.wordBytes >> w)).reverse.map(k => Fill(1 << w, flags((k + 1) * p.counterBits(w) - 1))))
-    }
 
   /** All bits of some bytes. */
   def spread(bytes: UInt, p: NemoParams): UInt =

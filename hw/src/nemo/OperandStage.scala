@@ -7,19 +7,27 @@ import chisel3.util._
 /** An operand laid out for [[UpdateAlu]]: aligned with the counters it meets, neutral in the others. */
 class AluOperand(p: NemoParams) extends Bundle {
 
-  /** B, zero in bytes that are not updated; of a shift, the bits that it keeps. */
+  /** B as the adder has it: inverted when `subtract`, and all ones then in bytes that are not updated, where it is zero
+    * otherwise. Of a shift, the bits that it keeps.
+    */
   val b = UInt(p.wordBits.W)
-
-  /** Bytes of the word that are updated. */
-  val inside = UInt(p.wordBytes.W)
   val subtract = Bool()
-  val counterWidth = UInt(2.W)
 
-  /** The highest bytes of counters. */
-  val tops = UInt(p.wordBytes.W)
+  /** The guard bits of the adder above the bytes of A, and above those of `b` ([[UpdateAlu]]). */
+  val guardsA = UInt(p.wordBytes.W)
+  val guardsB = UInt(p.wordBytes.W)
 
-  /** What stands of each byte, one of [[OpControl]]'s choices. */
-  val choice = UInt(OpControl.choiceBits(p).W)
+  /** By byte, the lower and the higher bit of a [[ResultChoice]] code where a bit of `b` is zero; and which of these are
+    * others where it is one.
+    */
+  val codes = Vec(2, UInt(p.wordBytes.W))
+  val flips = Vec(2, Bool())
+
+  /** All counters carry; else which carries of [[CarryChoice]] count. */
+  val carries = Bool()
+  val narrow = Bool()
+  val wide = Bool()
+  val wider = Bool()
 
   /** Right rotation of A, zero where nothing is moved. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
@@ -81,8 +89,8 @@ class OperandStage(p: NemoParams) extends Module {
       (greater || (equal && over), equal && at)
     }
   }.unzip
-  private val ones = RegNext(Mux(shifts, VecInit(over).asUInt, Fill(p.wordBytes, control.subtract)))
-  private val meets = Mux(shifts, VecInit(at).asUInt, 0.U)
+  private val ones = RegNext(Mux(shifts, VecInit(over).asUInt & inside, Fill(p.wordBytes, control.subtract)))
+  private val meets = Mux(shifts, VecInit(at).asUInt & inside, 0.U)
   private val bitsFrom = VecInit.tabulate(p.byteBits)(_.U >= amountBit).asUInt
   private val part = Mux(right, Reverse(bitsFrom), bitsFrom)
   private def byBytes(byte: Int => UInt): UInt = VecInit.tabulate(p.wordBytes)(byte).asUInt
@@ -99,17 +107,26 @@ class OperandStage(p: NemoParams) extends Module {
   // Third: B, and what the choice of the result needs beside it.
   private def later[T <: Data](x: T): T = RegNext(RegNext(x))
   private val covered = RegNext(inside)
-  private val b = (operands.reduce(_ | _) ^ CounterWidth.spread(ones, p)) | parts
-  io.result.b := byBytes { k =>
-    RegNext(Mux(covered(k), b((k + 1) * p.byteBits - 1, k * p.byteBits), 0.U))
-  }
-  io.result.inside := RegNext(covered)
+  private val spread = CounterWidth.spread(_, p)
+  io.result.b := RegNext(((operands.reduce(_ | _) & spread(covered)) ^ spread(ones)) | parts)
   io.result.subtract := later(control.subtract)
-  io.result.counterWidth := later(width)
-  io.result.tops := RegNext(CounterWidth.tops(RegNext(width), p))
-  io.result.choice := later(control.choice)
+  private val ends = CounterWidth.ends(RegNext(width), p)
+  private val differs = Fill(p.wordBytes, RegNext(control.subtract))
+  io.result.guardsA := RegNext(~ends | differs)
+  io.result.guardsB := RegNext(ends & differs)
+  private val (plain, outside) = (RegNext(control.plain), RegNext(control.outside))
+  for (i <- 0 until 2) {
+    io.result.codes(i) := RegNext(byBytes(k => Mux(covered(k), plain(i), outside(i))))
+    io.result.flips(i) := later(control.flips(i))
+  }
+  private val (ofCounter, always) = (RegNext(control.ofCounter), RegNext(control.always))
+  private val isWide = CarryChoice.isWide(RegNext(width), p)
+  io.result.carries := RegNext(always)
+  io.result.narrow := RegNext(always || (ofCounter && !isWide))
+  io.result.wide := RegNext(ofCounter && isWide)
+  io.result.wider := RegNext(CarryChoice.isWider(RegNext(width), p))
   io.result.rotate := later(Mux(shifts, Mux(right, amount, 0.U - amount), 0.U))
-  io.result.pass := later(control.pass || shifts)
+  io.result.pass := later(control.pass)
   io.result.fresh := RegNext(resets)
 }
 

@@ -7,20 +7,28 @@ import chisel3.util._
 /** The one-cycle loop of an update: state and operand in, new state out, and straight in again.
   *
   * All counters of the word are updated at once where the operand says so; where it is neutral they keep their value.
-  * The top bit of a counter is added outside the carry chain, so that no carry leaves a counter; what would have left
-  * it is known in the next cycle. The choice between sum and the other results is made then, together with the choice
-  * of the next state. The longest path goes from the partial sum through that choice and the forwarding multiplexer into
-  * the rotator; beside it an addition of a word begins behind the same multiplexer.
+  * The adder has a guard bit above each byte. Within a counter it is 1 + 0 and hands the carry on. At a counter's end it
+  * is 0 + 0, which stops the carry, or 1 + 1 for a difference, which gives the next counter the carry that it starts
+  * with: either way its own sum is the carry out of the counter. Sum, carries and rotated state are registered;
+  * [[ResultChoice]] makes the result of them in the next cycle, and a second one, in the place of a forwarding
+  * multiplexer, the word for the next slot: what that chooses from is cleared unless the slot takes it, and the bits of
+  * any other state are codes that say one. The longest paths go through that choice: into the rotator, and through an
+  * addition and [[CarryChoice]] back to its own register.
   *
-  * Latency: one cycle from `operand` and `state` to `result`, which is not registered again.
+  * Latency: one cycle from `operand` to `result`, two from `state`; `result` is not registered again.
   */
 class UpdateAlu(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val operand = Input(new AluOperand(p))
+
+    /** The state for the next cycle's operand. */
     val state = Input(UInt(p.wordBits.W))
 
-    /** The state is the word just written, `result`, not `state`. */
+    /** It is what this cycle's operand makes, or `result` as it is in this cycle. Then `state` is zero; or what the op makes
+      * does not come of a state.
+      */
     val chain = Input(Bool())
+    val second = Input(Bool())
 
     /** `result` is zero in the next cycle. */
     val zero = Input(Bool())
@@ -28,46 +36,46 @@ class UpdateAlu(p: NemoParams) extends Module {
   })
 
   private val in = io.operand
-  private val word = Mux(io.chain, io.result, io.state)
+
+  /** The state that meets the operand. */
+  private[nemo] val word = Wire(UInt(p.wordBits.W))
   if (OpControl.onlySums(p)) {
+    word := Mux(RegNext(io.chain), io.result, RegNext(io.state) | RegNext(Mux(io.second, io.result, 0.U)))
     val a = Mux(in.pass, word, 0.U) | in.fresh
     io.result := RegNext(Mux(io.zero, 0.U, a + in.b + in.subtract))
-  } else chosen(word)
+  } else {
+    val guarded = guards(word, in.guardsA) + guards(in.b, in.guardsB) + in.subtract
+    val sum = RegNext(Cat(bytes(guarded).reverse.map(_(p.byteBits - 1, 0))))
+    val carries = Cat(bytes(guarded).reverse.map(_(p.byteBits)))
+    val a = RegNext(if (p.features.shifts) Rotator(word, in.rotate, p) else word)
+    val codes = VecInit.tabulate(2)(i =>
+      CounterWidth.spread(in.codes(i), p) ^ Mux(in.flips(i), in.b, 0.U)
+    )
 
-  /** `result`, from all that ops may do with A. */
-  private def chosen(a: UInt): Unit = {
-    // A counter's top bit is 0 + 0 to end the carry there, or 1 + 1 to start the next counter's with one.
-    val tops = CounterWidth.topBits(in.tops, p)
-    def bounded(word: UInt): UInt = Mux(in.subtract, word | tops, word & ~tops)
-    val partial = RegNext(bounded(a) + bounded(in.b) + in.subtract)
-
-    def kept(word: UInt, keep: Bool): UInt = RegNext(Mux(keep && !io.zero, word, 0.U))
-    val rotated = kept(if (p.features.shifts) Rotator(a, in.rotate, p) else a, in.pass)
-    val b = kept(in.b, true.B)
-
-    // At a top bit `partial` is the carry that came in.
-    val differ = RegNext(a & tops) ^ b
-    val sum = partial ^ (differ & CounterWidth.topBits(RegNext(in.tops), p))
-    val carries = (differ & partial) | ((~differ).asUInt & b)
-    val carry = CounterWidth.fromTop(carries, RegNext(in.counterWidth), p)
-
-    // What stands, a byte at a time; with B and the rotated word zero, A ^ B is zero as well.
-    val choice = RegNext(in.choice)
-    val (inside, stay) = (RegNext(in.inside), !RegNext(io.zero))
-    val codes = VecInit.tabulate(ResultChoice.bits) { i =>
-      def all(code: Int): UInt = Fill(p.wordBytes, ((code >> i) & 1).U)
-      val bits = OpControl.choices(p).map { op =>
-        (inside & ((carry & all(op.carried)) | ((~carry).asUInt & all(op.plain)))) | ((~inside).asUInt & all(
-          op.outside
-        ))
-      }
-      Mux(stay, MuxLookup(choice, bits.head)(bits.zipWithIndex.tail.map { case (bits, i) => i.U -> bits }), 0.U)
+    def choice(keep: Bool, ones: UInt): UInt = {
+      def kept(word: UInt, asked: Bool): UInt = Mux(keep && !io.zero && asked, word, 0.U)
+      val carry = Module(new CarryChoice(p))
+      carry.carries := carries
+      carry.wider := in.wider
+      carry.all := in.carries
+      val choice = Module(new ResultChoice(p))
+      choice.sum := sum
+      choice.a := a
+      choice.narrow := RegNext(kept(carry.narrow, in.narrow))
+      choice.wide := RegNext(kept(carry.wide, in.wide))
+      choice.codes(0) := RegNext(kept(codes(0), true.B))
+      choice.codes(1) := RegNext(kept(codes(1), true.B) | ones)
+      choice.result
     }
-    val chosen = Module(new ResultChoice(p))
-    chosen.sum := sum
-    chosen.a := rotated
-    chosen.b := b
-    chosen.codes := codes
-    io.result := chosen.result
+    word := choice(io.chain, io.state | (io.result & Fill(p.wordBits, io.second)))
+    io.result := choice(true.B, 0.U)
   }
+
+  /** A guard bit above each byte. */
+  private def guards(word: UInt, guards: UInt): UInt =
+    Cat(Seq.tabulate(p.wordBytes)(k => Cat(guards(k), word((k + 1) * p.byteBits - 1, k * p.byteBits))).reverse)
+
+  /** The bytes with the guard bits above them. */
+  private def bytes(guarded: UInt): Seq[UInt] =
+    Seq.tabulate(p.wordBytes)(k => guarded((k + 1) * (p.byteBits + 1) - 1, k * (p.byteBits + 1)))
 }

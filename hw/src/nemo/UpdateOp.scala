@@ -7,44 +7,41 @@ import chisel3.util._
 /** What the update datapath does for one op, a row a op. An op that the datapath can express is added here and
   * nowhere else in the hardware (docs/adding-an-op.md). The elaborator writes names and codes into params.json.
   *
-  * The datapath of a counter, A the old state and B the operand, inverted when `subtract`:
-  *   - `sum` = A + B, or A + B + 1 when `subtract`, and its carry out;
-  *   - `alt` = A ^ B, or B alone without `pass`, or what `moved` says; a sum needs `pass`;
-  *   - `settle` chooses between them once the carry is known.
+  * The datapath of a counter, A the old state and B the operand:
+  *   - the sum is A + B, or A - B when `subtract`, and carries out of the counter where A + B does not fit, or A is not
+  *     less than B;
+  *   - what `moved` says is done to A, and B is then ones in the bits that stay in the counter, and zeros in the others;
+  *   - each bit of the result is what `ofZero` or `ofOne` says, by the bit of B in its place.
   *
   * @param code     as rules and registers encode it
-  * @param subtract B is inverted and a carry enters each counter
-  * @param pass     A is part of `alt`
-  * @param moved    `alt` is A, moved right or left by the operand
-  * @param settle   which result stands
+  * @param moved    A is moved right or left by the operand
+  * @param carry    which carry the results look at
   */
 case class UpdateOp(
     name: String,
     code: Int,
+    ofZero: UpdateOp.Result,
+    ofOne: UpdateOp.Result,
+    carry: UpdateOp.Carry = UpdateOp.Never,
     subtract: Boolean = false,
-    pass: Boolean = false,
-    moved: UpdateOp.Moved = UpdateOp.Nothing,
-    settle: UpdateOp.Settle = UpdateOp.SettleAlt
+    moved: UpdateOp.Moved = UpdateOp.Nothing
 ) {
-  require(
-    moved == UpdateOp.Nothing || !(pass || subtract),
-    s"$name: an op moves the state, or meets it with the operand"
-  )
-  require(pass || !subtract, s"$name: a difference is one of A and B")
-  require(subtract || settle != UpdateOp.SettleLarger, s"$name: the larger one is known from a difference")
+  import UpdateOp._
+  require(moved == Nothing || !subtract, s"$name: an op moves the state, or subtracts from it")
 
-  /** What the datapath chooses for this op. In a byte that is not updated B is zero, and all sums but differences are A. */
-  private[nemo] val choice: UpdateOp.Choice = {
-    import ResultChoice._
-    val outside = if (subtract) A else Sum
-    settle match {
-      case UpdateOp.SettleAlt if moved != UpdateOp.Nothing => UpdateOp.Choice(And, And, outside)
-      case UpdateOp.SettleAlt                              => UpdateOp.Choice(Xor, Xor, outside)
-      case UpdateOp.SettleSum                              => UpdateOp.Choice(Sum, Sum, outside)
-      case UpdateOp.SettleSaturated                        => UpdateOp.Choice(Sum, Ones, outside)
-      case UpdateOp.SettleLarger                           => UpdateOp.Choice(NotB, A, outside)
-      case UpdateOp.SettleEither                           => UpdateOp.Choice(Or, Or, outside)
-    }
+  /** A sum, and no more. */
+  private[nemo] val isSum: Boolean = ofZero == Sum && ofOne == Sum && carry == Never
+
+  /** The adder has the bits of B inverted when it subtracts: the code where its bit is zero, and what changes where not. */
+  private[nemo] val plain: Int = (if (subtract) ofOne else ofZero).code
+  private[nemo] val flips: Int = ofZero.code ^ ofOne.code
+
+  /** The code that leaves A as it is in a byte that is not updated, where B is zero. The sum is A; so is what a carry
+    * chooses, and A less zero carries.
+    */
+  private[nemo] val outside: Int = {
+    val carries = carry == Always || (carry == OfCounter && subtract)
+    (if (carries) StateOrZero else Sum).code ^ (if (subtract) flips else 0)
   }
 }
 
@@ -54,37 +51,41 @@ object UpdateOp {
   case object Right extends Moved(1)
   case object Left extends Moved(2)
 
-  sealed abstract class Settle
-  case object SettleAlt extends Settle
-  case object SettleSum extends Settle
+  /** What a bit of the result is, as [[ResultChoice]] has it. */
+  sealed abstract class Result(val code: Int)
 
-  /** All ones where the sum carried. */
-  case object SettleSaturated extends Settle
+  /** A where the counter carries, else zero. */
+  case object StateOrZero extends Result(0)
 
-  /** A where A - B did not borrow, else B. */
-  case object SettleLarger extends Settle
+  /** A, inverted where the counter carries. */
+  case object State extends Result(1)
 
-  /** Ones of A or of B. */
-  case object SettleEither extends Settle
+  /** A where the counter carries, else one. */
+  case object StateOrOne extends Result(2)
 
-  /** [[ResultChoice]] codes of a byte that is updated, without a carry out of its counter and with one, and of others. */
-  private[nemo] case class Choice(plain: Int, carried: Int, outside: Int)
+  /** The sum, ones where the counter carries. */
+  case object Sum extends Result(3)
 
-  val Add: UpdateOp = UpdateOp("add", 0, pass = true, settle = SettleSum)
-  val Sub: UpdateOp = UpdateOp("sub", 1, subtract = true, pass = true, settle = SettleSum)
-  val Shr: UpdateOp = UpdateOp("shr", 2, moved = Right)
-  val Shl: UpdateOp = UpdateOp("shl", 3, moved = Left)
-  val Xor: UpdateOp = UpdateOp("xor", 4, pass = true)
-  val Or: UpdateOp = UpdateOp("or", 5, pass = true, settle = SettleEither)
-  val Max: UpdateOp = UpdateOp("max", 6, subtract = true, pass = true, settle = SettleLarger)
-  val AddSat: UpdateOp = UpdateOp("addsat", 7, pass = true, settle = SettleSaturated)
+  sealed abstract class Carry
+  case object Never extends Carry
+  case object Always extends Carry
+  case object OfCounter extends Carry
+
+  val Add: UpdateOp = UpdateOp("add", 0, Sum, Sum)
+  val Sub: UpdateOp = UpdateOp("sub", 1, Sum, Sum, subtract = true)
+  val Shr: UpdateOp = UpdateOp("shr", 2, StateOrZero, State, moved = Right)
+  val Shl: UpdateOp = UpdateOp("shl", 3, StateOrZero, State, moved = Left)
+  val Xor: UpdateOp = UpdateOp("xor", 4, StateOrZero, State, Always)
+  val Or: UpdateOp = UpdateOp("or", 5, State, StateOrOne)
+  val Max: UpdateOp = UpdateOp("max", 6, StateOrZero, StateOrOne, OfCounter, subtract = true)
+  val AddSat: UpdateOp = UpdateOp("addsat", 7, Sum, Sum, OfCounter)
 
   val codeBits: Int = 4
 
   /** The reset of a read effect: the operand replaces the state. Not an update op of a rule, so its code is the last
     * one, out of the way of those to come.
     */
-  val Set: UpdateOp = UpdateOp("set", (1 << codeBits) - 1)
+  val Set: UpdateOp = UpdateOp("set", (1 << codeBits) - 1, StateOrZero, StateOrOne)
 
   /** The ops that a rule may name. */
   val ofRules: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat)
@@ -96,24 +97,23 @@ object UpdateOp {
 /** An op decoded into the datapath's controls, one row of [[UpdateOp]] as wires. */
 class OpControl(p: NemoParams) extends Bundle {
   val subtract = Bool()
+
+  /** A is of the result. */
   val pass = Bool()
   val moved = UInt(2.W)
+  val plain = UInt(2.W)
+  val flips = UInt(2.W)
+  val outside = UInt(2.W)
 
-  /** Which of `OpControl.choices`. */
-  val choice = UInt(OpControl.choiceBits(p).W)
+  /** Results look at the counter's carry, or at one that is always there. */
+  val ofCounter = Bool()
+  val always = Bool()
 }
 
 object OpControl {
 
-  /** What the ops that are built in choose from. */
-  private[nemo] def choices(p: NemoParams): Seq[UpdateOp.Choice] = p.features.datapath.map(choice(_, p)).distinct
-  private def choice(op: UpdateOp, p: NemoParams): UpdateOp.Choice =
-    if (op == UpdateOp.Set && onlySums(p)) UpdateOp.Add.choice else op.choice
-
   /** Every result is a sum, that of a reset one with an A of zero. */
-  def onlySums(p: NemoParams): Boolean =
-    p.subBits == 0 && p.features.ops.forall(_.settle == UpdateOp.SettleSum)
-  def choiceBits(p: NemoParams): Int = 1.max(log2Ceil(choices(p).size))
+  def onlySums(p: NemoParams): Boolean = p.subBits == 0 && p.features.ops.forall(_.isSum)
 
   /** Decodes an op code, without latency; a code that is none that is built in decodes as the first that is. */
   def apply(code: UInt, p: NemoParams): OpControl = {
@@ -121,11 +121,16 @@ object OpControl {
       MuxLookup(code, f(p.features.datapath.head).U(width.W))(p.features.datapath.map(op =>
         op.code.U -> f(op).U(width.W)
       ))
+    def flag(f: UpdateOp => Boolean): Bool = field(op => if (f(op)) 1 else 0, 1).asBool
     val control = Wire(new OpControl(p))
-    control.subtract := field(op => if (op.subtract) 1 else 0, 1)
-    control.pass := field(op => if (op.pass) 1 else 0, 1)
+    control.subtract := flag(_.subtract)
+    control.pass := flag(_ != UpdateOp.Set)
     control.moved := field(_.moved.code, 2)
-    control.choice := field(op => choices(p).indexOf(choice(op, p)), choiceBits(p))
+    control.plain := field(_.plain, 2)
+    control.flips := field(_.flips, 2)
+    control.outside := field(_.outside, 2)
+    control.ofCounter := flag(_.carry == UpdateOp.OfCounter)
+    control.always := flag(_.carry == UpdateOp.Always)
     control
   }
 }

@@ -143,14 +143,13 @@ class UpdateStage(p: NemoParams) extends Module {
   private val sameLine = inFlight.map(m => SixInputs.equal(access.line, m.line, p.lineBits))
   private val touched = inFlight.zip(sameLine).map { case (m, same) => same && access.meets(m) }
 
-  // A line goes without what is being written, and a word is not read where a slot before has it.
+  // The array is asked before it is known whether anything is in flight, or anyone clears.
   private val states = Module(new StateArray(p))
+  private val asked = WireDefault(access)
+  asked.valid := io.matched.matched || io.slot.read
+  asked.whole := io.slot.read && !io.slot.walks
   states.io.read.line := access.line
-  private val lineRead = access.valid && access.whole
-  private val narrowed = Mux(lineRead, sameLine.last, access.valid && !touched.reduce(_ || _))
-  states.io.read.words := VecInit.tabulate(p.lineWords) { k =>
-    Mux(lineRead, !(narrowed && written.words(k)), narrowed && access.word === k.U)
-  }.asUInt
+  states.io.read.words := asked.words
 
   // Stage 1: of one word it is the youngest that counts; of a line's words each may have another.
   private val hits = touched.map(RegNext(_, false.B))
@@ -158,6 +157,10 @@ class UpdateStage(p: NemoParams) extends Module {
   private val takes = hits.zip(hits.scanLeft(false.B)(_ || _)).map { case (hit, younger) =>
     hit && !(oneWord && younger)
   }
+
+  // What of the read counts: a word unless a slot before has it, of a line what was not being written.
+  private val inVain = !RegNext(access.valid) || (oneWord && hits.reduce(_ || _))
+  states.io.dropped := Fill(p.lineWords, inVain) | Mux(!oneWord && hits.last, RegNext(written.words), 0.U)
 
   // Stage 2: the word, from its bank or from the slots four and three before. Values are zero where they are not taken, so
   // they are joined by OR: that of two before with the state, in stage 3.
@@ -169,16 +172,22 @@ class UpdateStage(p: NemoParams) extends Module {
   private val fourth = ifTaken(takes(3), word(before.data, beforeParity))
   private val third = ifTaken(takes(2), result)
   private val thirdParity = ifTaken(takes(2), resultParity)
-  private val second = ifTaken(RegNext(takes(1), false.B), result)
-  private val joined = Seq(word(third.data, thirdParity), fourth) ++ states.io.words
-  private val stored = RegNext(joined.map(_.asUInt).reduce(_ | _)).asTypeOf(new StateWord(p))
+  private val takesSecond = RegNext(takes(1), false.B)
+  private val second = ifTaken(takesSecond, result)
+  private val joined = (Seq(word(third.data, thirdParity), fourth) ++ states.io.words)
+    .map(_.asUInt)
+    .reduce(_ | _)
+    .asTypeOf(new StateWord(p))
+  private val stored = RegNext(joined)
 
   // Stages 3 and 4: the loop.
-  private val chain = ShiftRegister(takes(0), 2, false.B, true.B)
+  private val chains = RegNext(takes(0), false.B)
+  private val chain = RegNext(chains, false.B)
   private val alu = Module(new UpdateAlu(p))
   alu.io.operand := operands.io.result
-  alu.io.state := stored.data | second.data
-  alu.io.chain := chain
+  alu.io.state := joined.data
+  alu.io.chain := chains
+  alu.io.second := takesSecond
   private val cleared = ShiftRegister(io.clear.valid, 3, false.B, true.B)
   alu.io.zero := cleared
   private val healed = delayed(io.slot.read && loaded(io.rule.heals), 3)
@@ -189,10 +198,10 @@ class UpdateStage(p: NemoParams) extends Module {
   states.io.write := written
   states.io.value := word(result.data, resultParity)
 
-  for ((hit, (m, touches)) <- io.part.hits.zip(inFlight.zip(touched))) {
-    hit.valid := RegNext(touches && read, false.B)
-    hit.word := RegNext(Mux(touches && read, m.word, 0.U))
-    hit.whole := RegNext(touches && read && m.whole)
+  for (((hit, touches), (m, valid)) <- io.part.hits.zip(touched).zip(inFlight.zip(hits))) {
+    hit.valid := valid
+    hit.word := RegNext(Mux(touches, m.word, 0.U))
+    hit.whole := RegNext(touches && m.whole)
   }
   io.part.fourth := ifTaken(read, states.io.value)
   io.part.stored := states.io.words

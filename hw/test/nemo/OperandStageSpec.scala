@@ -32,7 +32,7 @@ class OperandStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           for ((amount, _) <- cases.lift(cycle - 1)) dut.io.operands(0).poke(LaidOut.repeated(amount, w))
           for ((amount, bytes) <- cases.lift(cycle - OperandStage.latency)) {
             dut.io.result.b.expect(kept(op, amount, w, bytes), s"by $amount, bytes $bytes")
-            dut.io.result.inside.expect(bytes)
+            dut.io.result.codes.foreach(_.expect(~bytes & 0xff))
             dut.io.result.rotate.expect(if (op == UpdateOp.Shl) (64 - amount) % 64 else amount)
           }
           dut.clock.step()

@@ -2,11 +2,14 @@
 package anemone.nemo
 
 import chisel3._
+import chisel3.util.experimental.BoringUtils
 import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-/** OperandStage and UpdateAlu as an update uses them. */
+/** OperandStage and UpdateAlu as an update uses them, with a register between them: the state comes a cycle before the
+  * operand, so with that as it leaves its stage.
+  */
 class AluBench(val p: NemoParams) extends Module {
   private val operands = Module(new OperandStage(p))
   private val alu = Module(new UpdateAlu(p))
@@ -16,13 +19,18 @@ class AluBench(val p: NemoParams) extends Module {
     val chain = Input(Bool())
     val zero = Input(Bool())
     val result = Output(UInt(p.wordBits.W))
+
+    /** What meets the operand. */
+    val word = Output(UInt(p.wordBits.W))
   })
   operands.io <> io.operand
-  alu.io.operand := operands.io.result
-  alu.io.state := io.state
+  alu.io.operand := RegNext(operands.io.result)
+  alu.io.state := Mux(io.chain, 0.U, io.state)
   alu.io.chain := io.chain
-  alu.io.zero := io.zero
+  alu.io.second := false.B
+  alu.io.zero := RegNext(io.zero)
   io.result := alu.io.result
+  io.word := BoringUtils.bore(alu.word)
 }
 
 class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
@@ -53,6 +61,7 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
         val random = new Random(seed)
         val pending = scala.collection.mutable.Queue[(BigInt, Int, BigInt, Boolean)]()
         var last = BigInt(0)
+        var expected = Option.empty[(BigInt, String)]
         var sources = Seq.fill(OperandStage.sources)(BigInt(0))
         for (cycle <- 0 until 150) {
           val operand = interesting(random)
@@ -77,7 +86,7 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
             interesting(random),
             random.nextBoolean() && cycle > 0
           ))
-          // The state meets the operand as that leaves its stage, and the result is there a cycle later.
+          // The state is there as the operand leaves its stage, and the result two cycles later.
           if (pending.size > OperandStage.latency) {
             val (b, covered, state, chain) = pending.dequeue()
             dut.io.state.poke(state)
@@ -86,7 +95,8 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
             dut.io.zero.poke(zero)
             last = if (zero) 0 else PlainFold.word(op, if (chain) last else state, b, w, covered)
             dut.clock.step()
-            dut.io.result.expect(last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain")
+            for ((value, what) <- expected) dut.io.result.expect(value, what)
+            expected = Some((last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain"))
           } else dut.clock.step()
         }
       }
