@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The update ALU on words of 64 bits: every op on counters of every width (Yosys, ABC's bmc3).
+
+hw/test/nemo/AluEquivalence.scala is the property: what a counter becomes is what the op means,
+whichever counters of the word are updated, and a chained update meets what the one before made.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from anemone.rules import OPS
+from tests.formal.checker import broken, check, emitted
+
+# Reset, the operand's three cycles, two updates of which the second may be chained, and one more.
+FRAMES = 8
+ENGINE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
+SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 9, 35)]
+NAMES = [*(op for op in OPS if op not in ("shr", "shl")), "set", *SHIFTS]
+CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 16, 32, 64))]
+
+
+@pytest.fixture(scope="session")
+def proofs() -> Path:
+    """The SystemVerilog of all cases, a folder each."""
+    return emitted("alu", "anemone.nemo.EmitAlu")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_counter_becomes_what_the_op_means(case: str, proofs: Path, tmp_path: Path) -> None:
+    assert check(proofs / case / "AluEquivalence.sv", tmp_path, *ENGINE) is None
+
+
+# The case that refutes it; what firtool writes, and what breaks it.
+MUTANTS = {
+    "a carry goes on past its counter": ("add-8", r"io_operand_guardsA\[3\],", "1'h1,"),
+    "a difference begins without a one": ("sub-8", r"io_operand_guardsB\[3\],", "1'h0,"),
+    "a wide counter's carry is not asked for": ("max-64", r"\.wider( +)\(.*\)", r".wider\1(1'h0)"),
+    "what is not taken goes on": (
+        "addsat-16",
+        r"io_chain & io_operand_narrow \?",
+        "io_operand_narrow ?",
+    ),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_broken_alu_is_refuted(mutant: str, proofs: Path, tmp_path: Path) -> None:
+    case, pattern, replacement = MUTANTS[mutant]
+    source = broken(proofs / case / "AluEquivalence.sv", pattern, replacement, tmp_path)
+    assert check(source, tmp_path, *ENGINE) is not None
