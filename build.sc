@@ -37,11 +37,13 @@ object hw extends ScalaModule with ScalafmtModule {
   object test extends ScalaTests with TestModule.ScalaTest with ScalafmtModule {
     def sources = T.sources(millSourcePath)
     def ivyDeps = Agg(ivy"edu.berkeley.cs::chiseltest:${pins.chiseltest}")
-    // The Mill server may have been started by a shell that does not have Verilator's folder on its path. Nothing else of a
-    // shell: testCached runs again when this differs.
+    // The Mill server may have been started by a shell that does not have Verilator's folder on its path. testCached runs
+    // again when this differs, so it says which tools there are, too.
     def forkEnv = T.input {
       val tools = T.workspace / ".venv" / "bin"
-      Map("PATH" -> s"$tools:${T.env.getOrElse("PATH", "")}")
+      val pins = os.read(T.workspace / "requirements.lock").hashCode
+      val solver = scala.util.Try(os.proc("z3", "--version").call().out.trim()).getOrElse("no z3")
+      Map("PATH" -> s"$tools:${T.env.getOrElse("PATH", "")}", "ANEMONE_TOOLS" -> s"$pins, $solver")
     }
     // Asserting on Unit-returning pokes and comparing with == is the normal style of a bench.
     def scalacOptions = hw.scalacOptions().filterNot(_ == "-Wdead-code")

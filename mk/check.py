@@ -168,6 +168,11 @@ def count(report: Path) -> Outcome:
     return outcome
 
 
+def written(report: Path | None, since: float) -> bool:
+    """Whether the report was written at this time or later."""
+    return report is not None and report.is_file() and report.stat().st_mtime >= since
+
+
 def run(stage: Stage) -> Outcome:
     """Runs a stage; to fail without a failed case, or pass without any, is one failure.
 
@@ -176,9 +181,11 @@ def run(stage: Stage) -> Outcome:
     print(f"\n=== {stage.name}: {' '.join(stage.command)[:100]}", flush=True)
     if stage.junit and not stage.keeps:
         stage.junit.unlink(missing_ok=True)
-    started = time.monotonic()
+    started, since = time.monotonic(), time.time()
     code = execute(stage)
     outcome = count(stage.junit) if stage.junit else Outcome(passed=int(code == 0))
+    if stage.keeps and code != 0 and not written(stage.junit, since):
+        outcome = Outcome()  # what stands there is of another run
     if code == LACKING:
         outcome = Outcome(skipped=1)
     outcome.seconds = time.monotonic() - started

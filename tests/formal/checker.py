@@ -45,14 +45,15 @@ def proof(name: str) -> Path:
 @functools.cache
 def tools() -> tuple[Path, ...]:
     """The programs that a verdict depends on."""
-    return tuple(Path(shutil.which(name) or name) for name in ("yosys", "berkeley-abc"))
+    names = ("yosys", "yosys-abc", "berkeley-abc")
+    return tuple(Path(shutil.which(name) or name) for name in names)
 
 
 def check(source: Path, work: Path, engine: str, proved: str) -> int | None:
     """The frame in which an output of the module that the file is named for is one; None: never,
     which ABC's engine says as `proved`.
     """
-    inputs = (source, source.stem, SYNTHESIS, engine, proved, *tools())
+    inputs = (source, source.stem, engine, proved, Path(__file__), *tools())
     return known(inputs, lambda: _checked(source, work, engine, proved))
 
 

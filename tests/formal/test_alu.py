@@ -2,7 +2,8 @@
 """The update ALU on words of 64 bits: every op on counters of every width (Yosys, ABC's bmc3).
 
 hw/test/nemo/AluEquivalence.scala is the property: what a counter becomes is what the op means,
-whichever counters of the word are updated, and a chained update meets what the one before made.
+whichever counters of the word are updated, and a chained update meets what the one before made, or the one before
+that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.formal.checker import broken, check, emitted
 # Reset, the operand's three cycles, two updates of which the second may be chained, and one more.
 FRAMES = 8
 ENGINE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
-SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 9, 35)]
+SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 6, 9, 35)]
 NAMES = [*(op for op in OPS if op not in ("shr", "shl")), "set", *SHIFTS]
 CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 16, 32, 64))]
 
@@ -39,6 +40,7 @@ MUTANTS = {
     "a carry goes on past its counter": ("add-8", r"io_operand_guardsA\[3\],", "1'h1,"),
     "a difference begins without a one": ("sub-8", r"io_operand_guardsB\[3\],", "1'h0,"),
     "a wide counter's carry is not asked for": ("max-64", r"\.wider( +)\(.*\)", r".wider\1(1'h0)"),
+    "what two before made is lost": ("or-32", r"\{64\{io_second\}\}", "64'h0"),
     "what is not taken goes on": (
         "addsat-16",
         r"io_chain & io_operand_narrow \?",

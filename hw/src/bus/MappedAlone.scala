@@ -7,8 +7,8 @@ import scala.annotation.nowarn
 
 /** A unit that a synthesis tool is asked not to mix with what is around it (`keep_hierarchy`).
   *
-  * For wide choices that are one row of the largest look-ups each: a mapper that sees more than them trades each of these
-  * for two smaller ones, and has twice the cells.
+  * For wide choices that are one row of look-ups each. A mapper that sees more than them trades each of the largest for two
+  * smaller ones, and has twice the cells; or puts more than one behind the other.
   */
 @nowarn("cat=deprecation")
 trait MappedAlone { this: RawModule =>

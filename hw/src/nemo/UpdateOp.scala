@@ -27,7 +27,10 @@ case class UpdateOp(
     moved: UpdateOp.Moved = UpdateOp.Nothing
 ) {
   import UpdateOp._
-  require(moved == Nothing || !subtract, s"$name: an op moves the state, or subtracts from it")
+  require(
+    moved == Nothing || (!subtract && carry == Never),
+    s"$name: what is moved is not subtracted from, and has no carry"
+  )
 
   /** A sum, and no more. */
   private[nemo] val isSum: Boolean = ofZero == Sum && ofOne == Sum && carry == Never

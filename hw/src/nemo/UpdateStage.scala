@@ -68,8 +68,10 @@ class Updated(p: NemoParams) extends Bundle {
   *
   * Stages, a cycle each: 0 state and operand are asked for, 1 the memory works, 2 the word is chosen, 3 the ALU, 4 the
   * write. So a slot may need what the four slots before it have not yet written. It compares with them in stage 0,
-  * does not read a word that is in flight, and takes it as it passes stage 4 or the register behind it. Of a line all words are
-  * read but those that are being written in that very cycle; [[ReadStage]] replaces what was in flight.
+  * drops what it read of a word that is in flight, and takes that as it passes stage 4 or the register behind it. Of a line
+  * only those words are dropped that were being written in the very cycle of the read; [[ReadStage]] replaces what was in
+  * flight. The array is asked before any of this is known, by every lane in the slot of a read, so that no comparison is in
+  * front of its address: the banks of the other lanes read in vain.
   *
   * A word whose parity is bad keeps bad parity through any update; only a reset heals it.
   */
@@ -163,7 +165,7 @@ class UpdateStage(p: NemoParams) extends Module {
   states.io.dropped := Fill(p.lineWords, inVain) | Mux(!oneWord && hits.last, RegNext(written.words), 0.U)
 
   // Stage 2: the word, from its bank or from the slots four and three before. Values are zero where they are not taken, so
-  // they are joined by OR: that of two before with the state, in stage 3.
+  // they are joined by OR. The ALU joins that of two before with the state.
   private[nemo] val result = Wire(new InFlight(p))
   private val resultParity = SixInputs.xorR(result.data, p.wordBits) ^ result.bad
   private val before = RegNext(result)

@@ -6,12 +6,12 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
-/** One counter of any word: [[ReferenceFold]] says what it becomes. A chained update has what became of the one before in
-  * the place of the state, so that any number of them is proved as well.
+/** One counter of any word: [[ReferenceFold]] says what it becomes. A chained update has what became of the one before, or
+  * of the one before that, in the place of the state, so that any number of them is proved as well.
   *
   * The op and the width are fixed, so that a proof is one of arithmetic and not of multiplexers. So is a shift's amount;
   * [[OperandStageSpec]] has them all.
- */
+  */
 class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Option[Int]) extends Module {
   private val bench = Module(new AluBench(p))
   private val bits = p.counterBits(counterWidth)
@@ -20,6 +20,7 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
     val operand = Input(UInt(p.wordBits.W))
     val state = Input(UInt(p.wordBits.W))
     val chain = Input(Bool())
+    val second = Input(Bool())
     val updated = Input(UInt(counters.W))
     val watched = Input(UInt(log2Ceil(counters).W))
     val wrong = Output(Bool())
@@ -37,15 +38,18 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
 
   private val started = ShiftRegister(true.B, OperandStage.latency + 2, false.B, true.B)
   bench.io.chain := io.chain
-  private val chained = RegNext(bench.io.chain)
+  bench.io.second := io.second
+  private val chained = RegNext(io.chain)
+  private val seconded = RegNext(io.second && !io.chain)
   private def counter(word: UInt): UInt =
     VecInit.tabulate(counters)(i => word((i + 1) * bits - 1, i * bits))(watched).pad(p.wordBits)
   private def met[T <: Data](x: T) = ShiftRegister(x, OperandStage.latency + 1)
   private val before = counter(RegNext(io.state))
   private val after = ReferenceFold(op.code.U, before, met(operand), counterWidth.U, p)
   private val expected = RegNext(Mux(met((io.updated >> watched)(0)), after, before))
-  private val wrongWord = chained && bench.io.word =/= bench.io.result
-  private val wrongResult = !RegNext(chained) && counter(bench.io.result) =/= expected
+  private val wrongWord =
+    (chained && bench.io.word =/= bench.io.result) || (seconded && bench.io.word =/= RegNext(bench.io.result))
+  private val wrongResult = !RegNext(chained || seconded) && counter(bench.io.result) =/= expected
   io.wrong := JudgedRun() && started && (wrongWord || wrongResult)
 }
 
@@ -53,7 +57,7 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
 object EmitAlu {
   private val p = NemoParams()
   private def amounts(op: UpdateOp): Seq[Option[Int]] = op match {
-    case UpdateOp.Shr | UpdateOp.Shl => Seq(0, 3, 9, 35).map(Some(_))
+    case UpdateOp.Shr | UpdateOp.Shl => Seq(0, 3, 6, 9, 35).map(Some(_))
     case _                           => Seq(None)
   }
 

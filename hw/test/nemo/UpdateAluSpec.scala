@@ -17,6 +17,7 @@ class AluBench(val p: NemoParams) extends Module {
     val operand = chiselTypeOf(operands.io)
     val state = Input(UInt(p.wordBits.W))
     val chain = Input(Bool())
+    val second = Input(Bool())
     val zero = Input(Bool())
     val result = Output(UInt(p.wordBits.W))
 
@@ -25,9 +26,9 @@ class AluBench(val p: NemoParams) extends Module {
   })
   operands.io <> io.operand
   alu.io.operand := RegNext(operands.io.result)
-  alu.io.state := Mux(io.chain, 0.U, io.state)
+  alu.io.state := Mux(io.chain || io.second, 0.U, io.state)
   alu.io.chain := io.chain
-  alu.io.second := false.B
+  alu.io.second := io.second && !io.chain
   alu.io.zero := RegNext(io.zero)
   io.result := alu.io.result
   io.word := BoringUtils.bore(alu.word)

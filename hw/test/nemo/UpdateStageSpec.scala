@@ -178,7 +178,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val from = newest(whole).get(k).filter(_ => asked.contains(k))
           val seen = from.fold(inArray(whole)(k))(d => passed((whole, d)))
           assert(seen == asked.getOrElse(k, Word(0, bad = false)), s"word $k of slot $whole")
-          // Of a line all words are read but those that are being written; a word by itself only where no slot has it.
+          // Of a line all words count but those that were being written; a word by itself only where no slot has it.
           val isRead = from.forall(d => d < UpdateStage.window && asked.size > 1)
           assert(isRead || inArray(whole)(k) == Word(0, bad = false), s"word $k of slot $whole was read as well")
         }
