@@ -2,8 +2,8 @@
 """The update ALU on words of 64 bits: every op on counters of every width (Yosys, ABC's bmc3).
 
 hw/test/nemo/AluEquivalence.scala is the property: what a counter becomes is what the op means,
-whichever counters of the word are updated, and a chained update meets what the one before made, or the one before
-that.
+whichever counters of the word are updated, and a chained update meets what the one before made,
+or the one before that.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def test_page_is_of_this_template() -> None:
 
 
 def test_memory_is_what_firtool_emits() -> None:
-    """By a bounded proof; but in a cycle that reads the word being written, which no user looks at."""
+    """By a bounded proof; but in a cycle that reads the word being written, which none looks at."""
     proof = ROOT / "tests/fpga/memory_proof.sv"
     text = block_ram("memory_4x3")
     assert text
