@@ -19,7 +19,7 @@ sed -i \
 # precompiled one: for GCC to fall back to it, the header itself is put beside.
 # Half of what is compiled is the same each time: Verilator's own library, the harness. ccache has that, where it is
 # installed; that it may go by a precompiled header has to be said.
-cache='$(if $(shell command -v ccache),env CCACHE_SLOPPINESS=pch_defines,time_macros ccache)'
+cache='$(if $(shell command -v ccache),env CCACHE_SLOPPINESS="pch_defines time_macros" ccache)'
 quiet="-Wno-bool-operation -Wno-shadow -Wno-sign-compare -Wno-tautological-compare -Wno-uninitialized \
 -Wno-unused-but-set-parameter -Wno-unused-but-set-variable -Wno-unused-parameter -Wno-unused-variable"
 sed -i \
