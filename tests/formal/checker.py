@@ -29,6 +29,13 @@ opt_clean
 write_aiger {aiger}
 """
 
+# ABC's engines, with what each says of an output that is never one: for ever, or in so many frames.
+FOR_EVER = ("pdr", "Property proved.")
+
+
+def within(frames: int) -> tuple[str, str]:
+    return f"bmc3 -F {frames}", f"No output asserted in {frames} frames"
+
 
 def emitted(name: str, main: str, *words: str) -> Path:
     """The folder in which an object of hw/test wrote its SystemVerilog, asked by these words."""

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from anemone.rules import OPS
-from tests.formal.checker import broken, check, emitted
+from tests.formal.checker import broken, check, emitted, within
 
 # Reset, the operand's three cycles, two updates of which the second may be chained, and one more.
 FRAMES = 8
-ENGINE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
+ENGINE = within(FRAMES)
 SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 6, 9, 35)]
 NAMES = [*(op for op in OPS if op not in ("shr", "shl")), "set", *SHIFTS]
 CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 16, 32, 64))]

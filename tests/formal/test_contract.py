@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal.checker import broken, check, emitted
+from tests.formal.checker import broken, check, emitted, within
 
 # Reset and clearing take 9 cycles; the longest hazard is a walk (2 words) and the 4 slots behind
 # it; a pipeline is 9 cycles deep, and three of them are to fit behind the hazard.
@@ -19,7 +19,7 @@ FRAMES = 9 + 2 + 4 + 3 * 9
 
 CASES = ["add-set-4", "sub-set-2", "add-shr-4", "max-shl-4", "addsat-xor-2"]
 
-ENGINE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
+ENGINE = within(FRAMES)
 
 
 @pytest.fixture(scope="session")

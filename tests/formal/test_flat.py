@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.formal.checker import broken, check, proof
+from tests.formal.checker import FOR_EVER, broken, check, proof, within
 
-FOR_EVER = ("pdr", "Property proved.")
 # A reset, and any three operations put and taken in any order.
 FRAMES = 8
-A_WHILE = (f"bmc3 -F {FRAMES}", f"No output asserted in {FRAMES} frames")
+A_WHILE = within(FRAMES)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,8 @@ class RamWrite(depth: Int, width: Int) extends Bundle {
   * the outputs of banks of which at most one is read can be joined by OR instead of a multiplexer.
   *
   * What a read of an address answers in the very cycle that writes it is not to be used: macros disagree. Users forward
-  * instead. An assertion watches: that such an answer does not count, or that no such read is made where all count. Contents are undefined after power-up; users clear them.
+  * instead. An assertion watches: that such an answer does not count, or that no such read is made where all count.
+  * Contents are undefined after power-up; users clear them.
   *
   * @param depth   words
   * @param width   bits a word
