@@ -19,7 +19,7 @@ import threading
 import time
 import xml.etree.ElementTree as ET
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,9 +36,9 @@ TOPS = {
 class Stage:
     """One command.
 
-    junit: the report it writes. limit: killed after so many seconds. beside: runs beside the next
-    one, which leaves a processor free, and shows its output only in its log. keeps: does not run
-    again what has passed and is as it was; its report stays.
+    junit: the report it writes. limit: killed after so many seconds. beside: those behind it do not
+    wait for it, and its output is only in its log. keeps: does not run again what has passed and is
+    as it was; its report stays.
     """
 
     name: str
@@ -80,38 +80,41 @@ def for_tops(command: str) -> str:
 
 
 def stages() -> list[Stage]:
-    """All stages, cheap ones first."""
+    """All stages: what takes long but little of the machine goes beside the others."""
     python = sys.executable
     verilator = "verilator --lint-only -Wall --top-module {top} mk/verilator.vlt {folder}/*.sv"
     slang = f"{python} mk/slang.py {{top}} {{folder}}/*.sv"
     junit = LOGS / "pytest.xml"
     listed = [
+        # The first time on a machine it builds user-mode Linux.
+        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
         Stage("ruff", ["ruff", "check", "."], lint=True),
         Stage("ruff-format", ["ruff", "format", "--check", "."], lint=True),
         Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
         Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
         Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
-        # The first time on a machine it builds user-mode Linux.
-        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
+        # What chiseltest and pytest both want, so that neither makes it while the other does.
+        Stage("compile", ["./mill", "hw.test.compile"], lint=True),
         Stage(
             "chiseltest",
             ["./mill", "hw.test.testCached"],
             junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
             limit=2400,
+            beside=True,
             keeps=True,
         ),
         Stage(
             "pytest",
             [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={junit}"],
             junit=junit,
-            limit=2400,
+            limit=3000,
         ),
     ]
     sources = tracked(".c", ".cpp", ".h", ".hpp")
     if sources:
         check = ["clang-format", "--dry-run", "-Werror", *sources]
-        listed.insert(2, Stage("clang-format", check, lint=True))
+        listed.insert(3, Stage("clang-format", check, lint=True))
     return listed
 
 
@@ -199,19 +202,17 @@ def run(stage: Stage) -> Outcome:
 
 
 def run_all(chosen: list[Stage]) -> list[tuple[Stage, Outcome]]:
-    """In their order, but for those that run beside the next one."""
+    """In their order, but for those that run beside what is behind them."""
     pool = ThreadPoolExecutor()
+    last = max((i for i, stage in enumerate(chosen) if not stage.beside), default=-1)
     try:
-        waiting: list[tuple[Stage, Future[Outcome]]] = []
-        outcomes: list[tuple[Stage, Outcome]] = []
-        for stage in chosen:
-            if stage.beside:
-                waiting.append((stage, pool.submit(run, stage)))
-                continue
-            outcomes.append((stage, run(stage)))
-            outcomes += [(one, future.result()) for one, future in waiting]
-            waiting.clear()
-        return outcomes + [(one, future.result()) for one, future in waiting]
+        started: list[tuple[Stage, Future[Outcome]]] = []
+        for i, stage in enumerate(chosen):
+            stage = replace(stage, beside=stage.beside and i < last)
+            started.append((stage, pool.submit(run, stage)))
+            if not stage.beside:
+                started[-1][1].result()
+        return [(stage, future.result()) for stage, future in started]
     finally:
         for process in RUNNING.copy():  # interrupted: nothing goes on behind our back
             kill(process)
