@@ -33,10 +33,12 @@ object SixInputs {
 
   /** Odd parity, of a word of `bits` bits. */
   def xorR(word: UInt, bits: Int): Bool =
-    if (bits <= 6) word.xorR
+    if (bits <= 6) row("Parity", 1, word.asBools, _.reduce(_ ^ _)).asBool
     else {
-      val part = (bits + 5) / 6
-      xorR(row("Parity", part, parts(word, bits, 6), _.reduce(_ ^ _)), part)
+      val sixes = (bits + 5) / 6
+      val padded = word.pad(6 * sixes)
+      val neighbours = Seq.tabulate(6)(i => VecInit.tabulate(sixes)(n => padded(6 * n + i)).asUInt)
+      xorR(row("Parity", sixes, neighbours, _.reduce(_ ^ _)), sixes)
     }
 
   /** Of words of `width` bits the one that `digit` numbers, or the first; no bits but those of `mask`. */

@@ -3,48 +3,45 @@ package anemone.nemo
 
 import anemone.bus.MappedAlone
 import chisel3._
+import chisel3.util._
 
-/** What each counter's carry is, from the carries out of bytes, in look-ups of four inputs: what is not larger lies right
-  * beside the register that it feeds. So the narrower half of the widths is apart from the wider one, and who takes them
-  * clears the half that the width is not of. Combinational.
+/** What the carry of each byte's counter is, from the carries out of bytes, where counters end within the word; or all
+  * carry. A byte chooses among few, in a look-up of four inputs, which lies right beside the register that it feeds; only
+  * the first byte of eight has one more. The carry out of the word, the last that an adder knows, has no part of it.
+  * Combinational.
   */
 class CarryChoice(p: NemoParams) extends RawModule with MappedAlone {
-  val carries = IO(Input(UInt(p.wordBytes.W)))
 
-  /** The width is the wider one of its half. */
-  val wider = IO(Input(Bool()))
+  /** Out of all bytes but the last. */
+  val carries = IO(Input(UInt((p.wordBytes - 1).W)))
 
-  /** All carry. */
-  val all = IO(Input(Bool()))
+  /** One of `CarryChoice.codes`. */
+  val code = IO(Input(UInt(CarryChoice.codeBits(p).W)))
 
-  /** By byte. */
-  val narrow = IO(Output(UInt(p.wordBytes.W)))
+  /** By byte; none where the counter ends with the word. */
+  val early = IO(Output(UInt(p.wordBytes.W)))
 
-  /** By counter of the narrowest of the wide. */
-  val wide = IO(Output(UInt(CarryChoice.wides(p).W)))
-
-  private def choice(levels: Seq[Int], byte: Int): Bool = {
-    val ends = levels.map(w => carries(byte | ((1 << w) - 1)))
-    if (ends.size == 1) ends.head else Mux(wider, ends(1), ends(0))
-  }
-  narrow := VecInit.tabulate(p.wordBytes)(k => choice(CarryChoice.narrowLevels(p), k) || all).asUInt
-  if (CarryChoice.wides(p) > 0)
-    wide := VecInit.tabulate(CarryChoice.wides(p))(n =>
-      choice(CarryChoice.wideLevels(p), n * CarryChoice.reach(p))
-    ).asUInt
-  else wide := 0.U
+  early := VecInit.tabulate(p.wordBytes) { k =>
+    MuxLookup(code, true.B)(CarryChoice.codes(p).map { case (level, code) =>
+      val end = CarryChoice.end(k, level)
+      code.U -> (if (end < p.wordBytes - 1) carries(end) else false.B)
+    })
+  }.asUInt
 }
 
 object CarryChoice {
-  private[nemo] def narrowLevels(p: NemoParams): Seq[Int] = p.levels.take(2)
-  private[nemo] def wideLevels(p: NemoParams): Seq[Int] = p.levels.drop(2)
 
-  /** Bytes of the narrowest wide counter, and how many of them a word has. */
-  def reach(p: NemoParams): Int = 1 << wideLevels(p).headOption.getOrElse(0)
-  def wides(p: NemoParams): Int = if (wideLevels(p).isEmpty) 0 else p.wordBytes / reach(p)
+  /** The levels whose counters are more than one a word, with their codes. */
+  def codes(p: NemoParams): Seq[(Int, Int)] = p.levels.filter(1 << _ < p.wordBytes).zipWithIndex
 
-  def isWide(width: UInt, p: NemoParams): Bool =
-    CounterWidth.select(width, p)(w => wideLevels(p).contains(w).B)
-  def isWider(width: UInt, p: NemoParams): Bool =
-    CounterWidth.select(width, p)(w => (p.levels.indexOf(w) % 2 == 1).B)
+  /** Every byte carries. */
+  def all(p: NemoParams): Int = codes(p).size
+  def codeBits(p: NemoParams): Int = log2Ceil(all(p) + 1)
+
+  /** The last byte of the counter that byte `k` is in. */
+  private def end(k: Int, level: Int): Int = k | ((1 << level) - 1)
+
+  /** The index of the narrowest level at which the counter of byte `k` ends with the word, if there is one. */
+  def late(k: Int, p: NemoParams): Option[Int] =
+    Option(p.levels.indexWhere(end(k, _) == p.wordBytes - 1)).filter(_ >= 0)
 }

@@ -23,11 +23,10 @@ class AluOperand(p: NemoParams) extends Bundle {
   val codes = Vec(2, UInt(p.wordBytes.W))
   val flips = Vec(2, Bool())
 
-  /** All counters carry; else which carries of [[CarryChoice]] count. */
-  val carries = Bool()
-  val narrow = Bool()
-  val wide = Bool()
-  val wider = Bool()
+  /** Whether the carries that [[CarryChoice]] chooses by `carries` count, and by level whether that out of the word does. */
+  val early = Bool()
+  val carries = UInt(CarryChoice.codeBits(p).W)
+  val late = Vec(p.levels.size, Bool())
 
   /** Right rotation of A, zero where nothing is moved. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
@@ -110,7 +109,8 @@ class OperandStage(p: NemoParams) extends Module {
   private val spread = CounterWidth.spread(_, p)
   io.result.b := RegNext(((operands.reduce(_ | _) & spread(covered)) ^ spread(ones)) | parts)
   io.result.subtract := later(control.subtract)
-  private val ends = CounterWidth.ends(RegNext(width), p)
+  private val widthNow = RegNext(width)
+  private val ends = CounterWidth.ends(widthNow, p)
   private val differs = Fill(p.wordBytes, RegNext(control.subtract))
   io.result.guardsA := RegNext(~ends | differs)
   io.result.guardsB := RegNext(ends & differs)
@@ -120,11 +120,12 @@ class OperandStage(p: NemoParams) extends Module {
     io.result.flips(i) := later(control.flips(i))
   }
   private val (ofCounter, always) = (RegNext(control.ofCounter), RegNext(control.always))
-  private val isWide = CarryChoice.isWide(RegNext(width), p)
-  io.result.carries := RegNext(always)
-  io.result.narrow := RegNext(always || (ofCounter && !isWide))
-  io.result.wide := RegNext(ofCounter && isWide)
-  io.result.wider := RegNext(CarryChoice.isWider(RegNext(width), p))
+  private def byWidth[T <: Data](f: Int => T): T = CounterWidth.select(widthNow, p)(f)
+  private val codes = CarryChoice.codes(p).toMap
+  io.result.early := RegNext(always || (ofCounter && byWidth(codes.contains(_).B)))
+  private val code = byWidth(w => codes.getOrElse(w, 0).U(CarryChoice.codeBits(p).W))
+  io.result.carries := RegNext(Mux(always, CarryChoice.all(p).U, code))
+  for ((late, level) <- io.result.late.zip(p.levels)) late := RegNext(ofCounter && byWidth(w => (w >= level).B))
   io.result.rotate := later(Mux(shifts, Mux(right, amount, 0.U - amount), 0.U))
   io.result.pass := later(control.pass)
   io.result.fresh := RegNext(resets)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.SixInputs
 import chisel3._
 import chisel3.util._
 
@@ -56,7 +55,7 @@ class ReadStage(p: NemoParams) extends Module {
   private val (third, second) = (kept(joinedValue(_.third), 2), joinedValue(_.second))
   private val (thirdHit, secondHit) = (inCycle(3, newest(2)), inCycle(3, newest(1)))
   private val (thirds, seconds) = (copies(third.data, thirdHit, 3), copies(second.data, secondHit, 3))
-  private val badStored = kept(words.map(word => SixInputs.xorR(word.asUInt, 1 + p.wordBits)).reduce(_ || _), 3)
+  private val badStored = kept(words.map(word => word.bad).reduce(_ || _), 3)
   private val badLater = Reg(Bool())
   when(slots(3).read) {
     badLater := (thirdHit.orR && third.bad) || (secondHit.orR && second.bad) || (goesOn(3) && badLater)

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.bus.{Ram1R1W, SixInputs}
 import chisel3._
-import anemone.bus.Ram1R1W
+import chisel3.util._
 
-/** A state word as it is stored: even parity over both fields. */
+/** A state word as it is stored, with a bit of even parity for each half: two rows of look-ups make one of 32 bits and a
+  * flag, and it would be three for the whole word.
+  */
 class StateWord(p: NemoParams) extends Bundle {
-  val parity = Bool()
+  val parity = UInt(2.W)
   val data = UInt(p.wordBits.W)
+
+  /** A half has bad parity. */
+  def bad: Bool = (0 until 2).map(h => StateWord.odd(StateWord.half(data, h, p), parity(h), p)).reduce(_ || _)
+}
+
+object StateWord {
+  private def half(data: UInt, h: Int, p: NemoParams): UInt = data((h + 1) * p.wordBits / 2 - 1, h * p.wordBits / 2)
+  private def odd(half: UInt, beside: Bool, p: NemoParams): Bool = SixInputs.xorR(Cat(half, beside), 1 + p.wordBits / 2)
+
+  /** The parity with which a value is stored: that of a bad one is bad in its lower half. */
+  def parity(value: InFlight, p: NemoParams): UInt =
+    Cat(odd(half(value.data, 1, p), false.B, p), odd(half(value.data, 0, p), value.bad, p))
 }
 
 /** Some words of one line. */
@@ -36,7 +51,7 @@ class StateArray(p: NemoParams) extends Module {
   private val written = RegNext(Mux(io.read.line === io.write.line, io.write.words, 0.U), 0.U)
   assert(!(answers & written).orR, "answer of a word that was being written")
   for (k <- 0 until p.lineWords) {
-    val bank = Module(new Ram1R1W(p.lines, 1 + p.wordBits, grouped = true)).suggestName(s"bank_$k")
+    val bank = Module(new Ram1R1W(p.lines, io.value.getWidth, grouped = true)).suggestName(s"bank_$k")
     bank.io.answers.foreach(_ := answers(k))
     bank.io.read.valid := io.read.words(k)
     bank.io.read.bits := io.read.line

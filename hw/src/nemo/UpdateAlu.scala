@@ -13,7 +13,7 @@ import chisel3.util._
   * [[ResultChoice]] makes the result of them in the next cycle, and a second one, in the place of a forwarding
   * multiplexer, the word for the next slot: what that chooses from is cleared unless the slot takes it, and the bits of
   * any other state are codes that say one. The longest paths go through that choice: into the rotator, and through an
-  * addition and [[CarryChoice]] back to its own register.
+  * addition back to its own registers, with [[CarryChoice]] for the carries of all bytes but the last.
   *
   * Latency: one cycle from `operand` to `result`, two from `state`; `result` is not registered again.
   */
@@ -45,9 +45,9 @@ class UpdateAlu(p: NemoParams) extends Module {
     io.result := RegNext(Mux(io.zero, 0.U, a + in.b + in.subtract))
   } else {
     val guarded = guards(word, in.guardsA) + guards(in.b, in.guardsB) + in.subtract
-    val sum = RegNext(Cat(bytes(guarded).reverse.map(_(p.byteBits - 1, 0))))
+    val sum = Cat(bytes(guarded).reverse.map(_(p.byteBits - 1, 0)))
     val carries = Cat(bytes(guarded).reverse.map(_(p.byteBits)))
-    val a = RegNext(if (p.features.shifts) Rotator(word, in.rotate, p) else word)
+    val a = if (p.features.shifts) Rotator(word, in.rotate, p) else word
     val codes = VecInit.tabulate(2)(i =>
       CounterWidth.spread(in.codes(i), p) ^ Mux(in.flips(i), in.b, 0.U)
     )
@@ -55,14 +55,16 @@ class UpdateAlu(p: NemoParams) extends Module {
     def choice(keep: Bool, ones: UInt): UInt = {
       def kept(word: UInt, asked: Bool): UInt = Mux(keep && !io.zero && asked, word, 0.U)
       val carry = Module(new CarryChoice(p))
-      carry.carries := carries
-      carry.wider := in.wider
-      carry.all := in.carries
+      carry.carries := carries(p.wordBytes - 2, 0)
+      carry.code := in.carries
       val choice = Module(new ResultChoice(p))
       choice.sum := sum
       choice.a := a
-      choice.narrow := RegNext(kept(carry.narrow, in.narrow))
-      choice.wide := RegNext(kept(carry.wide, in.wide))
+      choice.early := RegNext(kept(carry.early, in.early))
+      // As a register's reset, so that no look-up is behind the adder's last bit.
+      def keptLate(late: Bool): Bool =
+        withReset(!keep || io.zero || !late)(RegNext(carries(p.wordBytes - 1), false.B))
+      choice.late := VecInit(in.late.map(keptLate)).asUInt
       choice.codes(0) := RegNext(kept(codes(0), true.B))
       choice.codes(1) := RegNext(kept(codes(1), true.B) | ones)
       choice.result

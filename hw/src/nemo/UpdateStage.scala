@@ -137,21 +137,20 @@ class UpdateStage(p: NemoParams) extends Module {
   private val line = RegNext(io.slot.request.address >> 6)
   operands.io.operands := VecInit(effectOperand, ownOperand, CounterWidth.repeat(line, RegNext(width), p))
 
-  // Hazards: which slots before have something accessed in flight.
-  private val inFlight = Seq.iterate(modified, window + 1)(quiet).tail
-  private[nemo] val written = Wire(new LineSelect(p))
-  written.line := inFlight.last.line
-  written.words := RegNext(inFlight(window - 2).words, 0.U)
-  private val sameLine = inFlight.map(m => SixInputs.equal(access.line, m.line, p.lineBits))
-  private val touched = inFlight.zip(sameLine).map { case (m, same) => same && access.meets(m) }
-
   // The array is asked before it is known whether anything is in flight, or anyone clears.
   private val states = Module(new StateArray(p))
   private val asked = WireDefault(access)
-  asked.valid := io.matched.matched || io.slot.read
-  asked.whole := io.slot.read && !io.slot.walks
+  asked.valid := io.matched.matched || io.slot.read || io.clear.valid
   states.io.read.line := access.line
   states.io.read.words := asked.words
+
+  // Hazards: which slots before have something accessed in flight. The words that were asked for are those to be written.
+  private val inFlight = Seq.iterate(modified, window + 1)(quiet).tail
+  private[nemo] val written = Wire(new LineSelect(p))
+  written.line := inFlight.last.line
+  written.words := RegNext(Mux(inFlight(window - 2).valid, delayed(asked.words, window - 1), 0.U), 0.U)
+  private val sameLine = inFlight.map(m => SixInputs.equal(access.line, m.line, p.lineBits))
+  private val touched = inFlight.zip(sameLine).map { case (m, same) => same && access.meets(m) }
 
   // Stage 1: of one word it is the youngest that counts; of a line's words each may have another.
   private val hits = touched.map(RegNext(_, false.B))
@@ -167,7 +166,7 @@ class UpdateStage(p: NemoParams) extends Module {
   // Stage 2: the word, from its bank or from the slots four and three before. Values are zero where they are not taken, so
   // they are joined by OR. The ALU joins that of two before with the state.
   private[nemo] val result = Wire(new InFlight(p))
-  private val resultParity = SixInputs.xorR(result.data, p.wordBits) ^ result.bad
+  private val resultParity = StateWord.parity(result, p)
   private val before = RegNext(result)
   private val beforeParity = RegNext(resultParity)
   private def ifTaken[T <: Data](take: Bool, value: T): T = RegNext(Mux(take, value, 0.U.asTypeOf(value)))
@@ -193,9 +192,9 @@ class UpdateStage(p: NemoParams) extends Module {
   private val cleared = ShiftRegister(io.clear.valid, 3, false.B, true.B)
   alu.io.zero := cleared
   private val healed = delayed(io.slot.read && loaded(io.rule.heals), 3)
-  private val stateBad = second.bad || SixInputs.xorR(stored.asUInt, 1 + p.wordBits)
+  private val stateBad = second.bad || stored.bad
   result.data := alu.io.result
-  result.bad := RegNext(!healed && !cleared && Mux(chain, result.bad, stateBad))
+  result.bad := RegNext(!healed && Mux(chain, result.bad, stateBad))
 
   states.io.write := written
   states.io.value := word(result.data, resultParity)
@@ -221,7 +220,7 @@ class UpdateStage(p: NemoParams) extends Module {
   io.updated.bits.bytes := delayed(inside, window + 1)
   io.updated.bits.index := delayed(index, window + 1)
 
-  private def word(data: UInt, parity: Bool): StateWord = {
+  private def word(data: UInt, parity: UInt): StateWord = {
     val word = Wire(new StateWord(p))
     word.data := data
     word.parity := parity

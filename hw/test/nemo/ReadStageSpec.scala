@@ -37,8 +37,6 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     else (0 until p.lineWords).map(k => part(Seq(k), first + k, walk = true))
   }
 
-  private def odd(x: BigInt): Boolean = x.bitCount % 2 == 1
-
   behavior of "ReadStage"
   for (seed <- 1 to 4)
     it should s"join what pipelines have of a line, gather walks, and keep poison to its line, seed $seed" in {
@@ -79,14 +77,14 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
             }
             val (data, bad) = value(0, 4)
             part.fourth.data.poke(data)
-            part.fourth.parity.poke(odd(data) ^ bad)
+            part.fourth.parity.poke(Parity(data, bad))
             for (k <- 0 until p.lineWords) {
               // What slots behind the one four before have is stored as it was, good or bad.
               val word = own(1).flatMap(_.words.get(k)).filter(_.from < UpdateStage.window).map { word =>
                 if (word.from == 0) word else Word(0, BigInt(64, of), of.nextBoolean())
               }
               part.stored(k).data.poke(word.fold(BigInt(0))(_.data))
-              part.stored(k).parity.poke(word.exists(w => odd(w.data) ^ w.bad))
+              part.stored(k).parity.poke(word.fold(0)(w => Parity(w.data, w.bad)))
             }
             for ((port, later, d) <- Seq((part.third, 1, 3), (part.second, 2, 2), (part.first, 3, 1))) {
               val (data, bad) = value(later, d)

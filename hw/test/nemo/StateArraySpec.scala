@@ -13,8 +13,8 @@ class StateArraySpec extends AnyFlatSpec with ChiselScalatestTester {
     it should s"return the words that were asked for and not dropped as they were written, parity and all, seed $seed" in {
       test(new StateArray(p)) { dut =>
         val random = new Random(seed)
-        val words = Array.fill(p.lines, p.lineWords)((BigInt(0), false))
-        var asked = Seq.fill(2)(Seq.fill(p.lineWords)((BigInt(0), false)))
+        val words = Array.fill(p.lines, p.lineWords)((BigInt(0), 0))
+        var asked = Seq.fill(2)(Seq.fill(p.lineWords)((BigInt(0), 0)))
         var drop = 0
         for (cycle <- 0 until 400) {
           val (line, readLine) = (random.nextInt(p.lines), random.nextInt(p.lines))
@@ -24,7 +24,7 @@ class StateArraySpec extends AnyFlatSpec with ChiselScalatestTester {
           val read = if (cycle < p.lines) 0 else random.nextInt(256)
           dut.io.dropped.poke(drop)
           drop = (random.nextInt(256) & random.nextInt(256)) | (if (readLine == at) write else 0)
-          val value = (BigInt(64, random), random.nextBoolean())
+          val value = (BigInt(64, random), random.nextInt(4))
           dut.io.write.line.poke(at)
           dut.io.write.words.poke(write)
           dut.io.value.data.poke(value._1)
@@ -36,7 +36,7 @@ class StateArraySpec extends AnyFlatSpec with ChiselScalatestTester {
             dut.io.words(k).parity.expect(asked.head(k)._2, s"cycle $cycle, word $k")
           }
           asked = asked.tail :+ Seq.tabulate(p.lineWords) { k =>
-            if ((((read & ~drop) >> k) & 1) == 1) words(readLine)(k) else (BigInt(0), false)
+            if ((((read & ~drop) >> k) & 1) == 1) words(readLine)(k) else (BigInt(0), 0)
           }
           for (k <- 0 until p.lineWords if ((write >> k) & 1) == 1) words(at)(k) = value
           dut.clock.step()

@@ -108,7 +108,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private def stored(word: StateWord): Word = {
     val data = word.data.peekInt()
-    Word(data, word.parity.peekBoolean() ^ data.bitCount % 2 == 1)
+    Word(data, word.parity.peekInt() != Parity(data, bad = false))
   }
   private def value(value: InFlight): Word = Word(value.data.peekInt(), value.bad.peekBoolean())
 

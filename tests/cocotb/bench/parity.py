@@ -13,8 +13,8 @@ from tests.cocotb.bench.directed import COUNT, LINE, by_hand, first
 from tests.cocotb.bench.hand import Hand, memories
 from tests.cocotb.bench.script import Read
 
-PARITY = 64  # the bit above the data
-BITS = (0, 17, 63, PARITY)
+PARITY = 64  # the bits above the data, of the lower and the upper half
+BITS = (0, 17, 63, PARITY, PARITY + 1)
 
 
 async def flip(
@@ -23,13 +23,13 @@ async def flip(
     """Flip a bit of a word of a line."""
     memory: Any = memories(hand.dut, p, channel)[word]
     value = int(str(memory[line].value), 2) ^ 1 << bit
-    memory[line].value = LogicArray.from_unsigned(value, PARITY + 1)
+    memory[line].value = LogicArray.from_unsigned(value, PARITY + 2)
     await hand.wait(2)
 
 
 def data(bit: int) -> int:
     """What the flip does to the data."""
-    return 0 if bit == PARITY else 1 << bit
+    return 0 if bit >= PARITY else 1 << bit
 
 
 @by_hand
@@ -75,7 +75,7 @@ async def an_update_does_not_launder(hand: Hand) -> None:
     Right before and behind that read another pipeline is read, which has nothing bad.
     """
     other = Read(0, 1, 0, False)
-    for bit, apart, behind in product((17, PARITY), range(1, 7), range(1, 7)):
+    for bit, apart, behind in product((17, 49, PARITY), range(1, 7), range(1, 7)):
         await hand.tick(clear_valid=1, clear_bits=0)
         await hand.cleared()
         await hand.table(0, (0, 0))
@@ -127,7 +127,7 @@ async def a_bad_word_does_not_notify(hand: Hand) -> None:
     """Updates of a bad word, 1 to 6 slots apart, count as matched, but no predicate holds."""
     await hand.rule(0, replace(COUNT, effect_op="reset", notify_op="ge", notify_operand=0))
     matched = notifications = 0
-    for bit, apart in product((17, PARITY), range(1, 7)):
+    for bit, apart in product((17, 49, PARITY), range(1, 7)):
         await flip(hand, bit)
         for _ in range(6):
             await hand.tick({0: 0})

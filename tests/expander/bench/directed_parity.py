@@ -13,21 +13,21 @@ from tests.expander.bench.directed_region import COUNT, COUNTED, counted
 from tests.expander.bench.host import Host, hosted
 from tests.expander.bench.world import find
 
-PARITY = 64  # the bit above the data
-BITS = (0, 17, 63, PARITY)
+PARITY = 64  # the bits above the data, of the lower and the upper half
+BITS = (0, 17, 63, PARITY, PARITY + 1)
 ERROR = 1 << reg.ERRORS.index("parity")
 
 
 def data(bit: int) -> int:
     """What the flip of a bit does to the data."""
-    return 0 if bit == PARITY else 1 << bit
+    return 0 if bit >= PARITY else 1 << bit
 
 
 async def flip(host: Host, bit: int, word: int = 0, line: int = 0, channel: int = 0) -> None:
     """Flip a bit of pipeline 0's states."""
     memory = memories(find(host.dut, "io_table_valid"), 0, channel)[word]
     value = int(str(memory[line].value), 2) ^ 1 << bit
-    memory[line].value = LogicArray.from_unsigned(value, PARITY + 1)
+    memory[line].value = LogicArray.from_unsigned(value, PARITY + 2)
     await host.get(reg.ID)
 
 
