@@ -88,6 +88,17 @@ static void clear_that_never_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_controller_usable(mock->ctl), -EIO);
 }
 
+/* A simulator that seldom has the processor: seconds pass, and few of its cycles. */
+static void clear_that_takes_long(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+
+	mock->slow = 15;
+	KUNIT_EXPECT_EQ(test, anemone_hw_clear(&mock->ctl->hw, 1), 0);
+	KUNIT_EXPECT_EQ(test, mock->slow, 0U);
+	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
+}
+
 static void device_that_fell_off(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -120,6 +131,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(strangers),
 	KUNIT_CASE(windows_do_not_fit),
 	KUNIT_CASE(clear_that_never_ends),
+	KUNIT_CASE(clear_that_takes_long),
 	KUNIT_CASE(device_that_fell_off),
 	KUNIT_CASE(all_ones_are_a_value),
 	{},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -155,6 +156,11 @@ static u64 read_pipeline(struct mock *mock, u32 offset)
 	case ANEMONE_PIPELINE_NOTIFICATION:
 		return pipeline->latch;
 	case ANEMONE_PIPELINE_STATUS:
+		if (mock->slow) {
+			mock->slow--;
+			msleep(200);
+			return 1;
+		}
 		return mock->never_clear;
 	default:
 		return 0;
