@@ -9,11 +9,11 @@
 
 /*
  * A clear walks table and states, 8192 cycles at 400 MHz: 20 us. A simulator takes longer, and for
- * ever when it has no processor: it has had the cycles when it has answered half as many reads, one
- * behind the other.
+ * ever when it has no processor: no bus reads in less than eight cycles, so it has had those of a
+ * clear when it has answered an eighth as many reads.
  */
 #define CLEAR_TIMEOUT_MS 2000
-#define CYCLES_OF_A_READ 2
+#define CYCLES_OF_A_READ 8
 
 /* Not to be touched: asleep, gone, or given up. */
 static bool silent(const struct anemone_hw *hw)

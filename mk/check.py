@@ -19,6 +19,7 @@ import threading
 import time
 import xml.etree.ElementTree as ET
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,13 +81,14 @@ def for_tops(command: str) -> str:
 
 
 def stages() -> list[Stage]:
-    """All stages: what takes long but little of the machine goes beside the others."""
+    """All stages. What most of the others leave a processor for goes beside them."""
     python = sys.executable
     verilator = "verilator --lint-only -Wall --top-module {top} mk/verilator.vlt {folder}/*.sv"
     slang = f"{python} mk/slang.py {{top}} {{folder}}/*.sv"
     junit = LOGS / "pytest.xml"
     listed = [
-        # The first time on a machine it builds user-mode Linux.
+        # The first time on a machine it builds user-mode Linux. Up to pytest, what is behind it
+        # takes one processor; there is one Mill at a time.
         Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
         Stage("ruff", ["ruff", "check", "."], lint=True),
         Stage("ruff-format", ["ruff", "format", "--check", "."], lint=True),
@@ -94,14 +96,11 @@ def stages() -> list[Stage]:
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
         Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
         Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
-        # What chiseltest and pytest both want, so that neither makes it while the other does.
-        Stage("compile", ["./mill", "hw.test.compile"], lint=True),
         Stage(
             "chiseltest",
             ["./mill", "hw.test.testCached"],
             junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
             limit=2400,
-            beside=True,
             keeps=True,
         ),
         Stage(
@@ -124,7 +123,8 @@ RUNNING: set[subprocess.Popen[bytes]] = set()
 def kill(process: subprocess.Popen[bytes]) -> None:
     """The command and all that it started."""
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def execute(stage: Stage) -> int | None:

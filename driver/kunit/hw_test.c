@@ -93,7 +93,7 @@ static void clear_that_takes_long(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 
-	mock->slow = 15;
+	mock->slow = 3;
 	KUNIT_EXPECT_EQ(test, anemone_hw_clear(&mock->ctl->hw, 1), 0);
 	KUNIT_EXPECT_EQ(test, mock->slow, 0U);
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);

@@ -158,7 +158,7 @@ static u64 read_pipeline(struct mock *mock, u32 offset)
 	case ANEMONE_PIPELINE_STATUS:
 		if (mock->slow) {
 			mock->slow--;
-			msleep(200);
+			msleep(1000);
 			return 1;
 		}
 		return mock->never_clear;

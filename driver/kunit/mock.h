@@ -36,7 +36,7 @@ struct mock {
 		[0x100 / 8]; /* registers of flat memory mode, as they were written */
 	bool dead;	     /* reads as all ones */
 	bool never_clear;    /* status.clearing stays */
-	unsigned int slow;   /* so many reads of a status are of a clear, and take 200 ms each */
+	unsigned int slow;   /* so many reads of a status are of a clear, and take a second each */
 };
 
 /* A device with a controller that has been started; goes with the test. */

@@ -70,8 +70,8 @@ class Updated(p: NemoParams) extends Bundle {
   * write. So a slot may need what the four slots before it have not yet written. It compares with them in stage 0,
   * drops what it read of a word that is in flight, and takes that as it passes stage 4 or the register behind it. Of a line
   * only those words are dropped that were being written in the very cycle of the read; [[ReadStage]] replaces what was in
-  * flight. The array is asked before any of this is known, by every lane in the slot of a read, so that no comparison is in
-  * front of its address: the banks of the other lanes read in vain.
+  * flight. The array is asked before any of this is known, by every lane in the slot of a read or a clear, so that no
+  * comparison is in front of its address: banks of other lanes, and of lines that are cleared, read in vain.
   *
   * A word whose parity is bad keeps bad parity through any update; only a reset heals it.
   */
@@ -137,7 +137,7 @@ class UpdateStage(p: NemoParams) extends Module {
   private val line = RegNext(io.slot.request.address >> 6)
   operands.io.operands := VecInit(effectOperand, ownOperand, CounterWidth.repeat(line, RegNext(width), p))
 
-  // The array is asked before it is known whether anything is in flight, or anyone clears.
+  // The array is asked before it is known whether anything is in flight.
   private val states = Module(new StateArray(p))
   private val asked = WireDefault(access)
   asked.valid := io.matched.matched || io.slot.read || io.clear.valid

@@ -2,6 +2,7 @@
 package anemone.nemo
 
 import chisel3._
+import chisel3.util.log2Ceil
 import chisel3.util.experimental.BoringUtils
 import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
@@ -53,6 +54,12 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
   for (op <- sums.features.datapath) testThat(op, 3, sums, ", where all is a sum")
   private val few = NemoParams(features = Features(ops = Seq(UpdateOp.Max, UpdateOp.Xor), widths = Seq(16, 64)))
   for (op <- few.features.datapath; w <- Seq(1, 3)) testThat(op, w, few, ", where nothing is moved")
+
+  // Carries where no counter ends within the word, where none is the whole word, and where a width between is not there.
+  for (widths <- Seq(Seq(64), Seq(8, 16), Seq(8, 16, 64)); bits <- widths) {
+    val carrying = NemoParams(features = Features(ops = Seq(UpdateOp.AddSat, UpdateOp.Max), widths = widths))
+    testThat(UpdateOp.AddSat, log2Ceil(bits) - 3, carrying, s", of ${widths.mkString(", ")}")
+  }
 
   private def testThat(op: UpdateOp, w: Int, p: NemoParams, where: String = ""): Unit =
     it should s"${op.name} counters of ${8 << w} bits, one or all of a word, alone and chained, or zero instead$where" in {

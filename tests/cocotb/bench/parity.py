@@ -37,10 +37,12 @@ async def a_flipped_bit_poisons_its_line(hand: Hand) -> None:
     """The line it is read in is poisoned and counted, each time; other lines are not."""
     await hand.tick({0: 128})
     await hand.wait(12)
-    for count, bit in enumerate(BITS):
-        await flip(hand, bit, word=1)
+    for count, (bit, word) in enumerate(product(BITS, range(8))):
+        await flip(hand, bit, word)
         seen = await hand.read(0, 0, 0)
-        assert seen.poison and seen.words == first(0, 1 ^ data(bit))
+        expected = first(0, 1)
+        expected[word] ^= data(bit)
+        assert seen.poison and seen.words == expected, (bit, word)
         assert (await hand.read(0, 0, 0)).poison
         assert not (await hand.read(0, 0, 1)).poison
         assert not (await hand.read(0, 1, 0)).poison
@@ -48,7 +50,7 @@ async def a_flipped_bit_poisons_its_line(hand: Hand) -> None:
         await hand.wait(4)
         assert hand.status(0)["parityErrors"] == 2 * (count + 1)
         assert hand.status(1)["parityErrors"] == 0
-        await flip(hand, bit, word=1)
+        await flip(hand, bit, word)
         assert not (await hand.read(0, 0, 0)).poison
 
 
