@@ -13,8 +13,19 @@ object pins {
   val ujson = "4.0.2"
 }
 
+/** A module whose main classes mk/scala.sh runs. */
+trait Programs extends ScalaModule {
+
+  /** A file of options for java. One that elaborates ends before the optimising compiler has paid for itself. */
+  def java = T {
+    val path = runClasspath().map(_.path).mkString(":")
+    os.write(T.dest / "options", s"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp \"$path\"\n")
+    PathRef(T.dest / "options")
+  }
+}
+
 /** The hardware: what becomes silicon (hw/src) and its chiseltest suite (hw/test). */
-object hw extends ScalaModule with ScalafmtModule {
+object hw extends Programs with ScalafmtModule {
   def scalaVersion = pins.scala
   def ivyDeps = Agg(
     ivy"org.chipsalliance::chisel:${pins.chisel}",
@@ -34,7 +45,7 @@ object hw extends ScalaModule with ScalafmtModule {
     "-Xfatal-warnings"
   )
 
-  object test extends ScalaTests with TestModule.ScalaTest with ScalafmtModule {
+  object test extends ScalaTests with TestModule.ScalaTest with Programs with ScalafmtModule {
     def sources = T.sources(millSourcePath)
     def ivyDeps = Agg(ivy"edu.berkeley.cs::chiseltest:${pins.chiseltest}")
     // The Mill server may have been started by a shell that does not have Verilator's folder on its path. testCached runs

@@ -295,7 +295,7 @@ int anemone_plan_key(const struct anemone_plan *plan, const struct anemone_shape
 	key -= plan->key_base;
 	/* A key of which the filter lets no address pass is a mistake, not a wish. */
 	if (rule->primary_mask >> shift == ~0ULL >> shift &&
-	    (key << shift >= rule->end || (key << shift) + (1ULL << shift) <= rule->start))
+	    (key > (rule->end - 1) >> shift || key < rule->start >> shift))
 		return -ERANGE;
 	*device_key = key;
 	return 0;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """FuseSoC generator: the board's SystemVerilog out of Chisel, as a core.
 
-Parameters: those of `./mill hw.run --help`, with underscores. Emits into build/fpga/emitted, only
-when a source changed; the core has copies of the files.
+Parameters: those of `mk/scala.sh hw anemone.Elaborate --help`, with underscores. Emits into
+build/fpga/emitted, only when a source changed; the core has copies of the files.
 """
 
 from __future__ import annotations

@@ -87,12 +87,13 @@ def stages() -> list[Stage]:
     slang = f"{python} mk/slang.py {{top}} {{folder}}/*.sv"
     junit = LOGS / "pytest.xml"
     listed = [
-        # The first time on a machine it builds user-mode Linux. Up to pytest, what is behind it
-        # takes one processor; there is one Mill at a time.
+        # The first time on a machine it builds user-mode Linux; linters take one processor.
         Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
         Stage("ruff", ["ruff", "check", "."], lint=True),
         Stage("ruff-format", ["ruff", "format", "--check", "."], lint=True),
         Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
+        # Here, for chiseltest has Mill for itself while pytest elaborates with what this compiled.
+        Stage("scalac", ["sh", "-c", "mk/scala.sh hw && mk/scala.sh hw.test"], lint=True),
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
         Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
         Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
@@ -101,13 +102,14 @@ def stages() -> list[Stage]:
             ["./mill", "hw.test.testCached"],
             junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
             limit=2400,
+            beside=True,
             keeps=True,
         ),
         Stage(
             "pytest",
             [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={junit}"],
             junit=junit,
-            limit=3000,
+            limit=5400,
         ),
     ]
     sources = tracked(".c", ".cpp", ".h", ".hpp")

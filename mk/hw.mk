@@ -7,19 +7,19 @@ verilog: build/rtl/filelist.f build/rtl-flat/filelist.f build/rtl-tiered/filelis
 build/rtl/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version build/rtl.options
 	@mk/setup.sh
 	rm -rf $(@D)
-	./mill hw.run --top expander $(ENGINE) --out $(@D)
+	mk/scala.sh hw anemone.Elaborate --top expander $(ENGINE) --out $(@D)
 
 # The largest ratio: it has every signal.
 build/rtl-flat/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version
 	@mk/setup.sh
 	rm -rf $(@D)
-	./mill hw.run --top flat --ratio 4 --out $(@D)
+	mk/scala.sh hw anemone.Elaborate --top flat --ratio 4 --out $(@D)
 
 # Few pipelines, for they are all alike.
 build/rtl-tiered/filelist.f: $(shell find hw/src -name '*.scala') build.sc .mill-version
 	@mk/setup.sh
 	rm -rf $(@D)
-	./mill hw.run --top expander --flat --ratio 2 --pipelines 2 --out $(@D)
+	mk/scala.sh hw anemone.Elaborate --top expander --flat --ratio 2 --pipelines 2 --out $(@D)
 
 regs: setup ## write all that is generated from hw/regs/anemone.rdl
 	python -m mk.regs

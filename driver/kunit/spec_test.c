@@ -168,6 +168,29 @@ static void keys_past_the_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, ~0ULL, &key), -ERANGE);
 }
 
+static void keys_past_the_memory(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	const struct anemone_shape *shape = &mock->ctl->hw.shape;
+	struct anemone_spec spec = mock_hotness(0);
+	u64 key;
+
+	spec.filter.start = 1ULL << 28;
+	spec.filter.end = (1ULL << 29) + 1;
+	spec.translation.primary.shift = 28;
+	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);
+	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 0, &key), -ERANGE);
+	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 1, &key), 0);
+	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 2, &key), 0);
+	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 3, &key), -ERANGE);
+	/* The address of this one is zero in 64 bits. */
+	spec = mock_hotness(0);
+	spec.translation.primary.shift = 63;
+	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);
+	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 0, &key), 0);
+	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 2, &key), -ERANGE);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(not_built),
@@ -175,6 +198,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(sub_mask_past_the_device),
 	KUNIT_CASE(host_addresses),
 	KUNIT_CASE(keys_past_the_table),
+	KUNIT_CASE(keys_past_the_memory),
 	{},
 };
 

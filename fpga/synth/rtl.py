@@ -46,8 +46,8 @@ def emit(design: Design, work: Path = WORK) -> list[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     options = [word for name, value in design.options.items() for word in (f"--{name}", str(value))]
-    mill = ["./mill", "hw.run", "--top", design.top, "--plain", *options, "--out", str(folder)]
-    run(mill, folder.with_suffix(".log"))
+    asked = ["--top", design.top, "--plain", *options, "--out", str(folder)]
+    run(["mk/scala.sh", "hw", "anemone.Elaborate", *asked], folder.with_suffix(".log"))
     files = sorted(folder.glob("*.sv"))
     for file in files:
         if text := block_ram(file.stem):

@@ -36,6 +36,8 @@ def test_linux_finds_the_function(server: Server) -> None:
     with Guest(server) as guest:
         config = config_of(guest)
         lines = guest.run(f"cat {DEVICE}/class {DEVICE}/resource").splitlines()
+        # The answer to one who is gone is not the next script.
+        guest.run("echo nobody >/dev/ttyS1; sleep 1")
         # Power down and up, and a reset of the function.
         guest.run(f"cat {DEVICE}/reset_method | grep flr && echo 1 >{DEVICE}/reset")
         guest.kernel_log()

@@ -40,7 +40,7 @@ def within(frames: int) -> tuple[str, str]:
 def emitted(name: str, main: str, *words: str) -> Path:
     """The folder in which an object of hw/test wrote its SystemVerilog, asked by these words."""
     tests = sorted((ROOT / "hw" / "test").rglob("*.scala"))
-    command = ["hw.test.runMain", main]
+    command = ["hw.test", main]
     return builder.emit(WORK / name, lambda out: [*command, str(out), *words], tests)
 
 

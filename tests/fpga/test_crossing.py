@@ -26,7 +26,7 @@ public_flat_rw -module "TwoFlops" -var "*"
 
 def built() -> Path:
     """The simulator, up to date with hw/src."""
-    main = ["hw.test.runMain", "anemone.bus.EmitCrossing"]
+    main = ["hw.test", "anemone.bus.EmitCrossing"]
     emitter = ROOT / "hw/test/bus/EmitCrossing.scala"
     rtl = builder.emit(WORK / "rtl", lambda out: [*main, str(out)], [emitter])
     return simulator(rtl, WORK / "sim", "WAVES" in os.environ, TOP, PUBLIC)

@@ -23,7 +23,7 @@ def simulator() -> Path:
     """The folder with the simulator of a small register block, up to date with hw/src."""
     from cocotb_tools.runner import get_runner
 
-    main = ["hw.test.runMain", "anemone.expander.EmitRegisters"]
+    main = ["hw.test", "anemone.expander.EmitRegisters"]
     rtl = builder.emit(
         WORK / "rtl",
         lambda out: [*main, str(out), str(PIPELINES), str(TABLE)],

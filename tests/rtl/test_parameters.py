@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def defaults(tmp_path_factory: pytest.TempPathFactory) -> dict:
     """params.json of an engine of which no size is given."""
     folder = tmp_path_factory.mktemp("elaborated")
-    command = [ROOT / "mill", "hw.run", "--out", str(folder)]
+    command = ["mk/scala.sh", "hw", "anemone.Elaborate", "--out", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
     return json.loads((folder / "params.json").read_text())
 

@@ -28,9 +28,10 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   behavior of "MatchStage"
-  for (seed <- 1 to 24) {
-    it should s"find the counter of every event while its table changes, seed $seed" in {
-      test(new MatchStage(p)) { dut =>
+  it should "find the counter of every event while its table changes" in {
+    test(new MatchStage(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+      for (seed <- 1 to 24) {
+        info(s"seed $seed")
         val random = new Random(seed)
         def mask() = random.nextInt(3) match {
           case 0 => (1 << 20) - 1
@@ -51,6 +52,9 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         LaidOut.poke(rule.key, primary, primaryShift, p.keyBits)
         LaidOut.poke(rule.offset, sub, subShift, p.indexBits)
         rule.counterWidth.poke(w)
+        // Let out what is of the seed before.
+        dut.io.slot.event.poke(false)
+        dut.clock.step(MatchStage.latency)
         dut.io.off.poke(false)
         dut.io.load.poke(true)
         dut.clock.step()

@@ -47,66 +47,67 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   behavior of "UpdateAlu"
-  for (op <- UpdateOp.all; w <- 0 to 3) testThat(op, w, NemoParams())
+  compute("every op and width", NemoParams())
+  compute("sums where there is nothing else", built(UpdateOp.Add, UpdateOp.Sub)(64))
+  compute("two ops where nothing is moved", built(UpdateOp.Max, UpdateOp.Xor)(16, 64))
+  compute("carries where no counter ends within the word", built(UpdateOp.AddSat, UpdateOp.Max)(64))
+  compute("carries where none is the whole word", built(UpdateOp.AddSat, UpdateOp.Max)(8, 16))
+  compute("carries where a width between is not there", built(UpdateOp.AddSat, UpdateOp.Max)(8, 16, 64))
 
-  // Sums alone, and two parts of the datapath without the others.
-  private val sums = NemoParams(features = Features(ops = Seq(UpdateOp.Add, UpdateOp.Sub), widths = Seq(64)))
-  for (op <- sums.features.datapath) testThat(op, 3, sums, ", where all is a sum")
-  private val few = NemoParams(features = Features(ops = Seq(UpdateOp.Max, UpdateOp.Xor), widths = Seq(16, 64)))
-  for (op <- few.features.datapath; w <- Seq(1, 3)) testThat(op, w, few, ", where nothing is moved")
+  private def built(ops: UpdateOp*)(widths: Int*) = NemoParams(features = Features(ops = ops, widths = widths))
 
-  // Carries where no counter ends within the word, where none is the whole word, and where a width between is not there.
-  for (widths <- Seq(Seq(64), Seq(8, 16), Seq(8, 16, 64)); bits <- widths) {
-    val carrying = NemoParams(features = Features(ops = Seq(UpdateOp.AddSat, UpdateOp.Max), widths = widths))
-    testThat(UpdateOp.AddSat, log2Ceil(bits) - 3, carrying, s", of ${widths.mkString(", ")}")
-  }
-
-  private def testThat(op: UpdateOp, w: Int, p: NemoParams, where: String = ""): Unit =
-    it should s"${op.name} counters of ${8 << w} bits, one or all of a word, alone and chained, or zero instead$where" in {
-      test(new AluBench(p)) { dut =>
-        val seed = 1000 * op.code + w
-        info(s"seed $seed")
-        val random = new Random(seed)
-        val pending = scala.collection.mutable.Queue[(BigInt, Int, BigInt, Boolean)]()
-        var last = BigInt(0)
-        var expected = Option.empty[(BigInt, String)]
-        var sources = Seq.fill(OperandStage.sources)(BigInt(0))
-        for (cycle <- 0 until 150) {
-          val operand = interesting(random)
-          val counters = 64 / (8 << w)
-          val one = ((1 << (1 << w)) - 1) << (random.nextInt(counters) << w)
-          val bytes = if (random.nextInt(4) == 0) 0xff else one
-          dut.io.operand.op.poke(op.code)
-          // One source has the operand, or none has and it is zero; they are looked at a cycle later.
-          val source = random.nextInt(OperandStage.sources + 1)
-          dut.io.operand.from.zipWithIndex.foreach { case (from, i) => from.poke(i == source) }
-          dut.io.operand.operands.zip(sources).foreach { case (port, value) => port.poke(value) }
-          sources =
-            Seq.tabulate(OperandStage.sources)(i =>
-              LaidOut.repeated(if (i == source) operand else interesting(random), w)
-            )
-          dut.io.operand.counterWidth.poke(w + p.firstLevel)
-          val parts = 0 until p.wordBytes
-          dut.io.operand.inside.poke(parts.filter(k => (bytes >> (k * 8 / p.wordBytes) & 1) == 1).map(1 << _).sum)
-          pending.enqueue((
-            if (source < OperandStage.sources) operand else 0,
-            bytes,
-            interesting(random),
-            random.nextBoolean() && cycle > 0
-          ))
-          // The state is there as the operand leaves its stage, and the result two cycles later.
-          if (pending.size > OperandStage.latency) {
-            val (b, covered, state, chain) = pending.dequeue()
-            dut.io.state.poke(state)
-            dut.io.chain.poke(chain)
-            val zero = random.nextInt(8) == 0
-            dut.io.zero.poke(zero)
-            last = if (zero) 0 else PlainFold.word(op, if (chain) last else state, b, w, covered)
-            dut.clock.step()
-            for ((value, what) <- expected) dut.io.result.expect(value, what)
-            expected = Some((last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain"))
-          } else dut.clock.step()
+  private def compute(what: String, p: NemoParams): Unit =
+    it should s"compute $what: a counter or all of a word, alone and chained, or zero instead" in {
+      test(new AluBench(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+        for (op <- p.features.datapath; bits <- p.features.widths) {
+          val seed = 1000 * op.code + bits
+          info(s"${op.name} of $bits bits, seed $seed")
+          withClue(s"${op.name} of $bits bits: ")(follow(dut, op, log2Ceil(bits) - 3, new Random(seed)))
         }
       }
     }
+
+  private def follow(dut: AluBench, op: UpdateOp, w: Int, random: Random): Unit = {
+    val p = dut.p
+    val pending = scala.collection.mutable.Queue[(BigInt, Int, BigInt, Boolean)]()
+    var last = BigInt(0)
+    var expected = Option.empty[(BigInt, String)]
+    var sources = Seq.fill(OperandStage.sources)(BigInt(0))
+    for (cycle <- 0 until 150) {
+      val operand = interesting(random)
+      val counters = 64 / (8 << w)
+      val one = ((1 << (1 << w)) - 1) << (random.nextInt(counters) << w)
+      val bytes = if (random.nextInt(4) == 0) 0xff else one
+      dut.io.operand.op.poke(op.code)
+      // One source has the operand, or none has and it is zero; they are looked at a cycle later.
+      val source = random.nextInt(OperandStage.sources + 1)
+      dut.io.operand.from.zipWithIndex.foreach { case (from, i) => from.poke(i == source) }
+      dut.io.operand.operands.zip(sources).foreach { case (port, value) => port.poke(value) }
+      sources =
+        Seq.tabulate(OperandStage.sources)(i =>
+          LaidOut.repeated(if (i == source) operand else interesting(random), w)
+        )
+      dut.io.operand.counterWidth.poke(w + p.firstLevel)
+      val parts = 0 until p.wordBytes
+      dut.io.operand.inside.poke(parts.filter(k => (bytes >> (k * 8 / p.wordBytes) & 1) == 1).map(1 << _).sum)
+      pending.enqueue((
+        if (source < OperandStage.sources) operand else 0,
+        bytes,
+        interesting(random),
+        random.nextBoolean() && cycle > 0
+      ))
+      // The state is there as the operand leaves its stage, and the result two cycles later.
+      if (pending.size > OperandStage.latency) {
+        val (b, covered, state, chain) = pending.dequeue()
+        dut.io.state.poke(state)
+        dut.io.chain.poke(chain)
+        val zero = random.nextInt(8) == 0
+        dut.io.zero.poke(zero)
+        last = if (zero) 0 else PlainFold.word(op, if (chain) last else state, b, w, covered)
+        dut.clock.step()
+        for ((value, what) <- expected) dut.io.result.expect(value, what)
+        expected = Some((last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain"))
+      } else dut.clock.step()
+    }
+  }
 }

@@ -113,7 +113,7 @@ class Guest:
         before = len(self.console())
         lines = script.splitlines()
         assert self._asks is not None
-        self._asks.sendall("\n".join([str(len(lines)), *lines, ""]).encode())
+        self._asks.sendall("\n".join([f"script {len(lines)}", *lines, ""]).encode())
         status = self._until_next(timeout)
         if check and status:
             raise self._wrong(f"the guest's script ended with {status}")

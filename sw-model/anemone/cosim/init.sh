@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The guest's first process. The second serial port is a line to the host: `ask` says a line and
-# prints the answer. With `next STATUS` this asks for the next script to run.
+# prints the answer. With `next STATUS` this asks for the next script to run: `script LINES`, and those.
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/
 mkdir -p /proc /sys /tmp
@@ -22,7 +22,10 @@ stty -F /dev/ttyS1 raw -echo
 status=0
 while :; do
     echo "next $status" >&5
-    read -r lines <&5 || break
+    word=
+    until [ "$word" = script ]; do # an answer may come for one who has gone
+        read -r word lines <&5 || poweroff -f
+    done
     : >/tmp/script
     while [ "$lines" -gt 0 ]; do
         IFS= read -r line <&5

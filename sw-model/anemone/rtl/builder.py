@@ -113,7 +113,7 @@ def elaborate(engine: Engine, say: Say = tell) -> Path:
 
 def run_with(options: Sequence[str]) -> Callable[[Path], list[str]]:
     """The command that elaborates with these options, for `emit`."""
-    return lambda out: ["hw.run", *options, "--out", str(out)]
+    return lambda out: ["hw", "anemone.Elaborate", *options, "--out", str(out)]
 
 
 def emit(
@@ -122,7 +122,7 @@ def emit(
     sources: Sequence[Path] = (),
     say: Callable[[], None] = lambda: None,
 ) -> Path:
-    """`out`, with what Mill's `command(folder)` writes there; anew if hardware or command changed.
+    """`out`, with what mk/scala.sh's `command(folder)` writes there; anew if one of both changed.
 
     sources: others than hw/src that it is made of. say: called before it is. Raises EngineError.
     """
@@ -137,7 +137,7 @@ def emit(
         say()
         fresh = folder / f"{out.name}.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        _run(["./mill", *command(fresh)], log, "the elaboration")
+        _run(["mk/scala.sh", *command(fresh)], log, "the elaboration")
         shutil.rmtree(out, ignore_errors=True)
         fresh.replace(out)
         _stamp(stamp, inputs)

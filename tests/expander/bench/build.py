@@ -67,7 +67,7 @@ def visible(build: Build) -> str:
 
 def emit(build: Build) -> Path:
     """The folder with an expander's SystemVerilog, `filelist.f` and `params.json`."""
-    main = ["hw.test.runMain", "anemone.expander.EmitBench"]
+    main = ["hw.test", "anemone.expander.EmitBench"]
     return builder.emit(
         WORK / build.name / "rtl", lambda out: [*main, str(out), *build.options], [EMITTER]
     )

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs a main class of the hardware (hw) or of its tests (hw.test), compiled anew if a source changed:
+#
+#     mk/scala.sh MODULE [CLASS ARGUMENT...]     without a class it only compiles
+#
+# Mill is asked only after a change: to start it takes longer than to elaborate something small, and there is one
+# Mill at a time, while these run side by side.
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+module=$1
+shift
+case $module in
+hw) sources=hw/src ;;
+hw.test) sources="hw/src hw/test" ;;
+*)
+    echo "scala.sh: hw or hw.test, not $module" >&2
+    exit 2
+    ;;
+esac
+options=$here/out/$(echo "$module" | tr . /)/java.dest/options
+stamp=$here/build/scala/$module
+mkdir -p "$here/build/scala"
+exec 9>"$stamp.lock"
+flock 9
+now=$(cd "$here" && find build.sc .mill-version $sources -type f -exec sha256sum {} + | sort | sha256sum)
+if ! [ -f "$options" ] || [ "$now" != "$(cat "$stamp" 2>/dev/null)" ]; then
+    rm -f "$stamp"
+    (cd "$here" && ./mill "$module.java") >&2
+    echo "$now" >"$stamp"
+fi
+exec 9>&-
+[ $# = 0 ] || exec java "@$options" "$@"
