@@ -58,6 +58,7 @@ struct anemone_waiting {
 	struct list_head on_file;
 	struct anemone_part *part;
 	unsigned int pipeline;
+	unsigned int generation; /* of the part's counters that it is of */
 	struct anemone_event event;
 };
 
@@ -69,6 +70,7 @@ struct anemone_part {
 	struct anemone_cache cache;
 	struct xarray keys; /* of the device, to regions: what the tables say */
 	unsigned int mapped;
+	unsigned int generation; /* of its counters: another one when they have been cleared */
 	u64 events;
 	/* Counts until the last turn of a rotation, which cleared the device's. */
 	struct anemone_counts before;

@@ -77,7 +77,7 @@ static ssize_t copy_events(struct anemone_file *file, char __user *buffer, size_
 			done = done ?: -EFAULT;
 			break;
 		}
-		anemone_notify_done(waiting);
+		anemone_notify_done(waiting, &event);
 		done += sizeof(event);
 	}
 	mutex_unlock(&file->lock);

@@ -54,7 +54,7 @@ static long do_info(struct anemone_file *file, struct anemone_info *info)
 		.features = shape->features,
 		.host_base = ctl->memory.host_base,
 		.host_size = ctl->memory.size,
-		.interrupts = ctl->interrupts,
+		.interrupts = anemone_may_name_physical() ? ctl->interrupts : 0,
 		.spurious = ctl->spurious,
 	};
 	if (!ctl->gone)

@@ -63,6 +63,7 @@ static void call_back(struct anemone_controller *ctl, struct anemone_part *part,
 		      const struct anemone_event *event, unsigned int vector)
 {
 	struct anemone_telemetry *telemetry = part->telemetry;
+	unsigned int generation = part->generation;
 
 	anemone_telemetry_get(telemetry);
 	mutex_unlock(&ctl->lock);
@@ -73,10 +74,32 @@ static void call_back(struct anemone_controller *ctl, struct anemone_part *part,
 	/* A predicate that goes on to hold comes again, but not as fast as it can. */
 	usleep_range(CALLBACK_PAUSE_US, 2 * CALLBACK_PAUSE_US);
 	mutex_lock(&ctl->lock);
-	/* Meanwhile the pipeline may have become another's. */
-	if (anemone_part_installed(part))
+	/* Meanwhile the pipeline may have become another's, or be armed again by a clear. */
+	if (anemone_part_installed(part) && part->generation == generation)
 		acknowledge(ctl, vector);
 	anemone_telemetry_put(telemetry);
+}
+
+/* Whether an event of the pipeline waits for its reader, and so keeps its cause. */
+static bool told(struct anemone_controller *ctl, unsigned int pipeline)
+{
+	struct anemone_part *part;
+
+	list_for_each_entry(part, &ctl->parts, on_controller)
+		if (!list_empty(&part->waiting[pipeline].on_file) &&
+		    part->waiting[pipeline].generation == part->generation)
+			return true;
+	return false;
+}
+
+/* True: there were so many that the device is given up. */
+static bool spurious(struct anemone_controller *ctl)
+{
+	ctl->spurious++;
+	if (++ctl->spurious_row < SPURIOUS_MOST)
+		return false;
+	anemone_hw_fail(&ctl->hw, "it raises interrupts for nothing");
+	return true;
 }
 
 static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
@@ -108,6 +131,7 @@ static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
 	waiting = &part->waiting[pipeline];
 	waiting->part = part;
 	waiting->pipeline = pipeline;
+	waiting->generation = part->generation;
 	waiting->event = event;
 	if (list_empty(&waiting->on_file))
 		list_add_tail(&waiting->on_file, &telemetry->file->events);
@@ -117,21 +141,10 @@ static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
 
 static void nothing_pends(struct anemone_controller *ctl, unsigned int vector)
 {
-	struct anemone_part *part;
+	bool excused = ctl->hw.excused >> vector & 1;
 
-	/* An event that waits for its reader keeps its cause; anything else has lost it. */
-	list_for_each_entry(part, &ctl->parts, on_controller)
-		if (vector && !list_empty(&part->waiting[vector - 1].on_file))
-			return;
-	if (ctl->hw.excused >> vector & 1) {
-		ctl->hw.excused &= ~(1ULL << vector);
-		acknowledge(ctl, vector);
-		return;
-	}
-	ctl->spurious++;
-	if (++ctl->spurious_row >= SPURIOUS_MOST)
-		anemone_hw_fail(&ctl->hw, "it raises interrupts for nothing");
-	else
+	ctl->hw.excused &= ~(1ULL << vector);
+	if (excused || !spurious(ctl))
 		acknowledge(ctl, vector);
 }
 
@@ -150,6 +163,11 @@ void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector)
 		nothing_pends(ctl, vector);
 		goto unlock;
 	}
+	/* There is one message until it is acknowledged, by the event's reader. */
+	if (vector && told(ctl, vector - 1)) {
+		spurious(ctl);
+		goto unlock;
+	}
 	ctl->spurious_row = 0;
 	if (vector)
 		dispatch(ctl, vector - 1);
@@ -163,7 +181,6 @@ unlock:
 static unsigned long untold(struct anemone_controller *ctl)
 {
 	unsigned long vectors = 0;
-	struct anemone_part *part;
 	unsigned int pipeline;
 
 	mutex_lock(&ctl->lock);
@@ -172,10 +189,9 @@ static unsigned long untold(struct anemone_controller *ctl)
 
 		if (pending != ~0ULL || anemone_hw_alive(&ctl->hw))
 			vectors = pending;
-		list_for_each_entry(part, &ctl->parts, on_controller)
-			for (pipeline = 0; pipeline < ctl->hw.shape.pipelines; pipeline++)
-				if (!list_empty(&part->waiting[pipeline].on_file))
-					vectors &= ~(2UL << pipeline);
+		for (pipeline = 0; pipeline < ctl->hw.shape.pipelines; pipeline++)
+			if (told(ctl, pipeline))
+				vectors &= ~(2UL << pipeline);
 	}
 	mutex_unlock(&ctl->lock);
 	return vectors;
@@ -210,15 +226,16 @@ struct anemone_waiting *anemone_notify_next(struct anemone_file *file, struct an
 	return waiting;
 }
 
-void anemone_notify_done(struct anemone_waiting *waiting)
+void anemone_notify_done(struct anemone_waiting *waiting, const struct anemone_event *event)
 {
 	struct anemone_controller *ctl = waiting->part->ctl;
 
 	mutex_lock(&ctl->lock);
 	/* Of a device that went meanwhile there is nothing to arm. */
-	if (!list_empty(&waiting->on_file)) {
+	if (!list_empty(&waiting->on_file) && waiting->event.time_ns == event->time_ns) {
 		list_del_init(&waiting->on_file);
-		acknowledge(ctl, 1 + waiting->pipeline);
+		if (waiting->generation == waiting->part->generation)
+			acknowledge(ctl, 1 + waiting->pipeline);
 	}
 	mutex_unlock(&ctl->lock);
 }

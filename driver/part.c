@@ -50,6 +50,7 @@ int anemone_part_clear(struct anemone_part *part)
 	void *entry;
 	int err = 0;
 
+	part->generation++;
 	for (slab = 0; slab < part->cache.slabs && !err; slab++)
 		err = anemone_hw_clear(&part->ctl->hw, part->cache.slab[slab]);
 	/* A page may go at the same time, and its entry. */
@@ -111,6 +112,7 @@ int anemone_part_restore(struct anemone_part *part)
 	int err;
 
 	/* The device was cleared as a whole; what the keys are mapped to is still wanted. */
+	part->generation++;
 	anemone_part_stop(part);
 	err = part->plan.start ? prime(part) : 0;
 	xa_lock(&part->keys);

@@ -315,9 +315,16 @@ static void reset_done(struct pci_dev *pdev)
 
 static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
+	struct anemone_controller *ctl = ((struct anemone_pci *)pci_get_drvdata(pdev))->ctl;
+
 	take_down(pdev, false);
-	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT
-						    : PCI_ERS_RESULT_NEED_RESET;
+	if (state != pci_channel_io_perm_failure)
+		return PCI_ERS_RESULT_NEED_RESET;
+	/* Whoever waits is told: nothing will bring it up again. */
+	mutex_lock(&ctl->lock);
+	anemone_hw_fail(&ctl->hw, "its link is lost");
+	mutex_unlock(&ctl->lock);
+	return PCI_ERS_RESULT_DISCONNECT;
 }
 
 static pci_ers_result_t slot_reset(struct pci_dev *pdev)

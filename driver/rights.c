@@ -127,6 +127,12 @@ int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 regio
 	if (!(telemetry->spec.flags & ANEMONE_SPEC_HOST) || shift > PMD_SHIFT ||
 	    address & ((1ULL << shift) - 1) || address >= TASK_SIZE_MAX || !current->mm)
 		return -EINVAL;
+	/* It may have gone since the entry before. */
+	mutex_lock(&part->ctl->lock);
+	err = anemone_controller_usable(part->ctl);
+	mutex_unlock(&part->ctl->lock);
+	if (err)
+		return err;
 	page = find_page(telemetry, address);
 	if (page)
 		remove_page(page);

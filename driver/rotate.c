@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Time multiplexing of one controller's telemetry. */
 #include <linux/bitmap.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -22,8 +24,9 @@ struct anemone_rotation {
 	u32 period_ms;
 	u32 count, first; /* keys; first of those whose turn it is */
 	u64 start_ns;
-	unsigned long next; /* jiffies of the next turn: work on one does not put off the others */
-	int err;	    /* that ended it */
+	u64 next_ns;		 /* of the next turn: work on one does not put off the others */
+	unsigned int generation; /* the part's, when all keys of this turn had been mapped */
+	int err;		 /* that ended it */
 	u64 *keys;
 	struct anemone_turns *turns; /* by key */
 	u64 *values;		     /* by key and offset, folded */
@@ -54,8 +57,6 @@ static int collect(struct anemone_rotation *rotation)
 	u64 end = ktime_get_ns();
 	int err;
 
-	/* The clear that follows zeroes them. */
-	anemone_part_counts(part, &part->before);
 	err = anemone_part_read(part, false, 0, all, rotation->channels, telemetry->channels);
 	if (err)
 		return err;
@@ -78,6 +79,10 @@ static int begin(struct anemone_rotation *rotation)
 
 	for (region = 0; region < now(rotation) && !err; region++)
 		err = anemone_part_map(part, rotation->keys[rotation->first + region], region);
+	rotation->generation = part->generation;
+	/* All keys, or none: that is another generation, so no turn of these. */
+	if (err)
+		anemone_part_clear(part);
 	anemone_part_start(part);
 	rotation->start_ns = ktime_get_ns();
 	return err;
@@ -85,12 +90,13 @@ static int begin(struct anemone_rotation *rotation)
 
 static void schedule_turn(struct anemone_rotation *rotation)
 {
-	unsigned long now = jiffies;
+	u64 now = ktime_get_ns();
 
-	rotation->next += msecs_to_jiffies(rotation->period_ms);
-	if (time_before(rotation->next, now))
-		rotation->next = now;
-	schedule_delayed_work(&rotation->work, rotation->next - now);
+	rotation->next_ns += rotation->period_ms * (u64)NSEC_PER_MSEC;
+	if (rotation->next_ns < now)
+		rotation->next_ns = now;
+	/* Rounded down; take_turns sleeps for what is left. */
+	schedule_delayed_work(&rotation->work, nsecs_to_jiffies(rotation->next_ns - now));
 }
 
 static void take_turns(struct work_struct *work)
@@ -99,23 +105,31 @@ static void take_turns(struct work_struct *work)
 		container_of(to_delayed_work(work), struct anemone_rotation, work);
 	struct anemone_part *part = &rotation->telemetry->part[0];
 	struct anemone_controller *ctl = part->ctl;
+	s64 early = rotation->next_ns - ktime_get_ns();
 	int err;
 
+	if (early > 0)
+		usleep_range(div_u64(early, NSEC_PER_USEC), div_u64(early, NSEC_PER_USEC) + 100);
 	mutex_lock(&rotation->lock);
 	mutex_lock(&ctl->lock);
 	err = anemone_controller_usable(ctl);
 	if (!err && anemone_part_installed(part)) {
 		anemone_part_stop(part);
-		err = collect(rotation);
-		rotation->first += now(rotation);
-		if (rotation->first == rotation->count)
-			rotation->first = 0;
+		/* The clear that follows zeroes them. */
+		anemone_part_counts(part, &part->before);
+		/* A turn that did not begin whole, or amid which the device was reset, is again. */
+		if (part->generation == rotation->generation) {
+			err = collect(rotation);
+			rotation->first += now(rotation);
+			if (rotation->first == rotation->count)
+				rotation->first = 0;
+		}
 		if (!err)
 			err = begin(rotation);
 	}
 	mutex_unlock(&ctl->lock);
-	/* Asleep, it waits; given up or gone, there are no more turns. */
-	rotation->err = err == -EBUSY ? 0 : err;
+	/* Asleep or without memory it waits; given up or gone, there are no more turns. */
+	rotation->err = err == -EBUSY || err == -ENOMEM ? 0 : err;
 	if (!rotation->err)
 		schedule_turn(rotation);
 	mutex_unlock(&rotation->lock);
@@ -197,7 +211,7 @@ static int start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count
 		goto free;
 	*sweep_ns = (u64)anemone_rotation_batches(count, telemetry->regions) * period_ms *
 		    NSEC_PER_MSEC;
-	rotation->next = jiffies;
+	rotation->next_ns = rotation->start_ns;
 	schedule_turn(rotation);
 	return 0;
 free:

@@ -48,7 +48,7 @@ COUNT(dropped_writes, ANEMONE_DROPPED_WRITES);
 COUNT(refused_reads, ANEMONE_REFUSED_READS);
 
 /* A line of what the driver itself knows. */
-#define KNOWN(name, format, value)                                                                 \
+#define KNOWN(name, attribute, format, value)                                                      \
 	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)   \
 	{                                                                                          \
 		struct anemone_controller *ctl = anemone_of_device(dev);                           \
@@ -58,7 +58,7 @@ COUNT(refused_reads, ANEMONE_REFUSED_READS);
 		mutex_unlock(&ctl->lock);                                                          \
 		return length;                                                                     \
 	}                                                                                          \
-	static DEVICE_ATTR_RO(name)
+	static DEVICE_ATTR_##attribute(name)
 
 static const char *state_name(const struct anemone_controller *ctl)
 {
@@ -67,11 +67,11 @@ static const char *state_name(const struct anemone_controller *ctl)
 	return READ_ONCE(ctl->hw.down) ? "asleep" : "running";
 }
 
-KNOWN(pipelines_free, "%u\n", anemone_pool_free(&ctl->pool));
-KNOWN(interrupts, "%llu\n", ctl->interrupts);
-KNOWN(spurious_interrupts, "%llu\n", ctl->spurious);
-KNOWN(node, "%s\n", ctl->name);
-KNOWN(state, "%s\n", state_name(ctl));
+KNOWN(pipelines_free, RO, "%u\n", anemone_pool_free(&ctl->pool));
+KNOWN(interrupts, ADMIN_RO, "%llu\n", ctl->interrupts); /* tells of others' notifications */
+KNOWN(spurious_interrupts, RO, "%llu\n", ctl->spurious);
+KNOWN(node, RO, "%s\n", ctl->name);
+KNOWN(state, RO, "%s\n", state_name(ctl));
 
 static ssize_t version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {

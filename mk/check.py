@@ -120,6 +120,7 @@ def stages() -> list[Stage]:
 
 
 RUNNING: set[subprocess.Popen[bytes]] = set()
+STOPPED = threading.Event()  # what is only just started does not go on either
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
@@ -141,6 +142,8 @@ def execute(stage: Stage) -> int | None:
             start_new_session=True,
         )
         RUNNING.add(process)
+        if STOPPED.is_set():
+            kill(process)
         timer = threading.Timer(stage.limit, kill, [process])
         timer.start()
         started = time.monotonic()
@@ -216,6 +219,7 @@ def run_all(chosen: list[Stage]) -> list[tuple[Stage, Outcome]]:
                 started[-1][1].result()
         return [(stage, future.result()) for stage, future in started]
     finally:
+        STOPPED.set()
         for process in RUNNING.copy():  # interrupted: nothing goes on behind our back
             kill(process)
         pool.shutdown()

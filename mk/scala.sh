@@ -11,8 +11,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 module=$1
 shift
 case $module in
-hw) sources=hw/src ;;
-hw.test) sources="hw/src hw/test" ;;
+hw) sources="hw/src out/hw/compile.json" ;;
+hw.test) sources="hw/src out/hw/compile.json hw/test out/hw/test/compile.json" ;;
 *)
     echo "scala.sh: hw or hw.test, not $module" >&2
     exit 2
@@ -23,11 +23,15 @@ stamp=$here/build/scala/$module
 mkdir -p "$here/build/scala"
 exec 9>"$stamp.lock"
 flock 9
-now=$(cd "$here" && find build.sc .mill-version $sources -type f -exec sha256sum {} + | sort | sha256sum)
-if ! [ -f "$options" ] || [ "$now" != "$(cat "$stamp" 2>/dev/null)" ]; then
+# Of the sources, and of what Mill last compiled, as somebody else may have asked it.
+state() (
+    cd "$here"
+    find build.sc .mill-version $sources -type f -exec sha256sum {} + | sort | sha256sum
+)
+if ! [ -f "$options" ] || [ "$(state 2>/dev/null)" != "$(cat "$stamp" 2>/dev/null)" ]; then
     rm -f "$stamp"
     (cd "$here" && ./mill "$module.java") >&2
-    echo "$now" >"$stamp"
+    state >"$stamp" 2>/dev/null
 fi
 exec 9>&-
 [ $# = 0 ] || exec java "@$options" "$@"

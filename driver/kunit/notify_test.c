@@ -21,7 +21,7 @@ static bool take(struct anemone_file *file, struct anemone_event *event)
 	struct anemone_waiting *waiting = anemone_notify_next(file, event);
 
 	if (waiting)
-		anemone_notify_done(waiting);
+		anemone_notify_done(waiting, event);
 	return waiting;
 }
 
@@ -54,6 +54,8 @@ static void an_event_is_read_once(struct kunit *test)
 		mock_access(mock, 2ULL << 21 | 64, true);
 	anemone_notify_vector(mock->ctl, vector);
 	anemone_notify_vector(mock->ctl, vector); /* nobody has read it yet: still one */
+	KUNIT_EXPECT_EQ(test, telemetry->part[0].events, 1);
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 1);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.id, 7);
 	KUNIT_EXPECT_EQ(test, event.counter, 11);
@@ -67,7 +69,7 @@ static void an_event_is_read_once(struct kunit *test)
 	anemone_notify_vector(mock->ctl, vector);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.channel, 0);
-	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 1);
 }
 
 static void removed_with_an_event(struct kunit *test)
@@ -149,6 +151,79 @@ static void interrupts_for_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
 }
 
+static void again_for_an_unread_event(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_file *file = new_file(test, mock);
+	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
+	unsigned int i, vector = 1 + telemetry->part[0].cache.slab[0];
+
+	mock_access(mock, 2ULL << 21, true);
+	for (i = 0; i < 1000; i++)
+		anemone_notify_vector(mock->ctl, vector);
+	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
+	anemone_notify_vector(mock->ctl, vector);
+	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
+	KUNIT_EXPECT_EQ(test, telemetry->part[0].events, 1);
+}
+
+/* The counters begin anew, as at the end of a turn, and the predicate holds again. */
+static void clear_and_hold(struct mock *mock, struct anemone_telemetry *telemetry, u32 region)
+{
+	struct anemone_part *part = &telemetry->part[0];
+
+	mutex_lock(&mock->ctl->lock);
+	anemone_part_clear(part);
+	anemone_part_map(part, 2, region);
+	anemone_part_start(part);
+	mock_access(mock, 2ULL << 21, true);
+	mutex_unlock(&mock->ctl->lock);
+	anemone_notify_vector(mock->ctl, 1 + part->cache.slab[0]);
+}
+
+static void event_of_cleared_counters(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_file *file = new_file(test, mock);
+	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
+	struct mock_pipeline *pipeline = &mock->pipeline[telemetry->part[0].cache.slab[0]];
+	struct anemone_waiting *waiting;
+	struct anemone_event event;
+
+	/* Nobody has read the one before: the newest is told, and it is nobody's fault. */
+	clear_and_hold(mock, telemetry, 11);
+	clear_and_hold(mock, telemetry, 12);
+	KUNIT_ASSERT_TRUE(test, take(file, &event));
+	KUNIT_EXPECT_EQ(test, event.counter, 12);
+	KUNIT_EXPECT_FALSE(test, take(file, &event));
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
+	/* One comes while that before is being copied out: it stays, and is not acknowledged. */
+	clear_and_hold(mock, telemetry, 13);
+	waiting = anemone_notify_next(file, &event);
+	KUNIT_ASSERT_NOT_NULL(test, waiting);
+	clear_and_hold(mock, telemetry, 14);
+	anemone_notify_done(waiting, &event);
+	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
+	KUNIT_ASSERT_TRUE(test, take(file, &event));
+	KUNIT_EXPECT_EQ(test, event.counter, 14);
+	/* The same before its message is here: what is told then is the new one's to arm. */
+	clear_and_hold(mock, telemetry, 15);
+	waiting = anemone_notify_next(file, &event);
+	KUNIT_ASSERT_NOT_NULL(test, waiting);
+	mutex_lock(&mock->ctl->lock);
+	anemone_part_clear(&telemetry->part[0]);
+	anemone_part_map(&telemetry->part[0], 2, 16);
+	anemone_part_start(&telemetry->part[0]);
+	mock_access(mock, 2ULL << 21, true);
+	mutex_unlock(&mock->ctl->lock);
+	anemone_notify_done(waiting, &event);
+	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
+	anemone_notify_vector(mock->ctl, 1 + telemetry->part[0].cache.slab[0]);
+	KUNIT_ASSERT_TRUE(test, take(file, &event));
+	KUNIT_EXPECT_EQ(test, event.counter, 16);
+	KUNIT_EXPECT_EQ(test, pipeline->latch, 0);
+}
+
 /* As in a rotation, whose turns clear the pipelines: that is not the device's fault. */
 static void cause_cleared_by_the_driver(struct kunit *test)
 {
@@ -177,6 +252,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(removed_with_an_event),
 	KUNIT_CASE(callback),
 	KUNIT_CASE(interrupts_for_nothing),
+	KUNIT_CASE(again_for_an_unread_event),
+	KUNIT_CASE(event_of_cleared_counters),
 	KUNIT_CASE(cause_cleared_by_the_driver),
 	{},
 };

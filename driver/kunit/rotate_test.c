@@ -128,6 +128,57 @@ static void nothing_lost_between_turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen, 5 * 7);
 }
 
+/* A period that is no whole number of ticks: the best six turns, as a busy host delays some. */
+static void period_between_ticks(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(1);
+	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+	struct anemone_turns turn, since = {};
+	u64 sweep, value, best = ~0ULL;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 1), 1, 15, &sweep), 0);
+	KUNIT_EXPECT_EQ(test, sweep, 15 * NSEC_PER_MSEC);
+	for (i = 0; i < 60; i++) {
+		usleep_range(5000, 6000);
+		KUNIT_ASSERT_EQ(test, anemone_turn(telemetry, 0, 1, &value, &turn), 0);
+		if (turn.turns < since.turns + 6)
+			continue;
+		if (since.turns)
+			best = min(best,
+				   div64_u64(turn.end_ns - since.end_ns, turn.turns - since.turns));
+		since = turn;
+	}
+	KUNIT_EXPECT_GE(test, best, 14 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_LE(test, best, 17 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
+}
+
+/* What a turn has counted is gone with a reset: it is taken again, from then on. */
+static void reset_amid_a_turn(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(1);
+	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+	struct anemone_turns turn = {};
+	u64 sweep, value, had, reset;
+
+	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 1), 1, PERIOD_MS, &sweep),
+			0);
+	next_turn(test, telemetry, 0, 0, &had);
+	mutex_lock(&mock->ctl->lock);
+	reset = ktime_get_ns();
+	KUNIT_EXPECT_EQ(test, anemone_part_restore(&telemetry->part[0]), 0);
+	mutex_unlock(&mock->ctl->lock);
+	while (turn.end_ns < reset) {
+		next_turn(test, telemetry, 0, had, &had);
+		KUNIT_ASSERT_EQ(test, anemone_turn(telemetry, 0, 1, &value, &turn), 0);
+	}
+	KUNIT_EXPECT_GE(test, turn.start_ns, reset);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
+}
+
 /* A removal in the middle of a rotation, as of an unplugged device. */
 static void device_goes_meanwhile(struct kunit *test)
 {
@@ -183,6 +234,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(turns),
 	KUNIT_CASE(nothing_lost_between_turns),
 	KUNIT_CASE(device_goes_meanwhile),
+	KUNIT_CASE(period_between_ticks),
+	KUNIT_CASE(reset_amid_a_turn),
 	KUNIT_CASE(refusals),
 	{},
 };

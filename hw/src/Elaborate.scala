@@ -45,29 +45,33 @@ object Elaborate {
       @arg(doc = "flat memory mode: requests of a channel in flight") requests: Int = FlatParams().requests,
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
-  ): Unit = {
-    val features = Features(
-      chosen("op", ops, UpdateOp.ofRules.map(op => op.name -> op)),
-      chosen("width", widths, all.widths.map(bits => bits.toString -> bits)),
-      notify,
-      chosen("effect", effects, ReadEffect.names.zipWithIndex),
-      chosen("operand", operands, OperandSource.names.zipWithIndex)
-    )
-    val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
-    val memory = Axi4Params(idBits = idBits)
-    // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
-    def flat = FlatParams(memory, ratio, addressBits, requests = requests)
-    def tiers = flat.copy(channels = channels, events = true)
-    def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
-    def module = top match {
-      case "engine"   => new TelemetryEngine(params)
-      case "expander" => new MemoryExpander(expander)
-      case "board"    => new BoardExpander(expander)
-      case "flat"     => new FlatMemory(flat)
-      case _          => throw new IllegalArgumentException(s"top: engine, expander, board or flat, not $top")
-    }
-    Emit.split(module, out, if (top == "flat") json(flat) else json(expander), plain.value)
-  }
+  ): Unit =
+    try {
+      require(
+        Seq("engine", "expander", "board", "flat").contains(top),
+        s"top: engine, expander, board or flat, not $top"
+      )
+      val features = Features(
+        chosen("op", ops, UpdateOp.ofRules.map(op => op.name -> op)),
+        chosen("width", widths, all.widths.map(bits => bits.toString -> bits)),
+        notify,
+        chosen("effect", effects, ReadEffect.names.zipWithIndex),
+        chosen("operand", operands, OperandSource.names.zipWithIndex)
+      )
+      val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
+      val memory = Axi4Params(idBits = idBits)
+      // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
+      def flat = FlatParams(memory, ratio, addressBits, requests = requests)
+      def tiers = flat.copy(channels = channels, events = true)
+      def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
+      def module = top match {
+        case "engine"   => new TelemetryEngine(params)
+        case "expander" => new MemoryExpander(expander)
+        case "board"    => new BoardExpander(expander)
+        case "flat"     => new FlatMemory(flat)
+      }
+      Emit.split(module, out, if (top == "flat") json(flat) else json(expander), plain.value)
+    } catch { case e: IllegalArgumentException => refuse(e.getMessage.stripPrefix("requirement failed: ")) }
 
   /** Parameters, and the sizes of the memory ports with them. */
   private def withPorts(memory: Axi4Params)(parameters: (String, ujson.Value)*): ujson.Obj = ujson.Obj.from(
@@ -117,5 +121,12 @@ object Elaborate {
     "hit_latency" -> FlatMemory.hitLatency
   )
 
-  def main(args: Array[String]): Unit = ParserForMethods(this).runOrExit(args.toSeq): Unit
+  /** Exits with 2, and one line that says why, when there is no such configuration. */
+  def main(args: Array[String]): Unit =
+    ParserForMethods(this).runEither(args.toSeq).left.foreach(refuse)
+
+  private def refuse(why: String): Unit = {
+    Console.err.println(why)
+    sys.exit(2)
+  }
 }

@@ -45,10 +45,14 @@ def boot(tools: Tools, server: Server) -> BootGuest:
     """A guest with the driver loaded, and these programs of guest/."""
 
     @contextmanager
-    def booted(*programs: str, options: Sequence[str] = (), cpus: int = 1) -> Iterator[Guest]:
+    def booted(
+        *programs: str, options: Sequence[str] = (), cpus: int = 1, kernel: str = ""
+    ) -> Iterator[Guest]:
         built = [build_program(PROGRAMS / f"{name}.c") for name in programs]
         modules = [build_module(tools)]
-        with Guest(server, modules=modules, programs=built, options=options, cpus=cpus) as guest:
+        with Guest(
+            server, modules=modules, programs=built, options=options, cpus=cpus, kernel=kernel
+        ) as guest:
             guest.run("insmod /mod/anemone.ko")
             yield guest
 

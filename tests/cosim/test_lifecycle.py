@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -12,6 +13,7 @@ from anemone.cosim import Guest, Server, Tools, build_module, build_program, row
 from tests.cosim.conftest import DEVICE, HUGE, PROGRAMS, BootGuest
 
 DRIVER = "/sys/bus/pci/drivers/anemone"
+DUMP = "/sys/kernel/debug/anemone/anemone0"
 
 
 def steer(guest: Guest, server: Server) -> None:
@@ -41,8 +43,11 @@ def test_unbound_in_use(server: Server, boot: BootGuest) -> None:
 def test_reset_keeps_telemetries(server: Server, boot: BootGuest) -> None:
     with boot("count") as guest:
         steer(guest, server)
-        guest.run(f"count 'echo 1 >{DEVICE}/reset'")
+        guest.run("mount -t debugfs debug /sys/kernel/debug")
+        said = guest.run(f"count 'cat {DUMP}/*; echo 1 >{DEVICE}/reset; cat {DUMP}/telemetries'")
         guest.kernel_log()
+    assert said.count("one: 8 regions of 1 counters of 64 bits, 1 keys, 0 events, on 0\n") == 2
+    assert re.search(r"PIPELINE_MATCHED +0x0000000000000001 \[0\]", said)
 
 
 def test_sleep_keeps_telemetries(server: Server, boot: BootGuest) -> None:
@@ -95,14 +100,17 @@ def test_interrupts_for_nothing(server: Server, boot: BootGuest) -> None:
     assert "spurious 3 failed 0" in said
 
 
-def test_a_storm_of_interrupts_ends(server: Server, boot: BootGuest) -> None:
+@pytest.mark.parametrize("vector", [4, 1], ids=["of nothing", "of an event that is not read"])
+def test_a_storm_of_interrupts_ends(server: Server, boot: BootGuest, vector: int) -> None:
     def storm(_: str) -> None:
         for _ in range(300):
-            server.command("fault spurious 4")
+            server.command(f"fault spurious {vector}")
             time.sleep(0.001)  # so that they do not become one in the guest
 
-    with boot() as guest:
+    with boot("unread") as guest:
+        steer(guest, server)
         guest.answers["storm"] = storm
+        guest.run("unread & sleep 1")
         guest.run(
             "until dmesg | grep -q 'raises interrupts for nothing'; do ask storm; done", timeout=120
         )

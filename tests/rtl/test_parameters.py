@@ -42,6 +42,26 @@ def test_default_features(defaults: dict) -> None:
     assert defaults["operands"] == ["immediate", *OPERANDS[1:]]
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("--top nothing", "top: engine, expander, board or flat, not nothing"),
+        ("--pipelines 65", "pipelines: 1 to 64, not 65"),
+        ("--ops add,sum", "op: add,sub,shr,shl,xor,or,max,addsat, not sum"),
+        ("--top flat --ratio 5", "ratio: 1 to 4, not 5"),
+        ("--wide 3", 'Unknown arguments: "--wide" "3"'),
+    ],
+)
+def test_no_such_configuration(options: str, says: str, tmp_path: Path) -> None:
+    """One line says why, the status is 2, and nothing is written."""
+    command = ["mk/scala.sh", "hw", "anemone.Elaborate", "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [*command, *options.split()], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and says in done.stderr.splitlines()
+    assert not list(tmp_path.iterdir())
+
+
 def test_op_codes() -> None:
     """Of the hardware, of rules, and of both models: the same names, the same codes."""
     params = json.loads((rtl.elaborate(rtl.expander(LEAST)) / "params.json").read_text())

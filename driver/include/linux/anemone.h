@@ -22,8 +22,9 @@ typedef void (*anemone_notify_t)(struct anemone_telemetry *telemetry,
 
 /*
  * ERR_PTR: -EINVAL, a field is out of its range; -EOPNOTSUPP, not built in; -ERANGE, no controller
- * has the memory; -ENOSPC, pipelines or states do not suffice; -ENODEV, there is no controller. The
- * kernel's log says why.
+ * has the memory; -ENOSPC, pipelines or states do not suffice; -ENODEV, there is no controller;
+ * -EBUSY, one is asleep; -ENOMEM. The kernel's log says why. It is on the controllers of now: one
+ * that comes later is not part of it.
  */
 struct anemone_telemetry *anemone_register_telemetry(const struct anemone_spec *spec,
 						     anemone_notify_t notify, void *data);
@@ -35,6 +36,7 @@ void anemone_unregister_telemetry(struct anemone_telemetry *telemetry);
  * or there is no such region.
  */
 int anemone_set_translation(struct anemone_telemetry *telemetry, u64 key, u32 region_idx);
+/* -ENOENT: there is no such entry. */
 int anemone_clear_translation(struct anemone_telemetry *telemetry, u64 key);
 
 /*

@@ -15,7 +15,7 @@ static void* wait_for_event(void* argument) {
     int fd = *(int*)argument;
     struct pollfd one = {.fd = fd, .events = POLLIN};
 
-    CHECK(poll(&one, 1, 20000) == 1);
+    CHECK(poll(&one, 1, 50000) == 1);
     CHECK((one.revents & (POLLERR | POLLHUP)) == (POLLERR | POLLHUP));
     return NULL;
 }

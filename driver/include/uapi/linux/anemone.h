@@ -126,7 +126,7 @@ struct anemone_info {
 	__u32 address_bits;         /* of device addresses that are events */
 	__u64 features;             /* register `features`: what is built in */
 	__u64 host_base, host_size; /* of the memory in the host's address space; size 0: unknown */
-	__u64 interrupts;           /* taken so far */
+	__u64 interrupts;           /* taken so far; 0 without CAP_SYS_ADMIN */
 	__u64 spurious;             /* of them, for nothing that the device knew of */
 	char device[32];            /* PCI address */
 };
@@ -159,8 +159,9 @@ struct anemone_id {
 #define ANEMONE_ENTRY_VIRTUAL (1 << 1)
 
 /*
- * ERANGE: no address that the filter lets pass has this key, or it is past the table, or there is
- * no such region. EBUSY: a rotation goes on.
+ * ERANGE: the filter lets no address of this key pass (with a primary mask of all bits from its
+ * shift on; others are not looked at), or it is past the table, or there is no such region. EBUSY:
+ * a rotation goes on. ENOENT: there is no such entry to unmap.
  */
 struct anemone_entry {
 	__u64 key;
@@ -230,7 +231,10 @@ struct anemone_event {
 /*
  * More regions than fit take turns: of those named by the keys, as many as the telemetry has
  * regions are counted for a period, read, and followed by the next. Ends with count = 0. EBUSY:
- * keys are mapped already. EINVAL: a key is named twice.
+ * keys are mapped already. EINVAL: a key is named twice. ENOENT: there is none to end.
+ *
+ * A turn amid which the device was reset is taken again. An event is of the turn whose time its own
+ * is in; one that was not read before a later turn's is replaced by that.
  */
 struct anemone_rotate {
 	__u32 size;
