@@ -46,7 +46,7 @@ class Stage:
     command: list[str]
     lint: bool = False
     junit: Path | None = None
-    limit: int = 600
+    limit: int = 1200
     beside: bool = False
     keeps: bool = False
 
