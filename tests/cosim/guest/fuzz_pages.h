@@ -130,6 +130,8 @@ static inline struct telemetry* host_telemetry(struct worker* w, int fd, struct 
 static inline void map_pages(struct worker* w, int fd, const struct telemetry* telemetry,
                              uint32_t flags) {
     unsigned int shift = telemetry->spec.translation.primary.shift, i;
+    /* A key that reaches further than the arena has one place, which will not do. */
+    uint32_t places = shift <= HUGE_SHIFT ? ARENA_BYTES >> shift : 1;
     struct anemone_entry entries[ENTRIES];
     struct anemone_map map = {.size = sizeof(map),
                               .id = telemetry->id,
@@ -138,7 +140,7 @@ static inline void map_pages(struct worker* w, int fd, const struct telemetry* t
 
     for (i = 0; i < map.count; i++)
         entries[i] = (struct anemone_entry){
-            .key = (uintptr_t)w->arena + ((uint64_t)below(w, ARENA_BYTES >> shift) << shift),
+            .key = (uintptr_t)w->arena + ((uint64_t)below(w, places) << shift),
             .region = below(w, telemetry->regions),
             .flags = ANEMONE_ENTRY_VIRTUAL | flags,
         };
