@@ -105,11 +105,11 @@ static void take_turns(struct work_struct *work)
 		container_of(to_delayed_work(work), struct anemone_rotation, work);
 	struct anemone_part *part = &rotation->telemetry->part[0];
 	struct anemone_controller *ctl = part->ctl;
-	s64 early = rotation->next_ns - ktime_get_ns();
+	s64 early_us = div_s64(rotation->next_ns - ktime_get_ns(), NSEC_PER_USEC);
 	int err;
 
-	if (early > 0)
-		usleep_range(div_u64(early, NSEC_PER_USEC), div_u64(early, NSEC_PER_USEC) + 100);
+	if (early_us > 0)
+		usleep_range(early_us, early_us + 100);
 	mutex_lock(&rotation->lock);
 	mutex_lock(&ctl->lock);
 	err = anemone_controller_usable(ctl);

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from anemone.rtl import builder
 from fpga.synth.tools import ROOT, WORK, run
 
 TEMPLATE = Path(__file__).with_name("memory.sv.template")
@@ -46,8 +47,8 @@ def emit(design: Design, work: Path = WORK) -> list[Path]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     options = [word for name, value in design.options.items() for word in (f"--{name}", str(value))]
-    asked = ["--top", design.top, "--plain", *options, "--out", str(folder)]
-    run(["mk/scala.sh", "hw", "anemone.Elaborate", *asked], folder.with_suffix(".log"))
+    command = builder.run_with(["--top", design.top, "--plain", *options])
+    run(["mk/scala.sh", *command(folder)], folder.with_suffix(".log"))
     files = sorted(folder.glob("*.sv"))
     for file in files:
         if text := block_ram(file.stem):

@@ -6,6 +6,7 @@ import anemone.bus.Axi4Params
 import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.flat.{FlatMemory, FlatParams}
 import anemone.nemo.{Features, NemoParams, OperandSource, ReadEffect, TelemetryEngine, UpdateOp}
+import chisel3.RawModule
 import mainargs.{Flag, ParserForMethods, arg, main}
 
 /** Writes the SystemVerilog of a configuration, and the configuration itself as JSON for everyone downstream. */
@@ -47,10 +48,6 @@ object Elaborate {
       @arg(doc = "folder to write to") out: String
   ): Unit =
     try {
-      require(
-        Seq("engine", "expander", "board", "flat").contains(top),
-        s"top: engine, expander, board or flat, not $top"
-      )
       val features = Features(
         chosen("op", ops, UpdateOp.ofRules.map(op => op.name -> op)),
         chosen("width", widths, all.widths.map(bits => bits.toString -> bits)),
@@ -64,13 +61,14 @@ object Elaborate {
       def flat = FlatParams(memory, ratio, addressBits, requests = requests)
       def tiers = flat.copy(channels = channels, events = true)
       def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
-      def module = top match {
-        case "engine"   => new TelemetryEngine(params)
-        case "expander" => new MemoryExpander(expander)
-        case "board"    => new BoardExpander(expander)
-        case "flat"     => new FlatMemory(flat)
+      val module: () => RawModule = top match {
+        case "engine"   => () => new TelemetryEngine(params)
+        case "expander" => () => new MemoryExpander(expander)
+        case "board"    => () => new BoardExpander(expander)
+        case "flat"     => () => new FlatMemory(flat)
+        case _          => throw new IllegalArgumentException(s"top: engine, expander, board or flat, not $top")
       }
-      Emit.split(module, out, if (top == "flat") json(flat) else json(expander), plain.value)
+      Emit.split(module(), out, if (top == "flat") json(flat) else json(expander), plain.value)
     } catch { case e: IllegalArgumentException => refuse(e.getMessage.stripPrefix("requirement failed: ")) }
 
   /** Parameters, and the sizes of the memory ports with them. */

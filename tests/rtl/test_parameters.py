@@ -12,18 +12,22 @@ import pytest
 from anemone import rtl
 from anemone.geometry import WORDS_PER_LINE, Geometry
 from anemone.golden import nemo
+from anemone.rtl import builder
 from anemone.rules import OP_CODES, OPERANDS, OPS, WIDTHS
 from tests.rtl.engines import LEAST
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def elaborator(folder: Path, *options: str) -> list[str]:
+    return ["mk/scala.sh", *builder.run_with(options)(folder)]
+
+
 @pytest.fixture(scope="module")
 def defaults(tmp_path_factory: pytest.TempPathFactory) -> dict:
     """params.json of an engine of which no size is given."""
     folder = tmp_path_factory.mktemp("elaborated")
-    command = ["mk/scala.sh", "hw", "anemone.Elaborate", "--out", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(elaborator(folder), cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
     return json.loads((folder / "params.json").read_text())
 
 
@@ -54,10 +58,8 @@ def test_default_features(defaults: dict) -> None:
 )
 def test_no_such_configuration(options: str, says: str, tmp_path: Path) -> None:
     """One line says why, the status is 2, and nothing is written."""
-    command = ["mk/scala.sh", "hw", "anemone.Elaborate", "--out", str(tmp_path / "out")]
-    done = subprocess.run(
-        [*command, *options.split()], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    command = elaborator(tmp_path / "out", *options.split())
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and says in done.stderr.splitlines()
     assert not list(tmp_path.iterdir())
 

@@ -17,6 +17,7 @@
 #define SHARED_FILES 3 /* of all workers; the first one is read with waiting */
 #define TELEMETRIES 4  /* known in a file; more are refused for want of pipelines anyway */
 #define TABLE_ENTRIES 8192
+#define MEMORY_BYTES (1ULL << 34)
 #define HOT_KEYS 64 /* that the host's accesses are to */
 #define TRACE 24
 #define REQUESTS 10

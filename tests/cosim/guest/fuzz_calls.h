@@ -120,7 +120,7 @@ static inline bool in_memory(const struct anemone_spec* spec, uint64_t key) {
     const struct anemone_field* field = &spec->translation.primary;
 
     return field->mask >> field->shift != ~0ULL >> field->shift ||
-           key <= ((1ULL << 34) - 1) >> field->shift;
+           key <= (MEMORY_BYTES - 1) >> field->shift;
 }
 
 static inline void op_map(struct worker* w, int fd, struct own* own) {

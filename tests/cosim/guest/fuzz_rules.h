@@ -32,7 +32,7 @@ static inline struct anemone_spec valid_spec(struct worker* w, bool host) {
     if (one_in(w, 8))
         spec.read_effect = operation(w);
     if (one_in(w, 8))
-        spec.filter.end = 1 + any(w) % (1ULL << 34);
+        spec.filter.end = 1 + any(w) % MEMORY_BYTES;
     return spec;
 }
 
