@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from anemone.rtl import builder
+from anemone.backends.rtl import builder
 
 ROOT = Path(__file__).resolve().parents[1]
 EMITTED = ROOT / "build" / "fpga" / "emitted"

@@ -11,10 +11,10 @@ bench: setup ## measure slots, latency and speed into build/bench.json
 	anemone bench
 
 soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000")
-	python -m tests.cocotb.soak $(SOAK)
+	python -m tests.bench.soak $(SOAK)
 
 mutate: setup ## break the RTL in many ways and see that the cocotb bench notices each
-	python -m tests.cocotb.mutate
-	python -m tests.cocotb.mutate expander
-	python -m tests.cocotb.mutate tiered
-	python -m tests.cocotb.mutate flat
+	python -m tests.bench.mutate
+	python -m tests.bench.mutate expander
+	python -m tests.bench.mutate tiered
+	python -m tests.bench.mutate flat

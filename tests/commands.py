@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anemone import cli
-from anemone.errors import InputError
+from anemone.io.errors import InputError
 
 
 def run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

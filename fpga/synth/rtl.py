@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from anemone.rtl import builder
+from anemone.backends.rtl import builder
 from fpga.synth.tools import ROOT, WORK, run
 
 TEMPLATE = Path(__file__).with_name("memory.sv.template")

@@ -24,7 +24,7 @@ def outputs(regs: Map) -> dict[str, str]:
         "registers.md", regs=regs, cell=cell, word_bits=WORD_BITS, address_bits=ADDRESS_BITS
     )
     return {
-        "sw-model/anemone/registers.py": formatted(
+        "sw-model/anemone/hardware/registers.py": formatted(
             python, "ruff", "format", "--stdin-filename=registers.py", "-"
         ),
         "driver/include/anemone_regs.h": formatted(

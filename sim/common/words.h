@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of little-endian 64-bit words, which anemone.rtl writes.
+// Files of little-endian 64-bit words, which anemone.backends.rtl writes.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 //
 // A cycle: set inputs, settle(), look at what is ready and what came out, tick().
 // Which pins there are depends on the configuration; configuration.h is generated from the
-// params.json of the elaboration (anemone.rtl.builder) and lists the channels.
+// params.json of the elaboration (anemone.backends.rtl.builder) and lists the channels.
 #pragma once
 
 #include <array>

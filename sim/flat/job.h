@@ -35,7 +35,7 @@ struct Job {
     }
 };
 
-// Reads a job file (anemone.rtl.flat writes it). Throws std::runtime_error if it is not one, or one
+// Reads a job file (anemone.backends.rtl.flat writes it). Throws std::runtime_error if it is not one, or one
 // for another configuration of the hardware.
 Job readJob(const std::string& path);
 

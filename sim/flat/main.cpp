@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the verilated controller of flat memory mode; see run.h. Started by anemone.rtl.
+// Runs the verilated controller of flat memory mode; see run.h. Started by anemone.backends.rtl.
 //   engine run JOB TRACE OUT
 // Exit: 0 done; 1 a check failed or a file could not be used; 2 usage; 3 an assertion of the RTL.
 #include <cstdio>

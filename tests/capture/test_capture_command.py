@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from anemone.capture import store
-from anemone.geometry import Geometry
-from anemone.traces import read_trace
+from anemone.hardware.geometry import Geometry
+from anemone.trace import read_trace
 
 QUICK = ["--events", "20000", "--with", "kvstore.keys=4000", "--llc-kib", "128"]
 

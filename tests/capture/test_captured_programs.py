@@ -14,7 +14,7 @@ import pytest
 from anemone.capture import build, run
 from anemone.capture.samples import Part
 from anemone.capture.settings import Pages, Settings
-from anemone.errors import InputError
+from anemone.io.errors import InputError
 
 SMALL = Settings(llc_kib=64, ways=8, events=20_000)
 STORE = Part("kvstore", 0, {"keys": 4000})

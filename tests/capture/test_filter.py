@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anemone.capture.settings import RANGES, Placement, Settings
-from anemone.errors import InputError
+from anemone.io.errors import InputError
 
 from .filter_library import RECORD, Filter, Refused
 from .plain import PlainFilter

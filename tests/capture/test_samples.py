@@ -11,8 +11,8 @@ import pytest
 
 from anemone.capture import store
 from anemone.capture.samples import SAMPLES
-from anemone.geometry import Geometry
-from anemone.traces import Trace, read_trace
+from anemone.hardware.geometry import Geometry
+from anemone.trace import Trace, read_trace
 
 FOLDER = Path(__file__).parents[2] / "sim" / "traces"
 NAMES = ("graph", "sqlite", "kvstore", "stream")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from anemone.capture import debian
-from anemone.errors import InputError
+from anemone.io.errors import InputError
 
 MODERN = """\
 # what the installer wrote

@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import median_high
 from threading import Timer
 
+from anemone.backends.rtl.builder import ROOT
 from anemone.cosim import Server, build_plugin
-from anemone.rtl.builder import ROOT
 from tests.cosim.conftest import BootGuest
 
 COUNTERS, RECORDS, EVENTS = 8192, 8192, 8

@@ -14,8 +14,8 @@ import pytest
 from anemone.cosim import Guest, Server, Tools, build_anemonectl, build_module, rows
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import MISS, SWAP
-from anemone.geometry import LINE_BYTES, Geometry
 from anemone.golden.flat import FlatMemory
+from anemone.hardware.geometry import LINE_BYTES, Geometry
 from tests.cosim.conftest import DEVICE
 from tests.cosim.test_anemonectl import object_of
 

@@ -13,7 +13,7 @@ import pytest
 
 from anemone.cosim import CosimError, Server, rows
 from anemone.cosim.server import build_server
-from anemone.geometry import Geometry
+from anemone.hardware.geometry import Geometry
 
 
 @pytest.fixture(scope="module")

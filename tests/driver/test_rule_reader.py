@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anemone.errors import InputError
-from anemone.geometry import Geometry
-from anemone.rules import Rule, load_rules, truncated_operands
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import InputError
+from anemone.telemetry.rules import Rule, load_rules, truncated_operands
 from tests.driver.conftest import ROOT, Result
 from tests.model.strategies import rules as random_rules
 from tests.model.test_rule_files import BAD, GEOMETRY, GOOD, LEAST, LEAVES, SCRAPS

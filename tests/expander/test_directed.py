@@ -3,7 +3,7 @@
 
 import pytest
 
-from tests.cocotb.bench.bench import Directed
+from tests.bench.bench import Directed
 from tests.expander.bench.shards import BENCH
 
 DIRECTED = Directed(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from anemone.rtl import builder
+from anemone.backends.rtl import builder
 
 LEAST = ("--pipelines", "1", "--states", "64", "--table", "32", "--address-bits", "20")
 SIZES = [(1, 1), (4, 3), (1, 4)]  # channels, ratio

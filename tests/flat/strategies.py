@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from anemone.flat import FlatConfig
-from anemone.geometry import LINE_BYTES
+from anemone.hardware.geometry import LINE_BYTES
 
 
 @st.composite

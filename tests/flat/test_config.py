@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anemone.errors import InputError
 from anemone.flat import FlatConfig, load_config, parse_config
-from anemone.geometry import Geometry
-from anemone.traces import Trace
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import InputError
+from anemone.trace import Trace
 from tests.commands import assert_names_field, one_line
 
 GEOMETRY = Geometry(device_gib=1)

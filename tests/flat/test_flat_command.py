@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anemone import flat, outputs
-from anemone.errors import InputError
+from anemone import flat
 from anemone.flat import Counts, FlatConfig, FlatResult, differences
-from anemone.traces import Trace
+from anemone.io import outputs
+from anemone.io.errors import InputError
+from anemone.trace import Trace
 from tests.commands import assert_refused, run
 
 CONFIG = """\
@@ -178,7 +179,7 @@ def test_the_python_interface() -> None:
     assert (result.sets.tolist(), result.tags.tolist()) == ([1, 2], [1, 1])
     with pytest.raises(InputError, match=r"^trace: row 2: addr is 320"):
         flat.run(FlatConfig(2), trace, "model")
-    with pytest.raises(ValueError, match="no engine 'fpga'"):
+    with pytest.raises(ValueError, match="no backend 'fpga'"):
         flat.run(FlatConfig(4096), trace, "fpga")
 
 

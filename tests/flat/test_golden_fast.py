@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anemone.bench.flat import accesses
 from anemone.flat import FlatConfig
-from anemone.flatbench import accesses
 from anemone.golden import flat, flat_fast
 from tests.flat.strategies import configs, traces
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from anemone import flat
 from anemone.cli import main
 from anemone.flat import FlatConfig, differences
-from anemone.flat import story as flat_story
+from anemone.flat import analysis as flat_analysis
 from anemone.flat.placement import PAGE_SHIFT, PLACEMENTS, place
 from anemone.flat.recount import recount
-from anemone.traces import Trace
+from anemone.trace import Trace
 from tests.sim import synthetic
 
 PAGE = 1 << PAGE_SHIFT
@@ -98,7 +98,7 @@ def test_a_result_that_differs_is_told(
 ) -> None:
     """A hit too many, and a read of a wrong line: each is a failure of the main job."""
     path = synthetic.save(synthetic.neighbours(3_000), tmp_path / "mixed.parquet")
-    run = flat_story.run
+    run = flat_analysis.run
 
     def sim() -> tuple[int, dict]:
         words = ["sim", "--engine", "model", "--traces", str(path), "--out", str(tmp_path / "out")]
@@ -118,10 +118,10 @@ def test_a_result_that_differs_is_told(
         result = run(*words)
         return replace(result, counts=replace(result.counts, hits=result.counts.hits + 1))
 
-    monkeypatch.setattr(flat_story, "run", wrong)
+    monkeypatch.setattr(flat_analysis, "run", wrong)
     status, told = sim()
     assert status == 1 and "hits: " in told["traces"][0]["flat"][0]["differences"][0]
-    monkeypatch.setattr(flat_story, "run", lambda *words: replace(run(*words), mismatches=1))
+    monkeypatch.setattr(flat_analysis, "run", lambda *words: replace(run(*words), mismatches=1))
     status, told = sim()
     assert status == 1 and not told["equal"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ import os
 
 import pytest
 
-from tests.cocotb.bench.bench import Shard
-from tests.cocotb.bench.build import ROOT
+from tests.bench.bench import Shard
+from tests.bench.build import ROOT
 from tests.flat.bench.coverage import required
 from tests.flat.bench.shards import BENCH
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from tests.cocotb.bench.bench import Directed
+from tests.bench.bench import Directed
 from tests.flat.bench.shards import BENCH
 
 # Each on the smallest ratio and a larger one.

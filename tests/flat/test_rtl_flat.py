@@ -11,14 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anemone import cli, flat, flatbench, rtl
+from anemone import cli, flat
+from anemone.backends import rtl
+from anemone.backends.rtl import flat as flat_rtl
+from anemone.backends.rtl.drive import run_program
+from anemone.backends.rtl.flat import FlatRun, Memories, run_memories
+from anemone.backends.rtl.job import write_trace
+from anemone.bench import flat as flatbench
 from anemone.flat import FlatConfig, differences
-from anemone.geometry import LINE_BYTES, Geometry
-from anemone.rtl import flat as flat_rtl
-from anemone.rtl.drive import run_program
-from anemone.rtl.flat import FlatRun, Memories, run_memories
-from anemone.rtl.job import write_trace
-from anemone.traces import Trace
+from anemone.hardware.geometry import LINE_BYTES, Geometry
+from anemone.trace import Trace
 from tests.flat.strategies import configs, traces
 from tests.rtl.faults import faulty
 
@@ -180,7 +182,7 @@ def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
     if complaint is None:
         assert run_engine(program, tmp_path)["mismatches"] > 0
     else:
-        with pytest.raises(rtl.EngineError, match=complaint):
+        with pytest.raises(rtl.BackendError, match=complaint):
             run_engine(program, tmp_path)
 
 
@@ -202,7 +204,7 @@ def test_a_job_that_is_not_the_engines(tmp_path: Path) -> None:
         (good[:-8] + b"\0" * 8, "as many ids"),
     ]:
         job.write_bytes(content)
-        with pytest.raises(rtl.EngineError, match=complaint):
+        with pytest.raises(rtl.BackendError, match=complaint):
             run_program(arguments, None)
-    with pytest.raises(rtl.EngineError, match="usage"):
+    with pytest.raises(rtl.BackendError, match="usage"):
         run_program(arguments[:3], None)

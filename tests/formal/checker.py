@@ -9,8 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from anemone.rtl import builder
-from tests.known import known
+from anemone.backends.rtl import builder
+from tests.bench.known import known
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "formal"

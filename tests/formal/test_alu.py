@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from anemone.rules import OPS
+from anemone.telemetry.rules import OPS
 from tests.formal.checker import broken, check, emitted, within
 
 # Reset, the operand's three cycles, two updates of which the second may be chained, and one more.

@@ -14,7 +14,7 @@ import pytest
 
 from fpga import board
 from fpga.agilex import overlay
-from tests.cocotb.bench.build import ROOT, tools_path
+from tests.bench.build import ROOT, tools_path
 from tests.fpga import example
 
 PROJECT = "cxltyp3_memexp_ddr4_top"

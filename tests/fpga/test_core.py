@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from fpga.emit import emit, options
-from tests.cocotb.bench.build import ROOT, tools_path
+from tests.bench.build import ROOT, tools_path
 
 WORK = ROOT / "build" / "fpga" / "test"
 CORE = "anemone:expander:board"

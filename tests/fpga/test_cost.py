@@ -14,7 +14,7 @@ from fpga.synth import cost, page
 from fpga.synth.netlist import Netlist, unit_of
 from fpga.synth.rtl import block_ram
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
-from tests.known import known
+from tests.bench.known import known
 
 
 def test_small_configuration() -> None:

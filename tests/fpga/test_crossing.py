@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from anemone.rtl import builder
-from tests.cocotb.bench.build import ROOT, simulator
-from tests.cocotb.bench.once import cocotb_tests, verdicts
-from tests.cocotb.bench.simulate import simulate
+from anemone.backends.rtl import builder
+from tests.bench.build import ROOT, simulator
+from tests.bench.once import cocotb_tests, verdicts
+from tests.bench.simulate import simulate
 
 WORK = ROOT / "build" / "fpga" / "crossing"
 TOP = "AvalonCrossing"
@@ -29,7 +29,7 @@ def built() -> Path:
     main = ["hw.test", "anemone.bus.EmitCrossing"]
     emitter = ROOT / "hw/test/bus/EmitCrossing.scala"
     rtl = builder.emit(WORK / "rtl", lambda out: [*main, str(out)], [emitter])
-    return simulator(rtl, WORK / "sim", "WAVES" in os.environ, TOP, PUBLIC)
+    return simulator(rtl, WORK / "sim", TOP, PUBLIC, "WAVES" in os.environ)
 
 
 @cache

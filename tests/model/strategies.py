@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from anemone.geometry import Geometry
-from anemone.rules import EFFECTS, OPERANDS, OPS, PREDICATES, TYPES, U64, WIDTHS, Rule
+from anemone.hardware.geometry import Geometry
+from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, TYPES, U64, WIDTHS, Rule
 
 SPACE = 1 << 16  # bytes of address that random events touch
 

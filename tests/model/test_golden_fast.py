@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anemone.geometry import Geometry
 from anemone.golden import fast, nemo
-from anemone.rules import (
+from anemone.hardware.geometry import Geometry
+from anemone.telemetry.rules import (
     EFFECTS,
     NEAR,
     OP_CODES,

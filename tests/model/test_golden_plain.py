@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from anemone.geometry import Geometry
 from anemone.golden import nemo
-from anemone.rules import U64, Rule
+from anemone.hardware.geometry import Geometry
+from anemone.telemetry.rules import U64, Rule
 
 SMALL = Geometry(channels=2, pipelines=1, states=16, table=4, device_gib=1)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anemone import registers
-from anemone.fields import Field, Register
-from anemone.rules import EFFECTS, OPERANDS, OPS, PREDICATES, WIDTHS
+from anemone.hardware import registers
+from anemone.hardware.fields import Field, Register
+from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, WIDTHS
 
 
 @given(st.data())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from anemone import rtl
+from anemone.backends import rtl
 from tests.commands import assert_refused, run
 
 RULE = """\
@@ -149,7 +149,7 @@ def test_an_engine_that_fails(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> None:
-        raise rtl.EngineError("no compiler")
+        raise rtl.BackendError("no compiler")
 
     monkeypatch.setattr(rtl, "run", failing)
     status, out, err = run([*arguments(files), "--engine", "rtl"], capsys)

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anemone import outputs
-from anemone import result as results
-from anemone.errors import InputError
-from anemone.geometry import Geometry
 from anemone.golden import fast, nemo
+from anemone.hardware.geometry import Geometry
+from anemone.io import outputs
+from anemone.io.errors import InputError
 from anemone.replay import replay
-from anemone.result import Counters, Reads, Result, States, differences, no_reads, write
-from anemone.rules import Rule
-from anemone.traces import Trace
+from anemone.replay import result as results
+from anemone.replay.result import Counters, Reads, Result, States, differences, no_reads, write
+from anemone.telemetry.rules import Rule
+from anemone.trace import Trace
 from tests.model.strategies import events, geometries, rules
 
 STATES = [(0, 5, 0, 7), (0, 5, 1, 8), (0, 9, 0, 1), (1, 0, 1, (1 << 64) - 1)]
@@ -66,7 +66,7 @@ def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
 
 
 def test_no_such_engine() -> None:
-    with pytest.raises(ValueError, match="no engine"):
+    with pytest.raises(ValueError, match="no backend"):
         replay([], Trace(np.zeros(1, np.uint64), np.zeros(1, bool)), Geometry(), "fpga")
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from anemone.errors import InputError
-from anemone.features import Features
-from anemone.geometry import Geometry
-from anemone.rules import U64, Rule, load_rules, parse_rules, truncated_operands
+from anemone.hardware.features import Features
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import InputError
+from anemone.telemetry.rules import U64, Rule, load_rules, parse_rules, truncated_operands
 from tests.commands import assert_names_field, one_line
 
 GEOMETRY = Geometry(channels=2, pipelines=2, states=16, table=8, device_gib=1)

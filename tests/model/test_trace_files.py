@@ -16,9 +16,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from anemone.errors import InputError
-from anemone.geometry import Geometry
-from anemone.traces import Trace, read_trace
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import InputError
+from anemone.trace import Trace, read_trace
 from tests.commands import one_line
 
 GEOMETRY = Geometry(device_gib=1)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from anemone.rtl import builder
-from tests.cocotb.bench.build import ROOT, digest, locked, tools_path
+from anemone.backends.rtl import builder
+from anemone.io.build_cache import built
+from tests.bench.build import ROOT, tools_path
 
 WORK = ROOT / "build" / "registers"
 TOP = "RegistersBench"
@@ -30,22 +31,19 @@ def simulator() -> Path:
         [ROOT / "hw/test/expander/RegistersBench.scala"],
     )
     source = rtl / f"{TOP}.sv"
-    now = digest([source])
-    stamp = WORK / ".stamp"
-    with locked("registers"):
-        if not stamp.is_file() or stamp.read_text() != now:
-            stamp.unlink(missing_ok=True)
-            os.environ["PATH"] = tools_path()
-            get_runner("verilator").build(
-                sources=[source],
-                hdl_toplevel=TOP,
-                build_dir=WORK / "sim",
-                build_args=["--assert", "-Wno-fatal", "-CFLAGS", "-O1"],
-                always=True,
-                log_file=WORK / "build.log",
-            )
-            stamp.write_text(now)
-    return WORK / "sim"
+
+    def make(fresh: Path) -> None:
+        os.environ["PATH"] = tools_path()
+        get_runner("verilator").build(
+            sources=[source],
+            hdl_toplevel=TOP,
+            build_dir=fresh,
+            build_args=["--assert", "-Wno-fatal", "-CFLAGS", "-O1"],
+            always=True,
+            log_file=WORK / "build.log",
+        )
+
+    return built(WORK / "sim", [source], make)
 
 
 def names() -> list[str]:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cocotb.bench import coverage as engine
-from tests.cocotb.test_directed import DIRECTED as ENGINE_TESTS
+from tests.engine.bench import coverage as engine
+from tests.engine.test_directed import DIRECTED as ENGINE_TESTS
 from tests.expander.bench import coverage as expander
 from tests.expander.test_directed import DIRECTED as EXPANDER_TESTS
 from tests.flat.bench import coverage as flat
@@ -48,7 +48,7 @@ def plan(page: str, bench: str, bins: set[str], modules: Iterable[str]) -> Plan:
 
 
 PLANS = [
-    plan("testplan.md", "cocotb", engine.required(), ENGINE_TESTS.modules),
+    plan("testplan.md", "engine", engine.required(), ENGINE_TESTS.modules),
     plan("testplan-expander.md", "expander", expander.required(), EXPANDER_TESTS.modules),
     plan("testplan-flat.md", "flat", flat.required(), FLAT_TESTS.modules),
     plan("testplan-driver.md", "cosim", set(), ()),

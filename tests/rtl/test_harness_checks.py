@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anemone import rtl
+from anemone.backends import rtl
+from anemone.backends.rtl import drive
+from anemone.backends.rtl.job import write_job
 from anemone.replay import replay
-from anemone.result import differences
-from anemone.rtl import drive
-from anemone.rtl.job import write_job
-from anemone.rules import Rule, identity_map
-from anemone.traces import Trace
-from tests.rtl.engines import LEAST, TYPICAL
+from anemone.replay.result import differences
+from anemone.telemetry.rules import Rule, identity_map
+from anemone.trace import Trace
 from tests.rtl.faults import faulty
+from tests.rtl.geometries import LEAST, TYPICAL
 
 ENGINE = rtl.expander(LEAST)
 TRACE = Trace(np.arange(64, dtype=np.uint64) * np.uint64(64) % np.uint64(1024), np.ones(64, bool))
@@ -90,7 +90,7 @@ FAULTS = {
 def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
     files, pattern, text, complaint = FAULTS[fault]
     program = faulty(ENGINE, fault, files, pattern, text, tmp_path)
-    with pytest.raises(rtl.EngineError, match=complaint):
+    with pytest.raises(rtl.BackendError, match=complaint):
         run(program, tmp_path)
 
 
@@ -125,7 +125,7 @@ def test_a_job_that_is_not_the_engines(
     write_job(job, [RULE], LEAST)
     spoil(job)
     drive.write_trace(tmp_path / "trace", TRACE)
-    with pytest.raises(rtl.EngineError, match=complaint):
+    with pytest.raises(rtl.BackendError, match=complaint):
         drive.run_program([rtl.build(ENGINE), "replay", job, tmp_path / "trace", tmp_path], None)
 
 

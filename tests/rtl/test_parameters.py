@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from anemone import rtl
-from anemone.geometry import WORDS_PER_LINE, Geometry
+from anemone.backends import rtl
+from anemone.backends.rtl import builder
 from anemone.golden import nemo
-from anemone.rtl import builder
-from anemone.rules import OP_CODES, OPERANDS, OPS, WIDTHS
-from tests.rtl.engines import LEAST
+from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
+from anemone.telemetry.rules import OP_CODES, OPERANDS, OPS, WIDTHS
+from tests.rtl.geometries import LEAST
 
 ROOT = Path(__file__).resolve().parents[2]
 

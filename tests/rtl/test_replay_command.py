@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from anemone import bench, cli
-from tests.rtl.engines import TYPICAL
+from anemone import cli
+from anemone.bench import command as bench
+from tests.rtl.geometries import TYPICAL
 
 RULES = """\
 [[rule]]

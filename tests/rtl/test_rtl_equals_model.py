@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anemone import rtl
-from anemone.geometry import Geometry
+from anemone.backends import rtl
+from anemone.backends.rtl.expect import expected
+from anemone.backends.rtl.job import LineReads, event_rows, read_rows
+from anemone.hardware.geometry import Geometry
 from anemone.replay import replay
-from anemone.result import differences
-from anemone.rtl.expect import expected
-from anemone.rtl.job import LineReads, event_rows, read_rows
-from anemone.rules import EFFECTS, OPERANDS, OPS, WIDTHS, Rule, identity_map
-from anemone.traces import Trace
+from anemone.replay.result import differences
+from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, WIDTHS, Rule, identity_map
+from anemone.trace import Trace
 from tests.model.strategies import events, rules
-from tests.rtl.engines import ALL, TYPICAL
+from tests.rtl.geometries import ALL, TYPICAL
 
 SEED = 20261121
 SPACE = 1 << 16  # bytes of address that events touch

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from anemone.traces import Trace
+from anemone.trace import Trace
 
 HUGE = 1 << 21
 BASE = 1 << 12

@@ -8,16 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anemone.geometry import Geometry
-from anemone.report.analysis import Story, analyse, hot_set, hot_traffic
-from anemone.simrun import Input, run_trace
-from anemone.traces import Trace
+from anemone.analysis.hot_set import hot_set, hot_traffic
+from anemone.analysis.telemetry import Analysis, analyse
+from anemone.hardware.geometry import Geometry
+from anemone.sim.job import Input, run_trace
+from anemone.trace import Trace
 from tests.sim import synthetic
 
 GEOMETRY = Geometry()
 
 
-def story(trace: Trace, folder: Path) -> Story:
+def analysis(trace: Trace, folder: Path) -> Analysis:
     run = run_trace("made", Input(trace), folder, ["model"], GEOMETRY, lambda *_: None)
     assert run.good
     return analyse(run.outputs["model"], run.rules, trace, GEOMETRY)
@@ -25,7 +26,7 @@ def story(trace: Trace, folder: Path) -> Story:
 
 def test_the_hot_set_is_seen_to_move_in_the_very_poll(tmp_path: Path) -> None:
     trace = synthetic.moving()
-    told = story(trace, tmp_path)
+    told = analysis(trace, tmp_path)
     (poll,) = told.hotset.moves
     first, last = told.polls.edges[poll], told.polls.edges[poll + 1]
     assert first <= len(trace) // 2 < last
@@ -35,7 +36,7 @@ def test_the_hot_set_is_seen_to_move_in_the_very_poll(tmp_path: Path) -> None:
 
 def test_hotness_is_every_access_where_it_went(tmp_path: Path) -> None:
     trace = synthetic.moving()
-    told = story(trace, tmp_path)
+    told = analysis(trace, tmp_path)
     assert told.heat.counts.sum() == len(trace)
     pages = trace.addr >> np.uint64(21)
     assert told.heat.pages.tolist() == np.unique(pages).tolist()
@@ -80,7 +81,7 @@ def test_traffic_kept_is_that_of_the_old_pages_over_that_of_the_best() -> None:
 
 def test_the_skewed_page_has_the_score_of_its_formula(tmp_path: Path) -> None:
     trace = synthetic.skewed()
-    told = story(trace, tmp_path).skewness
+    told = analysis(trace, tmp_path).skewness
     assert len(told.pages) == 10
     assert told.base.sum() == len(trace)
     top = int(np.argmax(told.score))
@@ -93,7 +94,7 @@ def test_the_skewed_page_has_the_score_of_its_formula(tmp_path: Path) -> None:
 
 def test_bandwidth_of_the_tenants_and_when_the_cap_was_passed(tmp_path: Path) -> None:
     trace = synthetic.neighbours()
-    told = story(trace, tmp_path)
+    told = analysis(trace, tmp_path)
     assert trace.tenant is not None
     assert told.bandwidth.counts.sum(axis=0).tolist() == np.bincount(trace.tenant).tolist()
     rate = told.bandwidth.rate(told.polls)
@@ -107,7 +108,7 @@ def test_bandwidth_of_the_tenants_and_when_the_cap_was_passed(tmp_path: Path) ->
 
 def test_a_trace_without_clock_and_tenants_is_told_in_events(tmp_path: Path) -> None:
     trace = Trace(np.arange(5000, dtype=np.uint64) * 4096, np.zeros(5000, bool))
-    told = story(trace, tmp_path)
+    told = analysis(trace, tmp_path)
     assert not told.polls.timed
     assert told.polls.times[-1] == 5000
     assert told.bandwidth.names == ["tenant 0"]

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anemone import simrun
+from anemone.analysis.compare import Output, compare, recount
 from anemone.cli import main
-from anemone.geometry import Geometry
-from anemone.listings import paper_rules
+from anemone.hardware.geometry import Geometry
 from anemone.replay import replay
-from anemone.report.compare import Output, compare, recount
-from anemone.result import Reads, Result, States, write
-from anemone.rules import Rule
-from anemone.traces import Trace
+from anemone.replay.result import Reads, Result, States, write
+from anemone.sim import job
+from anemone.telemetry.paper_rules import paper_rules
+from anemone.telemetry.rules import Rule
+from anemone.trace import Trace
 from tests.sim import synthetic
 
 GEOMETRY = Geometry()
@@ -182,7 +182,7 @@ def test_sim_fails_unless_all_is_equal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     engines, status, agreed, counted = OUTCOMES[name]
-    monkeypatch.setattr(simrun, "replay", engines)
+    monkeypatch.setattr(job, "replay", engines)
     path = synthetic.save(TRACE, tmp_path / "mixed.parquet")
     assert sim(path, tmp_path / "out", "--json") == status
     told = json.loads(capsys.readouterr().out)

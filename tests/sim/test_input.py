@@ -11,8 +11,8 @@ import pytest
 
 from anemone.capture.store import METADATA
 from anemone.cli import main
-from anemone.geometry import Geometry
-from anemone.simrun import Input
+from anemone.hardware.geometry import Geometry
+from anemone.sim.job import Input
 from tests.sim import synthetic
 
 ORIGIN = {"about": "made & up", "programs": {"noisy": {"tenant": 2}, "quiet": {"tenant": 0}}}

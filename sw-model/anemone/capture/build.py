@@ -9,18 +9,16 @@ sources and of the compiler, under build/capture.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import shlex
 import shutil
 import subprocess
-import threading
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from anemone.capture.debian import fetch_sqlite
-from anemone.errors import Bare, InputError
+from anemone.io.build_cache import built
+from anemone.io.errors import Bare, InputError
 
 ROOT = Path(__file__).resolve().parents[3]
 RUNTIME = ROOT / "sim" / "capture"
@@ -79,56 +77,44 @@ def build(source: Path, extra: list[Path]) -> Path:
     runtime = [(RUNTIME / f"{name}.cpp", _RUNTIME) for name in (*FILTER, *ENTRY)]
     with ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(lambda job: _object(*job), [*reversed(seen), *runtime]))
-    made = BUILT / "programs" / f"{source.stem}-{_digest(o.name for o in objects)}"
     link = [*compiler(), "-static", "-no-pie", *map(str, objects)]
-    return _make(made, lambda part: _run([*link, "-o", str(part)], source.stem))
+    return built(
+        BUILT / "programs" / source.stem,
+        [*objects, *link],
+        lambda program: _run([*link, "-o", str(program)], source.stem),
+    )
 
 
 def build_library() -> Path:
     """The filter as a shared library, for the tests."""
     sources = [RUNTIME / f"{name}.cpp" for name in (*FILTER, "capi")]
     command = [*compiler(), *_CXX, "-O2", "-fPIC", "-shared", *map(str, sources)]
-    made = BUILT / "programs" / f"libfilter-{_digest([*_contents(sources), *command])}.so"
-    return _make(made, lambda part: _run([*command, "-o", str(part)], "libfilter"))
+    return built(
+        BUILT / "programs" / "libfilter.so",
+        [*_contents(sources), *command, compiler_version()],
+        lambda library: _run([*command, "-o", str(library)], "libfilter"),
+    )
 
 
 def _object(source: Path, flags: list[str]) -> Path:
     """One source compiled; if instrumented, its library calls made visible."""
     command = [*compiler(), *flags, "-c", str(source)]
     renames = RUNTIME / "redirect.syms"
-    key = _digest([*command, compiler_version(), *_contents([source, renames])])
 
-    def compile_to(part: Path) -> None:
-        _run([*command, "-o", str(part)], source.name)
+    def compile_to(made: Path) -> None:
+        _run([*command, "-o", str(made)], source.name)
         if "-fsanitize=thread" in flags:
-            _run(["objcopy", f"--redefine-syms={renames}", str(part)], source.name)
+            _run(["objcopy", f"--redefine-syms={renames}", str(made)], source.name)
 
-    return _make(BUILT / "objects" / f"{source.stem}-{key}.o", compile_to)
-
-
-def _make(target: Path, step: Callable[[Path], None]) -> Path:
-    """`target`, made by `step` beside its place unless it is there. Safe against a second maker."""
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.part")
-        try:
-            step(part)
-            part.rename(target)
-        finally:
-            part.unlink(missing_ok=True)
-    return target
+    inputs = [*command, compiler_version(), *_contents([source, renames])]
+    return built(BUILT / "objects" / f"{source.stem}.o", inputs, compile_to)
 
 
-def _contents(sources: list[Path]) -> Iterator[str]:
-    """The sources, and every header one of ours may include, as text that changes when they do."""
+def _contents(sources: list[Path]) -> list[Path]:
+    """The sources, and every header that one of ours may include."""
     ours = any(ROOT in s.parents and BUILT not in s.parents for s in sources)
     headers = [*RUNTIME.glob("*.h*"), *WORKLOADS.glob("*.h*")] if ours else []
-    for path in sorted([*sources, *headers]):
-        yield hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _digest(parts: Iterable[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return sorted([*sources, *headers])
 
 
 def _run(command: list[str], what: str) -> None:

@@ -20,8 +20,8 @@ from rich.table import Table
 from anemone.capture import build, run, store
 from anemone.capture.samples import SAMPLES, Sample
 from anemone.capture.settings import Pages, Placement, Settings
-from anemone.errors import MISSING, InputError
-from anemone.outputs import check_out
+from anemone.io.errors import MISSING, InputError
+from anemone.io.outputs import check_out
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 _BASE = Settings()

@@ -15,7 +15,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from anemone.errors import Bare, InputError
+from anemone.io.errors import Bare, InputError
 
 PACKAGE = "libdbd-sqlite3-perl"
 FILES = ("sqlite3.c", "sqlite3.h")

@@ -15,7 +15,7 @@ import numpy as np
 
 from anemone.capture.samples import Part
 from anemone.capture.settings import BASE_PAGE, HUGE_PAGE, LINE, Settings
-from anemone.errors import Bare, InputError
+from anemone.io.errors import Bare, InputError
 
 # Flags beside the address of an event (sim/capture/filter.hpp).
 WRITE, PREFETCH, NON_TEMPORAL = 1 << 63, 1 << 62, 1 << 61

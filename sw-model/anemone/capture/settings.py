@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from anemone.errors import InputError
+from anemone.io.errors import InputError
 
 LINE = 64  # bytes, the unit that leaves the cache
 HUGE_PAGE = 2 << 20

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from anemone.capture.run import Capture
-from anemone.errors import InputError
-from anemone.outputs import unwritable
+from anemone.io.errors import InputError
+from anemone.io.outputs import unwritable
 
 METADATA = b"anemone.capture"
 # By measurement on the four samples, in bits an event after zstd: addresses split into byte streams

@@ -13,10 +13,10 @@ from types import TracebackType
 
 import numpy as np
 
+from anemone.backends.rtl.builder import compile_simulator, elaborate
+from anemone.backends.rtl.simulators import expander, vfio_server
 from anemone.cosim.tools import CosimError
-from anemone.geometry import Geometry
-from anemone.rtl.builder import compile_engine, elaborate
-from anemone.rtl.engines import expander, vfio_server
+from anemone.hardware.geometry import Geometry
 
 STARTS_WITHIN = 20  # seconds
 ANSWERS_WITHIN = 300  # seconds; a trace takes some microseconds a row
@@ -27,7 +27,7 @@ def build_server(geometry: Geometry, ratio: int = 0) -> Path:
     the replay has."""
     server = vfio_server(geometry, ratio)
     verilog = elaborate(server if ratio else expander(geometry))
-    return compile_engine(server, verilog, server.folder)
+    return compile_simulator(server, verilog, server.folder)
 
 
 def rows(addresses: np.ndarray, writes: np.ndarray | int = 0) -> np.ndarray:

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from anemone.rtl.builder import ROOT
+from anemone.backends.rtl.builder import ROOT
 
 
 class CosimError(RuntimeError):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode: what it is set to, a trace through it on either engine, and what that gives.
+"""Flat memory mode: what it is set to, a trace through it on either backend, and what that gives.
 
 docs/flat.md is the contract; anemone.golden.flat is the model that says it in Python.
 """
 
 from anemone.flat.config import POLICIES, FlatConfig, load_config, parse_config
-from anemone.flat.engine import run
+from anemone.flat.replay import run
 from anemone.flat.result import FILES, Counts, FlatResult, differences, write
 
 __all__ = [

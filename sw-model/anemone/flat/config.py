@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from anemone.errors import InputError
-from anemone.geometry import LINE_BYTES, Geometry
-from anemone.tables import Table, parse_toml, read_text
-from anemone.traces import Trace
+from anemone.hardware.geometry import LINE_BYTES, Geometry
+from anemone.io.errors import InputError
+from anemone.io.tables import Table, parse_toml, read_text
+from anemone.trace import Trace
 
 # Of these the position of a name is its code in the hardware.
 POLICIES = ("every", "nth", "one_in", "never")

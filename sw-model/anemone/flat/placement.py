@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from anemone.flat.config import FlatConfig
-from anemone.geometry import LINE_BYTES
-from anemone.listings import main_tenants
-from anemone.traces import Trace
+from anemone.hardware.geometry import LINE_BYTES
+from anemone.trace import Trace
+from anemone.trace.pages import main_tenants
 
 PAGE_SHIFT = 12
 PAGE_LINES = (1 << PAGE_SHIFT) // LINE_BYTES

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a trace must do to flat memory, counted straight from the trace with NumPy.
 
-Shares no code with the engines. Knows the one case in which no history is needed but the last
+Shares no code with the backends. Knows the one case in which no history is needed but the last
 access of the set: a far line for each near one, and a swap on every miss. There near memory holds
 of a set what was accessed last.
 """
@@ -12,8 +12,8 @@ import numpy as np
 
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import HIT, SWAP, Counts, FlatResult
-from anemone.geometry import LINE_BYTES
-from anemone.traces import Trace
+from anemone.hardware.geometry import LINE_BYTES
+from anemone.trace import Trace
 
 
 def recount(config: FlatConfig, trace: Trace) -> FlatResult:

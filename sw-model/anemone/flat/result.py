@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What flat memory mode made of a trace, whichever engine ran it, and how it is written."""
+"""What flat memory mode made of a trace, whichever backend ran it, and how it is written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anemone.outputs import ROW_GROUP, parquet_writer, write_files, write_json
+from anemone.io.outputs import ROW_GROUP, parquet_writer, write_files, write_json
 
 FILES = ("sets.parquet", "report.json")
 # Of an access; the codes are the hardware's, too.
@@ -93,7 +93,7 @@ def differences(a: FlatResult, b: FlatResult) -> list[str]:
 def write(result: FlatResult, out: str | os.PathLike) -> None:
     """Write sets.parquet and report.json into the folder `out`.
 
-    All at once (anemone.outputs). Raises InputError if `out` cannot be written.
+    All at once (anemone.io.outputs). Raises InputError if `out` cannot be written.
     """
     write_files(
         out,

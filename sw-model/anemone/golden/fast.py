@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from anemone.geometry import WORDS_PER_LINE, Geometry
-from anemone.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, Rule
+from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
+from anemone.telemetry.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, Rule
 
 ADD, SUB, SHR, SHL = (OP_CODES[name] for name in ("add", "sub", "shr", "shl"))
 XOR, OR, MAX, ADDSAT = (OP_CODES[name] for name in ("xor", "or", "max", "addsat"))

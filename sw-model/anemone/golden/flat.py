@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
-from anemone.geometry import LINE_BYTES
+from anemone.hardware.geometry import LINE_BYTES
 
 WHOLE = (1 << LINE_BYTES) - 1  # the strobe of a write of all bytes
 NEAR = 0  # the slot of a set that is near; slot s + 1 is far slot s

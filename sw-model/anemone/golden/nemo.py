@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from anemone.geometry import WORDS_PER_LINE, Geometry
-from anemone.rules import Rule
+from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
+from anemone.telemetry.rules import Rule
 
 
 def _shift_right(value: int, operand: int, width: int) -> int:

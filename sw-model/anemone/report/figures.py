@@ -8,8 +8,10 @@ from html import escape
 
 import numpy as np
 
-from anemone.listings import HUGE_SHIFT
-from anemone.report.analysis import FAST_SHARE, HOT_SHARE, MOVED, Bandwidth, Polls, Skewness, Story
+from anemone.analysis.hot_set import HOT_SHARE, MOVED
+from anemone.analysis.polls import Polls
+from anemone.analysis.skewness import FAST_SHARE, Skewness
+from anemone.analysis.telemetry import Analysis, Bandwidth
 from anemone.report.svg import (
     RATE_UNITS,
     TIME_UNITS,
@@ -21,6 +23,7 @@ from anemone.report.svg import (
     pick_unit,
     plain,
 )
+from anemone.trace.pages import HUGE_SHIFT
 
 WIDE, HALF = 1120, 540
 LEFT, RIGHT = 96, 150  # margins of the time panels, equal so that their time axes line up
@@ -30,7 +33,7 @@ STRIPS = 12  # huge pages whose base pages are drawn
 
 
 @dataclass(frozen=True)
-class Picture:
+class Figure:
     """One figure. caption is HTML; cells is what the page's script tells on hovering."""
 
     key: str
@@ -72,15 +75,15 @@ class Clock:
         return f"{at:.3g} {self.name}" if self.polls.timed else f"event {round(at):,}"
 
 
-def pictures(story: Story) -> list[Picture]:
-    clock = Clock.of(story.polls)
+def pictures(analysis: Analysis) -> list[Figure]:
+    clock = Clock.of(analysis.polls)
     return [
-        hotness(story, clock),
-        bandwidth(story, clock),
-        hotset(story, clock),
-        skew_scores(story.skewness),
-        skew_strips(story.skewness),
-        similarity(story, clock),
+        hotness(analysis, clock),
+        bandwidth(analysis, clock),
+        hotset(analysis, clock),
+        skew_scores(analysis.skewness),
+        skew_strips(analysis.skewness),
+        similarity(analysis, clock),
     ]
 
 
@@ -93,11 +96,11 @@ def time_frame(bottom: int, top: int = 14) -> Frame:
     return Frame(LEFT, top, WIDE - RIGHT, bottom)
 
 
-def _moves(canvas: Canvas, frame: Frame, story: Story, clock: Clock, words: bool) -> None:
+def _moves(canvas: Canvas, frame: Frame, analysis: Analysis, clock: Clock, words: bool) -> None:
     """A line at each move; `words` beside it, where the words before leave room."""
     edges = clock.edges(frame)
     taken = frame.left
-    for poll in story.hotset.moves:
+    for poll in analysis.hotset.moves:
         canvas.line(edges[poll], frame.top, edges[poll], frame.bottom, "move-under")
         canvas.line(edges[poll], frame.top, edges[poll], frame.bottom, "move")
         # The dip is a poll wide on either side of the line.
@@ -137,9 +140,9 @@ def _brief(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def hotness(story: Story, clock: Clock) -> Picture:
+def hotness(analysis: Analysis, clock: Clock) -> Figure:
     """Listing 2 over address and time."""
-    heat, polls = story.heat, story.polls
+    heat, polls = analysis.heat, analysis.polls
     frame = time_frame(334)
     canvas = Canvas(WIDE, 380, "Accesses by huge page and time")
     share = -(-len(heat.pages) // ROWS)
@@ -162,7 +165,7 @@ def hotness(story: Story, clock: Clock) -> Picture:
     for i in np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int)):
         y = down(i + 0.5)
         canvas.text(frame.left - 14, y + 4, address(int(heat.pages[starts[i]])), "tick", "end")
-    _moves(canvas, frame, story, clock, words=False)
+    _moves(canvas, frame, analysis, clock, words=False)
     clock.axis(canvas, frame)
     _legend_levels(canvas, frame.right + 22, frame.top, edges, ("accesses a poll", "a huge page"))
     together = f" Each row is {share} huge pages together." if share > 1 else ""
@@ -181,12 +184,12 @@ def hotness(story: Story, clock: Clock) -> Picture:
         "what": "accesses in the poll",
     }
     title = "Hotness by address and time"
-    return Picture("hotness", title, canvas.svg(), caption, cells=said)
+    return Figure("hotness", title, canvas.svg(), caption, cells=said)
 
 
-def bandwidth(story: Story, clock: Clock) -> Picture:
+def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
     """Listing 3: a step line a tenant, the cap, and the polls in which the predicate held."""
-    told, polls = story.bandwidth, story.polls
+    told, polls = analysis.bandwidth, analysis.polls
     frame = time_frame(196)
     canvas = Canvas(WIDE, 242, "Bandwidth by tenant over time")
     rates = told.rate(polls)
@@ -217,9 +220,9 @@ def bandwidth(story: Story, clock: Clock) -> Picture:
     ends.append((limit[-1], "cap", "t-cap"))
     for y, words, css in apart(ends, 17, frame.top + 4, frame.bottom):
         canvas.text(frame.right + 12, y + 4, words, f"tag {css}")
-    _moves(canvas, frame, story, clock, words=False)
+    _moves(canvas, frame, analysis, clock, words=False)
     clock.axis(canvas, frame)
-    return Picture("bandwidth", "Bandwidth by tenant", canvas.svg(), _bandwidth_words(told))
+    return Figure("bandwidth", "Bandwidth by tenant", canvas.svg(), _bandwidth_words(told))
 
 
 def _bandwidth_words(told: Bandwidth) -> str:
@@ -254,9 +257,9 @@ def apart(
     return [(y, words, css) for y, (_, words, css) in zip(ys, ends, strict=True)]
 
 
-def hotset(story: Story, clock: Clock) -> Picture:
+def hotset(analysis: Analysis, clock: Clock) -> Figure:
     """How much of its traffic the hot set keeps."""
-    hot = story.hotset
+    hot = analysis.hotset
     frame = time_frame(156)
     canvas = Canvas(WIDE, 202, "Traffic that the hot set of the polls before still takes")
     up = Scale(0, 1, frame.bottom, frame.top)
@@ -269,13 +272,13 @@ def hotset(story: Story, clock: Clock) -> Picture:
     for (x, y), poll in zip(dots, np.flatnonzero(~np.isnan(hot.kept)), strict=True):
         tip = f"poll from {clock.say(int(poll))}: {hot.kept[poll] * 100:.0f} % of the traffic kept"
         canvas.add("circle", "dot mark t0", tip, cx=f"{x:g}", cy=f"{y:g}", r=3.2)
-    _moves(canvas, frame, story, clock, words=True)
+    _moves(canvas, frame, analysis, clock, words=True)
     clock.axis(canvas, frame)
-    return Picture("hotset", "Where the hot set is", canvas.svg(), _hotset_words(story, clock))
+    return Figure("hotset", "Where the hot set is", canvas.svg(), _hotset_words(analysis, clock))
 
 
-def _hotset_words(story: Story, clock: Clock) -> str:
-    hot = story.hotset
+def _hotset_words(analysis: Analysis, clock: Clock) -> str:
+    hot = analysis.hotset
     pages = "the most accessed huge page" if hot.size == 1 else f"the {hot.size:,} hottest pages"
     how = (
         f"The accesses of each poll to the hot set of all polls since it last moved ({pages}, "
@@ -289,7 +292,7 @@ def _hotset_words(story: Story, clock: Clock) -> str:
     return how + f"<strong>It moves in the poll that begins at {escape(when)}.</strong>"
 
 
-def skew_scores(skew: Skewness) -> Picture:
+def skew_scores(skew: Skewness) -> Figure:
     """Listing 1: how many huge pages have which skewness."""
     frame = Frame(62, 14, HALF - 16, 246)
     canvas = Canvas(HALF, 292, "Distribution of the skewness score")
@@ -311,10 +314,10 @@ def skew_scores(skew: Skewness) -> Picture:
         f"counts the hot ones (here ≥ {skew.threshold:,} accesses: the hottest {FAST_SHARE:.0%}, a "
         "1:2 fast tier); 0 if U = 0. After MEMTIS; a high score is a page worth splitting."
     )
-    return Picture("skewness", "Skewness within huge pages", canvas.svg(), caption, False)
+    return Figure("skewness", "Skewness within huge pages", canvas.svg(), caption, False)
 
 
-def skew_strips(skew: Skewness) -> Picture:
+def skew_strips(skew: Skewness) -> Figure:
     """The base pages of the most skewed huge pages."""
     frame = Frame(82, 14, HALF - 62, 246)
     canvas = Canvas(HALF, 292, "Base pages of the most skewed huge pages")
@@ -340,14 +343,14 @@ def skew_strips(skew: Skewness) -> Picture:
         f"The {len(order)} most skewed of {len(skew.pages):,} tracked huge pages; stronger colours "
         "are more accesses (log scale), the number at the right is the score."
     )
-    return Picture("basepages", "Inside the most skewed pages", canvas.svg(), caption, False)
+    return Figure("basepages", "Inside the most skewed pages", canvas.svg(), caption, False)
 
 
-def similarity(story: Story, clock: Clock) -> Picture:
+def similarity(analysis: Analysis, clock: Clock) -> Figure:
     """Every poll against every other."""
     frame = Frame(74, 14, 410, 350)
     canvas = Canvas(HALF, 400, "Similarity of each poll to each other poll")
-    matrix = story.hotset.similarity
+    matrix = analysis.hotset.similarity
     count = len(matrix)
     # A program that hardly changes uses a part of the scale, but never less than its upper fifth:
     # what differs by less is noise.
@@ -361,7 +364,7 @@ def similarity(story: Story, clock: Clock) -> Picture:
     xs, ys = [across(i) for i in range(count + 1)], [up(i) for i in range(count + 1)]
     for key, d in cells(level, xs, ys).items():
         canvas.path(d, f"heat h{key} mark")
-    for poll in story.hotset.moves:
+    for poll in analysis.hotset.moves:
         for css in ("move-under", "move"):
             canvas.line(xs[poll], frame.top, xs[poll], frame.bottom, css)
             canvas.line(frame.left, ys[poll], frame.right, ys[poll], css)
@@ -374,4 +377,4 @@ def similarity(story: Story, clock: Clock) -> Picture:
         "Cosine similarity of two polls' accesses by huge page. A strong square on the diagonal "
         "is a time in which the same pages were hot."
     )
-    return Picture("similarity", "Polls that look alike", canvas.svg(), caption, False)
+    return Figure("similarity", "Polls that look alike", canvas.svg(), caption, False)

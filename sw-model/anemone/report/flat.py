@@ -8,13 +8,13 @@ from html import escape
 
 import numpy as np
 
+from anemone.analysis.telemetry import Analysis
+from anemone.flat.analysis import PlacedRun
 from anemone.flat.result import HIT
-from anemone.flat.story import PlacedRun
-from anemone.listings import tenant_ranks, touched_pages
-from anemone.report.analysis import Story
-from anemone.report.figures import WIDE, Clock, Picture, address, apart, steps, time_frame
+from anemone.report.figures import WIDE, Clock, Figure, address, apart, steps, time_frame
 from anemone.report.svg import Canvas, Scale, plain
-from anemone.traces import Trace
+from anemone.trace import Trace
+from anemone.trace.pages import tenant_ranks, touched_pages
 
 COLUMNS = 200  # huge pages that get a column of their own
 HEADS = (
@@ -75,14 +75,14 @@ def table(runs: Sequence[tuple[str, Sequence[PlacedRun]]]) -> str:
     )
 
 
-def pictures(runs: Sequence[PlacedRun], trace: Trace, story: Story) -> list[Picture]:
+def pictures(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> list[Figure]:
     """Hit rate over time, and misses by page."""
-    return [hit_rate(runs, trace, story), misses(runs[0], trace, story)]
+    return [hit_rate(runs, trace, analysis), misses(runs[0], trace, analysis)]
 
 
-def hit_rate(runs: Sequence[PlacedRun], trace: Trace, story: Story) -> Picture:
+def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Figure:
     """A step line a tenant; dashed where tenants conflict."""
-    clock, polls, names = Clock.of(story.polls), story.polls, story.bandwidth.names
+    clock, polls, names = Clock.of(analysis.polls), analysis.polls, analysis.bandwidth.names
     frame = time_frame(196)
     canvas = Canvas(WIDE, 242, "Hit rate in near memory over time")
     up = Scale(0, 1, frame.bottom, frame.top)
@@ -107,7 +107,7 @@ def hit_rate(runs: Sequence[PlacedRun], trace: Trace, story: Story) -> Picture:
         f"Accesses that near memory of {runs[0].near_bytes / (1 << 20):.1f} MiB has the line of, "
         "by poll and tenant; every other one swaps. "
     ) + _neighbours(runs, names, of)
-    return Picture("hitrate", "Hits in near memory", canvas.svg(), caption)
+    return Figure("hitrate", "Hits in near memory", canvas.svg(), caption)
 
 
 def _neighbours(runs: Sequence[PlacedRun], names: Sequence[str], of: np.ndarray) -> str:
@@ -122,12 +122,12 @@ def _neighbours(runs: Sequence[PlacedRun], names: Sequence[str], of: np.ndarray)
     return f"Dashed: tenants share places. <strong>{'; '.join(said)}.</strong>"
 
 
-def misses(run: PlacedRun, trace: Trace, story: Story) -> Picture:
+def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
     """A column a huge page: all accesses behind, misses before."""
     pages, page_of = touched_pages(trace)
     total = np.bincount(page_of, minlength=len(pages))
     missed = np.bincount(page_of, run.first.outcomes != HIT, len(pages)).astype(np.int64)
-    owner = story.heat.owner
+    owner = analysis.heat.owner
     share = -(-len(pages) // COLUMNS)  # huge pages a column
     starts = np.arange(0, len(pages), share)
     totals, misses_ = (np.add.reduceat(counts, starts) for counts in (total, missed))
@@ -156,4 +156,4 @@ def misses(run: PlacedRun, trace: Trace, story: Story) -> Picture:
         f"Strong: misses; faint: all accesses to the page, {run.placement}.{together} What a rule "
         "that asks for near-misses counts by page, the outcomes of the accesses say here."
     )
-    return Picture("misses", "Misses by page", canvas.svg(), caption)
+    return Figure("misses", "Misses by page", canvas.svg(), caption)

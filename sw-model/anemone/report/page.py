@@ -9,12 +9,12 @@ from html import escape
 from pathlib import Path
 
 from anemone import __version__
-from anemone.flat.story import PlacedRun
-from anemone.geometry import Geometry
+from anemone.analysis.compare import Comparison, Output
+from anemone.flat.analysis import PlacedRun
+from anemone.hardware.geometry import Geometry
 from anemone.report import flat
-from anemone.report.compare import Comparison, Output
-from anemone.report.figures import Picture
-from anemone.rules import Rule
+from anemone.report.figures import Figure
+from anemone.telemetry.rules import Rule
 
 HERE = Path(__file__).parent
 
@@ -23,9 +23,9 @@ HERE = Path(__file__).parent
 class Run:
     """One trace through the listings.
 
-    outputs: by engine ("rtl", "model"). agreed: RTL against model, None when only one ran.
-    counted: the first engine's output against a plain count of the trace. flat: through flat memory
-    mode. shown: the pictures. moves: when the hot set moved, in seconds or events.
+    outputs: by backend ("rtl", "model"). agreed: RTL against model, None when only one ran.
+    counted: the first backend's output against a plain count of the trace. flat: through flat
+    memory mode. shown: the pictures. moves: when the hot set moved, in seconds or events.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Run:
     polls: int = 0
     moves: list[float] = field(default_factory=list)
     flat: list[PlacedRun] = field(default_factory=list)
-    shown: list[Picture] = field(default_factory=list)
+    shown: list[Figure] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
@@ -53,8 +53,8 @@ class Run:
         """Values compared, the larger of the two comparisons."""
         return max((c.values for c in (self.agreed, self.counted) if c is not None), default=0)
 
-    def speed(self, engine: str) -> float | None:
-        output = self.outputs.get(engine)
+    def speed(self, backend: str) -> float | None:
+        output = self.outputs.get(backend)
         return output.report["events_per_second"] if output else None
 
 
@@ -66,8 +66,8 @@ def verdict(runs: list[Run]) -> str:
         return f"Not equal: {', '.join(bad)}"
     if all(run.agreed for run in runs):
         return f"RTL equals the golden model on {traces}"
-    engine = next(iter(runs[0].outputs)) if runs else "model"
-    name = {"rtl": "The RTL", "model": "The golden model"}[engine]
+    backend = next(iter(runs[0].outputs)) if runs else "model"
+    name = {"rtl": "The RTL", "model": "The golden model"}[backend]
     return f"{name} equals a plain count of {traces}"
 
 
@@ -95,9 +95,9 @@ def _head(runs: list[Run], geometry: Geometry) -> str:
         ("", f"{sum(run.values for run in runs):,}", "non-zero values compared"),
         ("good" if good else "bad", f"{unlike:,}", "differences"),
     ]
-    for engine, words in (("rtl", "RTL events/s"), ("model", "model events/s")):
-        seconds = sum(run.events / (run.speed(engine) or 1e9) for run in runs)
-        if any(run.speed(engine) for run in runs):
+    for backend, words in (("rtl", "RTL events/s"), ("model", "model events/s")):
+        seconds = sum(run.events / (run.speed(backend) or 1e9) for run in runs)
+        if any(run.speed(backend) for run in runs):
             tiles.append(("", short(sum(run.events for run in runs) / seconds), words))
     shown = "".join(
         f'<div class="tile {css}"><b>{value}</b><span>{words}</span></div>'
@@ -110,7 +110,7 @@ def _head(runs: list[Run], geometry: Geometry) -> str:
         "<p>Real memory traces, after the caches, through the three telemetries of the NEMO paper "
         f"(Listings 1 to 3) on {geometry.pipelines} pipelines and {geometry.channels} channels. "
         "Every state, every periodic read and every counter is compared"
-        + (", engine with engine, and with a plain count of the trace.</p>" if
+        + (", backend with backend, and with a plain count of the trace.</p>" if
            any(run.agreed for run in runs) else " with a plain count of the trace.</p>")
         + f'\n<div class="tiles">{shown}</div>\n{_table(runs)}{_polled(runs, geometry)}'
         f"{flat.table([(run.name, run.flat) for run in runs])}</header>\n"
@@ -119,12 +119,12 @@ def _head(runs: list[Run], geometry: Geometry) -> str:
 
 def _table(runs: list[Run]) -> str:
     """A row a trace, linked to its section."""
-    engines = [e for e in ("rtl", "model") if any(e in run.outputs for run in runs)]
+    backends = [e for e in ("rtl", "model") if any(e in run.outputs for run in runs)]
     heads = ["trace", "accesses", "time", "huge pages", "tenants", "values compared"]
     if any(run.agreed for run in runs):
         heads.append("RTL = model")
     heads.append("= trace")
-    heads += [f"{'RTL' if e == 'rtl' else e} events/s" for e in engines]
+    heads += [f"{'RTL' if e == 'rtl' else e} events/s" for e in backends]
     rows = []
     for run in runs:
         cells = [
@@ -136,7 +136,7 @@ def _table(runs: list[Run]) -> str:
             f"{run.values:,}",
         ]
         cells += [_mark(c) for c in (run.agreed, run.counted) if c is not None]
-        cells += [short(run.speed(e) or 0) for e in engines]
+        cells += [short(run.speed(e) or 0) for e in backends]
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{h}</th>" for h in heads)
     return (
@@ -146,12 +146,12 @@ def _table(runs: list[Run]) -> str:
 
 
 def _polled(runs: list[Run], geometry: Geometry) -> str:
-    """How much the engines had to read, which is part of their time."""
+    """How much the backends had to read, which is part of their time."""
     polls = sum(run.events // rule.read_every for run in runs for rule in run.rules)
     lines = polls * geometry.lines * geometry.channels
     return (
         f'<p class="muted note">Between the accesses the polls read {lines:,} telemetry lines of '
-        "64 B; an engine's speed is accesses over the time of both.</p>"
+        "64 B; a backend's speed is accesses over the time of both.</p>"
     )
 
 
@@ -187,7 +187,7 @@ def _differences(run: Run) -> str:
     return f'<pre class="card diff">{escape(chr(10).join(lines))}</pre>\n' if lines else ""
 
 
-def _figure(picture: Picture, run: Run) -> str:
+def _figure(picture: Figure, run: Run) -> str:
     data = ""
     if picture.cells:
         text = json.dumps(picture.cells, separators=(",", ":")).replace("<", "\\u003c")
@@ -201,7 +201,7 @@ def _figure(picture: Picture, run: Run) -> str:
 
 
 def _rules(run: Run) -> str:
-    """The counters of each rule, as the first engine reported them."""
+    """The counters of each rule, as the first backend reported them."""
     output = next(iter(run.outputs.values()))
     fields = ("matched", "unmapped", "out_of_range", "notifications")
     head = "".join(f"<th>{f.replace('_', ' ')}</th>" for f in fields)
@@ -224,7 +224,7 @@ def _foot(geometry: Geometry) -> str:
     return (
         f"<footer>anemone {__version__} · {geometry.pipelines} pipelines × {geometry.channels} "
         f"channels, {geometry.states:,} state words a channel, {geometry.table:,} table entries, "
-        f"{geometry.device_gib} GiB device. Engine outputs, rules and states lie beside this page, "
+        f"{geometry.device_gib} GiB device. Outputs, rules and states lie beside this page, "
         "a folder a trace.</footer>\n"
     )
 

@@ -6,6 +6,6 @@ requests  AXI transfers, address decoding   store     contents of a memory
 modes     how busy each side is             traffic   random requests
 master    above a channel                   memory    below it, also with the board's habits
 control   the control port's driver         operator  software that programs rules amid traffic
-lockstep  golden telemetry                  score     what must come out of a channel
-interrupts   messages and their latches     world     all of it, a cycle at a time
+lockstep  golden telemetry                  scoreboard     what must come out of a channel
+interrupts   messages and their latches     environment     all of it, a cycle at a time
 """

@@ -11,9 +11,9 @@ import cocotb
 from cocotb.handle import Immediate
 from cocotb.triggers import RisingEdge, Timer
 
-from tests.cocotb.bench.player import Difference
+from tests.bench.difference import Difference
+from tests.bench.pins import Flag, reader, writer
 from tests.expander.bench.control import Answer
-from tests.expander.bench.pins import Flag, reader, writer
 
 PERIOD = 6  # steps; the memory path's clock has 2
 PHASE = 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anemone.rtl import builder
-from tests.cocotb.bench.build import ROOT, simulator
+from anemone.backends.rtl import builder
+from tests.bench.build import ROOT, SIMULATORS, simulator
 from tests.expander.bench.sizes import Build
 
-WORK = ROOT / "build" / "expander"
+WORK = SIMULATORS / "expander"
 # The board's wrapper, and what gives it the pins of the bench.
 AGILEX = [
     ROOT / "fpga" / "agilex" / "anemone_tap_pkg.sv",
@@ -78,6 +78,6 @@ def built(build: Build, waves: bool = False) -> Path:
     folder = WORK / build.name / ("sim-waves" if waves else "sim")
     shown = visible(build)
     if not build.wrapper:
-        return simulator(emit(build), folder, waves, build.top, shown)
+        return simulator(emit(build), folder, build.top, shown, waves)
     defines = [f"ANEMONE_ID_BITS={build.id_bits}"]
-    return simulator(emit(build), folder, waves, build.top, shown, AGILEX, defines)
+    return simulator(emit(build), folder, build.top, shown, waves, AGILEX, defines)

@@ -12,9 +12,9 @@ from typing import Any
 
 import cocotb
 
-from tests.cocotb.bench.seeds import play_seeds
+from tests.bench.seeds import play_seeds
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.tiered import world_type
+from tests.expander.bench.tiered import environment_type
 
 CYCLES = 4000  # of a seed's traffic
 PHASE = (60, 800)  # cycles
@@ -26,21 +26,23 @@ async def seeds(dut: Any) -> None:
     """Every seed's ports, states, counters and memory equal the golden models'."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     cover: Counter[str] = Counter()
-    world = world_type(build)(dut, build, cover)
-    await world.start()
+    environment = environment_type(build)(dut, build, cover)
+    await environment.start()
 
     async def play(seed: int) -> Counter[str]:
-        await world.restart(seed)
-        await world.program()
-        end = world.t + CYCLES
-        while world.t < end:
-            world.phase()
-            await world.cycles(world.rng.randint(*PHASE))
+        await environment.restart(seed)
+        await environment.program()
+        end = environment.t + CYCLES
+        while environment.t < end:
+            environment.phase()
+            await environment.cycles(environment.rng.randint(*PHASE))
         if seed % CUT != CUT - 1:
-            await world.check()
+            await environment.check()
         else:
-            cover["restart/traffic"] += any(not score.idle for score in world.scores)
-        counts = Counter(cycles=world.t, events=world.lockstep.events)
-        return sum((score.counts for score in world.scores), counts)
+            cover["restart/traffic"] += any(
+                not scoreboard.idle for scoreboard in environment.scoreboards
+            )
+        counts = Counter(cycles=environment.t, events=environment.lockstep.events)
+        return sum((scoreboard.counts for scoreboard in environment.scoreboards), counts)
 
     await play_seeds(build.name, cover, ("beats", "lines"), play)

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from anemone import registers
-from anemone.rules import NEAR, Rule
-from tests.cocotb.bench.player import Difference
-from tests.cocotb.bench.script import registers as ports
-from tests.cocotb.bench.sizes import Size
-from tests.expander.bench.pins import Flag, reader, writer
+from anemone.hardware import registers
+from anemone.telemetry.rules import NEAR, Rule
+from tests.bench.difference import Difference
+from tests.bench.pins import Flag, reader, writer
+from tests.engine.bench.script import registers as ports
+from tests.engine.bench.sizes import Size
 
 ID, CAPABILITY = registers.ID.offset, registers.CAPABILITY.offset
 WINDOW_BYTES = registers.WINDOW.offset

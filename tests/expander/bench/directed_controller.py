@@ -3,35 +3,37 @@
 
 from __future__ import annotations
 
-from tests.expander.bench.hand import by_hand
-from tests.expander.bench.modes import Mode
-from tests.expander.bench.world import World
+from tests.bench.profile import StimulusProfile
+from tests.expander.bench.directed_environment import directed_test
+from tests.expander.bench.environment import Environment
 
 
-@by_hand
-async def the_adapter_loses_nothing(world: World) -> None:
+@directed_test
+async def the_adapter_loses_nothing(environment: Environment) -> None:
     """Both kinds of requests at once, a master that is slow to take answers: all arrive."""
     for wait in (1.0, 0.5, 0.2):
-        for master, memory in zip(world.masters, world.memories, strict=True):
-            master.mode = Mode(telemetry=0.2, r=wait, b=wait)
-            memory.mode = Mode(latency=40, ar_ready=0.5 + wait / 2)
-        await world.cycles(2000)
-        await world.settle()
-    await world.check()
-    for score, memory in zip(world.scores, world.memories, strict=True):
-        assert score.counts["memory reads"] > 500 and score.counts["memory writes"] > 500
+        for master, memory in zip(environment.masters, environment.memories, strict=True):
+            master.profile = StimulusProfile(telemetry=0.2, r=wait, b=wait)
+            memory.profile = StimulusProfile(latency=40, ar_ready=0.5 + wait / 2)
+        await environment.cycles(2000)
+        await environment.settle()
+    await environment.check()
+    for scoreboard, memory in zip(environment.scoreboards, environment.memories, strict=True):
+        assert scoreboard.counts["memory reads"] > 500 and scoreboard.counts["memory writes"] > 500
         assert not memory.lost_reads and not memory.lost_beats
 
 
-@by_hand
-async def full_rate_through_the_adapter(world: World) -> None:
+@directed_test
+async def full_rate_through_the_adapter(environment: Environment) -> None:
     """AR and AW both busy: one request a channel a cycle, none lost."""
-    for part in (*world.masters, *world.memories):
-        part.mode = Mode(telemetry=0.0, bursts=0.0, ahead=0.0, latency=20)
-    await world.cycles(100)
-    before = [score.counts["beats"] for score in world.scores]
-    await world.cycles(2000)
-    for score, memory, first in zip(world.scores, world.memories, before, strict=True):
-        assert score.counts["beats"] - first == 2000
+    for part in (*environment.masters, *environment.memories):
+        part.profile = StimulusProfile(telemetry=0.0, bursts=0.0, ahead=0.0, latency=20)
+    await environment.cycles(100)
+    before = [scoreboard.counts["beats"] for scoreboard in environment.scoreboards]
+    await environment.cycles(2000)
+    for scoreboard, memory, first in zip(
+        environment.scoreboards, environment.memories, before, strict=True
+    ):
+        assert scoreboard.counts["beats"] - first == 2000
         assert not memory.lost_reads and not memory.lost_beats
-    await world.check()
+    await environment.check()

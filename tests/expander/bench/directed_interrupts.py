@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from cocotb.triggers import RisingEdge
 
-from anemone.rules import Rule
+from anemone.telemetry.rules import Rule
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import Request
 from tests.expander.bench import control as reg
-from tests.expander.bench.hand import by_hand, opened
+from tests.expander.bench.directed_environment import directed_test, opened
+from tests.expander.bench.environment import Environment
 from tests.expander.bench.host import Host, hosted
-from tests.expander.bench.modes import Mode
-from tests.expander.bench.requests import Request
-from tests.expander.bench.world import World
 
 # Every access counts in counter 0; the third and all later ones are noteworthy.
 NOTE = Rule(name="note", end=1 << 20, primary_mask=0, notify_op="ge", notify_operand=3)
@@ -67,38 +67,38 @@ async def a_storm_sends_one(host: Host) -> None:
     assert await host.get(reg.pipeline(0, reg.COUNTERS["notifications"])) == 60 + 3 * 4
 
 
-@by_hand
-async def an_acknowledge_races_the_next_hit(world: World) -> None:
+@directed_test
+async def an_acknowledge_races_the_next_hit(environment: Environment) -> None:
     """At every distance: as many messages as the latch was set times."""
-    p, master = 0, world.masters[0]
-    world.interrupts.enabled = 6
-    world.control.write(reg.INTERRUPT_ENABLE, 6)
-    world.operator.rule(p, EVERY, True)
-    world.lockstep.tables.append((p, 0, 0, True))
-    world.control.write(*reg.entry(world.build.engine, p, 0, 0, True))
-    await world.settle()
+    p, master = 0, environment.masters[0]
+    environment.interrupts.enabled = 6
+    environment.control.write(reg.INTERRUPT_ENABLE, 6)
+    environment.operator.rule(p, EVERY, True)
+    environment.lockstep.tables.append((p, 0, 0, True))
+    environment.control.write(*reg.entry(environment.build.engine, p, 0, 0, True))
+    await environment.settle()
     outcomes = set()
     for distance in range(-24, 25):
-        before = world.lockstep.latches[p]
-        master.mode = Mode()
+        before = environment.lockstep.latches[p]
+        master.profile = StimulusProfile()
         master.source = opened([Request(False, 0, 0)])
-        await world.cycles(60)
+        await environment.cycles(60)
         for cycle in range(60):
             if cycle == 30:
-                world.operator.acknowledge(2)
+                environment.operator.acknowledge(2)
             if cycle == 30 + distance:
                 master.source = opened([Request(False, 1, 0)])
-            await world.cycles(1)
-        await world.settle()
-        again = world.lockstep.latches[p] - before
+            await environment.cycles(1)
+        await environment.settle()
+        again = environment.lockstep.latches[p] - before
         outcomes.add(again)
-        assert world.interrupts.taken[1 + p] == world.lockstep.latches[p], distance
-        assert (world.lockstep.models[p].notified is not None) == (again == 2)
-        world.operator.acknowledge(2)
-        await world.settle()
+        assert environment.interrupts.taken[1 + p] == environment.lockstep.latches[p], distance
+        assert (environment.lockstep.models[p].notified is not None) == (again == 2)
+        environment.operator.acknowledge(2)
+        await environment.settle()
     assert outcomes == {1, 2}
-    assert world.cover["interrupt/acknowledge/hit"], "none in the very cycle"
-    await world.check()
+    assert environment.cover["interrupt/acknowledge/hit"], "none in the very cycle"
+    await environment.check()
 
 
 @hosted

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from cocotb.types import LogicArray
 
-from tests.cocotb.bench.hand import memories
+from tests.engine.bench.directed_driver import memories
 from tests.expander.bench import control as reg
 from tests.expander.bench.directed_region import COUNT, COUNTED, counted
+from tests.expander.bench.environment import find
 from tests.expander.bench.host import Host, hosted
-from tests.expander.bench.world import find
 
 PARITY = 64  # the bits above the data, of the lower and the upper half
 BITS = (0, 17, 63, PARITY, PARITY + 1)

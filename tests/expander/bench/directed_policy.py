@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from anemone import registers
 from anemone.flat.config import POLICIES
+from anemone.hardware import registers
+from tests.bench.requests import FULL, Request
+from tests.bench.store import bits
 from tests.expander.bench.directed_tiered import LINES, NEAR_PAGES, offer, tiered
-from tests.expander.bench.requests import FULL, Request
-from tests.expander.bench.store import bits
-from tests.expander.bench.tiered import TieredWorld
-from tests.flat.bench.world import any_policy
+from tests.expander.bench.tiered import TieredEnvironment
+from tests.flat.bench.environment import any_policy
 
 CHANGES = 120
 SETS = 3  # of a channel: few, so that they are in flight when the policy changes
@@ -17,9 +17,9 @@ BURST = (1, 25)  # accesses
 LOOK = 10  # changes between two looks at all that is there
 
 
-def burst(world: TieredWorld) -> list[Request]:
+def burst(environment: TieredEnvironment) -> list[Request]:
     """Accesses of few sets of all channels."""
-    rng, channels = world.rng, len(world.masters)
+    rng, channels = environment.rng, len(environment.masters)
     requests = []
     for _ in range(rng.randint(*BURST)):
         line = rng.randrange(3) * NEAR_PAGES * LINES + rng.randrange(SETS * channels)
@@ -32,30 +32,30 @@ def burst(world: TieredWorld) -> list[Request]:
 
 
 @tiered
-async def the_policy_changes_between_two_decisions(world: TieredWorld) -> None:
+async def the_policy_changes_between_two_decisions(environment: TieredEnvironment) -> None:
     """Every access before the change is decided by the old one and every access behind it by the
     new one, whatever swaps are still under way. Of each policy, and from each to each.
     """
-    rng = world.rng
+    rng = environment.rng
     seen = set()
-    policy = world.now.policy
+    policy = environment.now.policy
     for change in range(1, CHANGES + 1):
         before, (policy, n) = policy, any_policy(rng)
         seen.add((before, policy))
         fields = {"policy": POLICIES.index(policy), "n": n if n > 1 else rng.choice((0, 1))}
-        for c, score in enumerate(world.scores):
+        for c, scoreboard in enumerate(environment.scoreboards):
             register = registers.FLAT.at(c, registers.FLAT_POLICY)
-            world.control.write(register, registers.FLAT_POLICY.pack(**fields))
-            score.flat.set_policy(policy, n)
-        while not world.control.idle:
-            await world.cycles(1)
-        await offer(world, burst(world), latency=rng.choice((4, 40)))
-        while not all(part.idle for part in world.masters) or not all(
-            score.decided for score in world.scores
+            environment.control.write(register, registers.FLAT_POLICY.pack(**fields))
+            scoreboard.flat.set_policy(policy, n)
+        while not environment.control.idle:
+            await environment.cycles(1)
+        await offer(environment, burst(environment), latency=rng.choice((4, 40)))
+        while not all(part.idle for part in environment.masters) or not all(
+            scoreboard.decided for scoreboard in environment.scoreboards
         ):
-            await world.cycles(1)
+            await environment.cycles(1)
         if change % LOOK == 0:
-            await world.settle()
-            await world.check_memories()
-    await world.check()
+            await environment.settle()
+            await environment.check_memories()
+    await environment.check()
     assert len(seen) == len(POLICIES) ** 2, seen

@@ -9,8 +9,8 @@ import cocotb
 from cocotb.handle import Immediate
 from cocotb.triggers import RisingEdge
 
+from tests.bench.pins import power_on
 from tests.expander.bench import avalon
-from tests.expander.bench.pins import power_on
 
 # Cycles of the memory path's clock, two steps each.
 RESET = 5 * avalon.PERIOD // 2  # four cycles of the control port's, and more

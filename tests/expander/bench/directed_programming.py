@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from cocotb.triggers import ClockCycles, RisingEdge
 
-from anemone import registers
+from anemone.hardware import registers
+from tests.bench.profile import StimulusProfile
 from tests.expander.bench import control as reg
+from tests.expander.bench.directed_environment import directed_test
 from tests.expander.bench.directed_region import COUNT, COUNTED, counted
-from tests.expander.bench.hand import by_hand
+from tests.expander.bench.environment import Environment
 from tests.expander.bench.host import Host, hosted
-from tests.expander.bench.modes import Mode
-from tests.expander.bench.world import World
 
 
 @hosted
@@ -28,39 +28,41 @@ async def sizes_are_told(host: Host) -> None:
     assert await host.get(reg.WINDOW_BYTES) == host.build.window_bytes
 
 
-@by_hand
-async def entries_are_written_back_to_back(world: World) -> None:
+@directed_test
+async def entries_are_written_back_to_back(environment: Environment) -> None:
     """Amid full traffic on all channels: one entry a cycle, each answered."""
-    for part in (*world.masters, *world.memories):
-        part.mode = Mode()
-    await world.cycles(20)
-    done, start = world.control.done, world.t
+    for part in (*environment.masters, *environment.memories):
+        part.profile = StimulusProfile()
+    await environment.cycles(20)
+    done, start = environment.control.done, environment.t
     for _ in range(256):
-        world.operator.entry(1)
-    while world.control.done < done + 256:
-        await world.cycles(1)
-    assert world.t - start <= 256 + 8, "an entry a cycle"
-    await world.check()
+        environment.operator.entry(1)
+    while environment.control.done < done + 256:
+        await environment.cycles(1)
+    assert environment.t - start <= 256 + 8, "an entry a cycle"
+    await environment.check()
 
 
-@by_hand
-async def rules_change_amid_traffic(world: World) -> None:
+@directed_test
+async def rules_change_amid_traffic(environment: Environment) -> None:
     """All of them, again and again, while both channels are busy; answered when they apply."""
-    for part in (*world.masters, *world.memories):
-        part.mode = Mode(telemetry=0.5)
+    for part in (*environment.masters, *environment.memories):
+        part.profile = StimulusProfile(telemetry=0.5)
     for change in range(60):
-        p = change % len(world.operator.rules)
-        rule = replace(world.operator.rules[p], op=("add", "xor")[change % 4 // 2], operand=change)
-        before = world.control.done
-        writes = world.operator.rule(p, rule, True)
-        await world.cycles(1)
-        while world.lockstep.rules:
-            await world.cycles(1)
-            assert world.control.done < before + writes, "answered before it applies"
-        while not world.control.idle:
-            await world.cycles(1)
-        await world.cycles(change)
-    await world.check()
+        p = change % len(environment.operator.rules)
+        rule = replace(
+            environment.operator.rules[p], op=("add", "xor")[change % 4 // 2], operand=change
+        )
+        before = environment.control.done
+        writes = environment.operator.rule(p, rule, True)
+        await environment.cycles(1)
+        while environment.lockstep.rules:
+            await environment.cycles(1)
+            assert environment.control.done < before + writes, "answered before it applies"
+        while not environment.control.idle:
+            await environment.cycles(1)
+        await environment.cycles(change)
+    await environment.check()
 
 
 @hosted

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from cocotbext.axi import AxiBurstType, AxiResp
 
-from anemone.rules import Rule
+from anemone.telemetry.rules import Rule
 from tests.expander.bench import control as reg
 from tests.expander.bench.host import Host, hosted
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import cocotb
 
-from anemone import registers
 from anemone.flat.config import FlatConfig
-from anemone.rules import Rule
+from anemone.hardware import registers
+from anemone.telemetry.rules import Rule
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import Request
+from tests.bench.store import bits
 from tests.expander.bench import control as reg
-from tests.expander.bench.hand import SEED
-from tests.expander.bench.modes import Mode
+from tests.expander.bench.directed_environment import SEED
+from tests.expander.bench.environment import Environment
 from tests.expander.bench.operator import Operator
-from tests.expander.bench.requests import Request
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.store import bits
-from tests.expander.bench.tiered import TieredWorld
-from tests.expander.bench.world import World
+from tests.expander.bench.tiered import TieredEnvironment
 
 PAGE = 4096
 LINES = PAGE // 64
@@ -32,18 +32,18 @@ TENANT_A, TENANT_B = (0, 1), (4, 6)  # their pages, of which 0 and 4 conflict
 ROUNDS = 5
 
 
-def tiered(test: Callable[[TieredWorld], Awaitable[None]]) -> Any:
-    """A cocotb test of a world with four near pages, in which nothing moves."""
+def tiered(test: Callable[[TieredEnvironment], Awaitable[None]]) -> Any:
+    """A cocotb test of an environment with four near pages, in which nothing moves."""
 
     @wraps(test)
     async def run(dut: Any) -> None:
         build = BUILDS[os.environ["BENCH_SIZE"]]
-        world = TieredWorld(dut, build, Counter())
-        world.config = FlatConfig(NEAR_PAGES * LINES // build.engine.channels, build.ratio)
-        await world.start()
-        await world.restart(SEED)
-        await world.program()
-        await test(world)
+        environment = TieredEnvironment(dut, build, Counter())
+        environment.config = FlatConfig(NEAR_PAGES * LINES // build.engine.channels, build.ratio)
+        await environment.start()
+        await environment.restart(SEED)
+        await environment.program()
+        await test(environment)
 
     return cocotb.test()(run)
 
@@ -56,59 +56,60 @@ def counts(name: str, near: str, pages: Sequence[int], table: dict[int, int]) ->
     )
 
 
-async def program(world: TieredWorld, rules: list[Rule]) -> None:
+async def program(environment: TieredEnvironment, rules: list[Rule]) -> None:
     """Rules and their tables, all else cleared."""
-    size = world.build.engine
+    size = environment.build.engine
     for p, rule in enumerate(rules):
-        world.operator.clear(p)
-        Operator.rule(world.operator, p, rule, True)
+        environment.operator.clear(p)
+        Operator.rule(environment.operator, p, rule, True)
         for key, base in rule.map.tolist():
-            world.lockstep.tables.append((p, key, base, True))
-            world.control.write(*reg.entry(size, p, key, base, True))
-    await world.settle()
+            environment.lockstep.tables.append((p, key, base, True))
+            environment.control.write(*reg.entry(size, p, key, base, True))
+    await environment.settle()
 
 
-async def offer(world: TieredWorld, requests: list[Request], latency: int = 8) -> int:
+async def offer(environment: TieredEnvironment, requests: list[Request], latency: int = 8) -> int:
     """Offer each on its channel, reads and writes each in their order; near answers within
     `latency` cycles. Returns the cycles in which they were offered.
     """
-    channels = world.build.engine.channels
+    channels = environment.build.engine.channels
     todo: dict[tuple[int, bool], deque[Request]] = {}
     for request in requests:
         todo.setdefault((request.addr // 64 % channels, request.write), deque()).append(request)
-    for c, master in enumerate(world.masters):
+    for c, master in enumerate(environment.masters):
         queues = {write: todo.get((c, write), deque()) for write in (False, True)}
         master.source = lambda write, _, q=queues: q[write].popleft() if q[write] else None
-        master.mode = Mode()
-    for near, far in zip(world.near, world.far, strict=True):
-        near.mode, far.mode = Mode(latency=latency), Mode(latency=40)
-    start = world.t
+        master.profile = StimulusProfile()
+    for near, far in zip(environment.near, environment.far, strict=True):
+        near.profile, far.profile = StimulusProfile(latency=latency), StimulusProfile(latency=40)
+    start = environment.t
     while any(todo.values()):
-        await world.cycles(1)
-    return world.t - start
+        await environment.cycles(1)
+    return environment.t - start
 
 
-async def play(world: TieredWorld, requests: list[Request], latency: int = 8) -> int:
+async def play(environment: TieredEnvironment, requests: list[Request], latency: int = 8) -> int:
     """Offer them, until all are counted."""
-    cycles = await offer(world, requests, latency)
-    await world.settle()
-    for master, traffic in zip(world.masters, world.traffic, strict=True):
+    cycles = await offer(environment, requests, latency)
+    await environment.settle()
+    for master, traffic in zip(environment.masters, environment.traffic, strict=True):
         master.source = traffic
     return cycles
 
 
-def counted(world: TieredWorld, p: int) -> dict[int, int]:
-    """The counters of a pipeline that are not zero, both channels' together. `World.check` has
-    compared the model with what the telemetry region returns.
+def counted(environment: TieredEnvironment, p: int) -> dict[int, int]:
+    """The counters of a pipeline that are not zero, both channels' together.
+
+    `Environment.check` has compared the model with what the telemetry region returns.
     """
     total: Counter[int] = Counter()
-    for index, _, value in world.lockstep.models[p].nonzero():
+    for index, _, value in environment.lockstep.models[p].nonzero():
         total[index] += value
     return dict(total)
 
 
 @tiered
-async def misses_are_attributed_exactly(world: TieredWorld) -> None:
+async def misses_are_attributed_exactly(environment: TieredEnvironment) -> None:
     """Two tenants with a page each that conflict, and one each that does not: the misses of each
     tenant and of each page, as they are worked out by hand.
     """
@@ -119,45 +120,45 @@ async def misses_are_attributed_exactly(world: TieredWorld) -> None:
         counts("missed pages", "miss", (0, 15), by_page),
         counts("hit pages", "hit", (0, 15), by_page),
     ]
-    await program(world, rules)
+    await program(environment, rules)
     lines = [
         page * PAGE + line * 64
         for _ in range(ROUNDS)
         for line in range(LINES)
         for page in (0, 1, 4, 6)
     ]
-    ids = 1 << world.build.id_bits
-    await play(world, [Request(False, i % ids, addr) for i, addr in enumerate(lines)])
-    await world.check()
+    ids = 1 << environment.build.id_bits
+    await play(environment, [Request(False, i % ids, addr) for i, addr in enumerate(lines)])
+    await environment.check()
     # Page 0 is near at first and page 4 never when it is asked for; page 1 stays near; page 6 is
     # brought there once, for nobody else wants its place.
     conflicts_a, conflicts_b, cold = (ROUNDS - 1) * LINES, ROUNDS * LINES, LINES
-    assert counted(world, 0) == {0: conflicts_a}
-    assert counted(world, 1) == {0: conflicts_b + cold}
-    assert counted(world, 2) == {0: conflicts_a, 4: conflicts_b, 6: cold}
-    assert counted(world, 3) == {0: LINES, 1: ROUNDS * LINES, 6: (ROUNDS - 1) * LINES}
+    assert counted(environment, 0) == {0: conflicts_a}
+    assert counted(environment, 1) == {0: conflicts_b + cold}
+    assert counted(environment, 2) == {0: conflicts_a, 4: conflicts_b, 6: cold}
+    assert counted(environment, 3) == {0: LINES, 1: ROUNDS * LINES, 6: (ROUNDS - 1) * LINES}
 
 
 @tiered
-async def attribution_adds_up_amid_random_traffic(world: TieredWorld) -> None:
+async def attribution_adds_up_amid_random_traffic(environment: TieredEnvironment) -> None:
     """Reads and writes of both tenants at once: hits and misses by page are the controller's."""
     pages = (*TENANT_A, *TENANT_B)
     rules = [
         counts(near, near, (0, 15), {page: page for page in range(16)})
         for near in ("hit", "miss", "any")
     ]
-    await program(world, rules)
-    rng, requests = world.rng, []
+    await program(environment, rules)
+    rng, requests = environment.rng, []
     for i in range(3000):
         addr = rng.choice(pages) * PAGE + rng.randrange(LINES) * 64
-        request = Request(rng.random() < 0.4, i % (1 << world.build.id_bits), addr)
+        request = Request(rng.random() < 0.4, i % (1 << environment.build.id_bits), addr)
         if request.write:
             request.data = [(bits(rng.getrandbits(512)), (1 << 64) - 1, 0)]
         requests.append(request)
-    await play(world, requests)
-    await world.check()
-    flats = [score.flat.counts for score in world.scores]
-    hits, misses, all_of_them = (counted(world, p) for p in range(3))
+    await play(environment, requests)
+    await environment.check()
+    flats = [scoreboard.flat.counts for scoreboard in environment.scoreboards]
+    hits, misses, all_of_them = (counted(environment, p) for p in range(3))
     assert sum(hits.values()) == sum(flat.hits for flat in flats)
     assert sum(misses.values()) == sum(flat.misses for flat in flats)
     assert 1 not in misses, "nothing conflicts with page 1"
@@ -166,100 +167,108 @@ async def attribution_adds_up_amid_random_traffic(world: TieredWorld) -> None:
 
 
 @tiered
-async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(world: TieredWorld) -> None:
+async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(
+    environment: TieredEnvironment,
+) -> None:
     """Near refuses to tell what it has: the access is an event, and neither hit nor miss."""
     rules = [counts(near, near, (0, 15), {0: 0}) for near in ("hit", "miss", "any")]
-    await program(world, rules)
-    world.near[0].refusals.append(False)
-    world.scores[0].refused.add(0)
-    await play(world, [Request(False, 0, 0)])
-    assert not world.near[0].refusals
-    await world.check()
-    assert [counted(world, p) for p in range(3)] == [{}, {}, {0: 1}]
+    await program(environment, rules)
+    environment.near[0].refusals.append(False)
+    environment.scoreboards[0].refused.add(0)
+    await play(environment, [Request(False, 0, 0)])
+    assert not environment.near[0].refusals
+    await environment.check()
+    assert [counted(environment, p) for p in range(3)] == [{}, {}, {0: 1}]
 
 
 @tiered
-async def telemetry_is_read_amid_a_stream_of_hits(world: TieredWorld) -> None:
+async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment) -> None:
     """It costs the cycle in which it is accepted, and no other request waits."""
-    await program(world, [counts("hits", "hit", (0, 15), {0: 0})])
-    channels = world.build.engine.channels
+    await program(environment, [counts("hits", "hit", (0, 15), {0: 0})])
+    channels = environment.build.engine.channels
     requests = []
     for k in range(1000):
         addr, id = k * channels % (NEAR_PAGES * LINES) * 64, k % 8
         if k % 7 == 6:
-            addr, id = world.windows.address(0, 0, 0, False), 8 + k % 8
+            addr, id = environment.windows.address(0, 0, 0, False), 8 + k % 8
         requests += (Request(False, id, addr + c * 64) for c in range(channels))
-    cycles = await play(world, requests, latency=1)
-    await world.check()
+    cycles = await play(environment, requests, latency=1)
+    await environment.check()
     assert cycles <= 1000 + 20
 
 
 @tiered
-async def reads_that_walk_hold_the_controller_and_lose_nothing(world: TieredWorld) -> None:
+async def reads_that_walk_hold_the_controller_and_lose_nothing(
+    environment: TieredEnvironment,
+) -> None:
     """A line whose read effect is an update takes eight slots: while several wait, and writes come
     in every cycle, events pile up.
     """
     rule = counts("writes", "any", (0, 15), {0: 0})
-    await program(world, [replace(rule, effect_op="add", effect_operand=1)])
+    await program(environment, [replace(rule, effect_op="add", effect_operand=1)])
     requests = []
     for k in range(600):
-        read = Request(False, k % 16, world.windows.address(0, k % 2, 0, True))
+        read = Request(False, k % 16, environment.windows.address(0, k % 2, 0, True))
         write = Request(True, k % 16, k % LINES * 128)
         write.data = [(bits(k), (1 << 64) - 1, 0)]
         requests += (read, write)
-    await play(world, requests, latency=1)
-    await world.check()
-    assert world.cover["tiered/held"]
+    await play(environment, requests, latency=1)
+    await environment.check()
+    assert environment.cover["tiered/held"]
 
 
 @tiered
-async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(world: TieredWorld) -> None:
+async def requests_wait_for_the_start_and_lines_survive_a_warm_reset(
+    environment: TieredEnvironment,
+) -> None:
     """Reset without power-up: software starts the mode anew as it was, and all lines are there.
     Sizes that it sets later have no effect, and without near lines nothing starts.
     """
-    rng = world.rng
+    rng = environment.rng
     written = []
     for i, line in enumerate(rng.sample(range(NEAR_PAGES * LINES * 3), 200)):
         request = Request(True, i % 16, line * 64)
         request.data = [(bits(rng.getrandbits(512)), (1 << 64) - 1, 0)]
         written.append(request)
-    await play(world, written)
-    await world.check()
-    await world.restart(SEED + 1, warm=True)
+    await play(environment, written)
+    await environment.check()
+    await environment.restart(SEED + 1, warm=True)
     todo = [Request(False, 0, 0)]
-    world.masters[0].source = lambda write, _: None if write or not todo else todo.pop()
-    world.masters[0].mode = Mode()
+    environment.masters[0].source = lambda write, _: None if write or not todo else todo.pop()
+    environment.masters[0].profile = StimulusProfile()
     start = registers.FLAT_CONTROL.pack(start=1)
-    world.control.write(registers.FLAT.at(0, registers.FLAT_CONTROL), start)
-    await world.cycles(300)
-    assert not todo and not world.scores[0].idle, "a request that was not offered, or is answered"
-    status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in range(len(world.masters))]
-    assert await world.registers(status) == [0 for _ in status]
-    await world.begin()
-    for c in range(len(world.masters)):
-        world.control.write(registers.FLAT.at(c, registers.FLAT_NEAR_LINES), 7)
-        world.control.write(registers.FLAT.at(c, registers.FLAT_DEDICATED_END), PAGE)
-    await world.settle()
-    await World.program(world)
-    await play(world, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])
-    await world.check()
+    environment.control.write(registers.FLAT.at(0, registers.FLAT_CONTROL), start)
+    await environment.cycles(300)
+    assert not todo and not environment.scoreboards[0].idle, (
+        "a request that was not offered, or is answered"
+    )
+    status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in range(len(environment.masters))]
+    assert await environment.registers(status) == [0 for _ in status]
+    await environment.begin()
+    for c in range(len(environment.masters)):
+        environment.control.write(registers.FLAT.at(c, registers.FLAT_NEAR_LINES), 7)
+        environment.control.write(registers.FLAT.at(c, registers.FLAT_DEDICATED_END), PAGE)
+    await environment.settle()
+    await Environment.program(environment)
+    await play(environment, [Request(False, i % 16, r.addr) for i, r in enumerate(written)])
+    await environment.check()
 
 
 @tiered
-async def a_warm_reset_amid_the_first_sweep_starts_it_anew(world: TieredWorld) -> None:
+async def a_warm_reset_amid_the_first_sweep_starts_it_anew(environment: TieredEnvironment) -> None:
     """Tags of lines that were not swept are whatever memory had, so no request may find them."""
-    lines = range(world.now.near_lines)
-    await world.restart(SEED + 1)
-    await World.program(world)
-    world.set_up()
+    lines = range(environment.now.near_lines)
+    await environment.restart(SEED + 1)
+    await Environment.program(environment)
+    environment.set_up()
     swept = 0
     while swept < len(lines) // 4:
-        await world.cycles(1)
-        swept = sum(not world.near[0].sidebands[line] for line in lines)
+        await environment.cycles(1)
+        swept = sum(not environment.near[0].sidebands[line] for line in lines)
     assert swept < len(lines)
-    await world.restart(SEED + 2, warm=True)
-    world.warm = False  # memories are to be empty
-    await world.program()
-    assert all(not near.sidebands[line] for near in world.near for line in lines)
-    await play(world, [Request(False, i % 16, i * 64) for i in range(3 * NEAR_PAGES * LINES)])
-    await world.check()
+    await environment.restart(SEED + 2, warm=True)
+    environment.warm = False  # memories are to be empty
+    await environment.program()
+    assert all(not near.sidebands[line] for near in environment.near for line in lines)
+    await play(environment, [Request(False, i % 16, i * 64) for i in range(3 * NEAR_PAGES * LINES)])
+    await environment.check()

@@ -13,14 +13,14 @@ import cocotb
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import Counts
 from anemone.golden.flat import FlatMemory, merge
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import FULL, Request
+from tests.bench.store import bits
+from tests.expander.bench.directed_environment import SEED
 from tests.expander.bench.directed_tiered import play
-from tests.expander.bench.hand import SEED
-from tests.expander.bench.modes import Mode
-from tests.expander.bench.requests import FULL, Request
+from tests.expander.bench.environment import Environment
 from tests.expander.bench.sizes import BUILDS
-from tests.expander.bench.store import bits
-from tests.expander.bench.tiered import TieredWorld
-from tests.expander.bench.world import World
+from tests.expander.bench.tiered import TieredEnvironment
 from tests.flat.bench.memories import Far, Near
 
 LINES = 5  # near lines: few, so that most of what is asked for is of a set in flight
@@ -39,7 +39,7 @@ class Stream:
         self.held = {p: [flat.contents(p)] for p in range(flat.config.lines)}
         self._writes: list[Request] = []
 
-    def __call__(self, write: bool, _: Mode) -> Request:
+    def __call__(self, write: bool, _: StimulusProfile) -> Request:
         rng = self.rng
         p = rng.randrange(len(self.held))
         request = Request(write, rng.randrange(16), (p * self.channels + self.c) << 6)
@@ -93,37 +93,37 @@ async def warm_resets_amid_swaps_lose_no_line(dut: Any) -> None:
     rng = Random(SEED)
     build = BUILDS[os.environ["BENCH_SIZE"]]
     channels = range(build.engine.channels)
-    world = TieredWorld(dut, build, Counter())
-    config = world.config = FlatConfig(LINES, build.ratio)
-    await world.start()
-    await world.restart(SEED)
-    await world.program()
+    environment = TieredEnvironment(dut, build, Counter())
+    config = environment.config = FlatConfig(LINES, build.ratio)
+    await environment.start()
+    await environment.restart(SEED)
+    await environment.program()
     recovered = 0
     for cut in range(CUTS):
-        streams = [Stream(rng, len(channels), c, world.scores[c].flat) for c in channels]
-        for master, stream in zip(world.masters, streams, strict=True):
-            master.source, master.mode = stream, Mode()
-        for memory in world.memories:
-            memory.mode = Mode(latency=rng.choice((4, 40, 120)))
-        await world.cycles(rng.randint(*TRAFFIC))
-        may = [streams[c].cut(world.scores[c].unanswered) for c in channels]
-        await world.restart(SEED + cut, warm=True)
+        streams = [Stream(rng, len(channels), c, environment.scoreboards[c].flat) for c in channels]
+        for master, stream in zip(environment.masters, streams, strict=True):
+            master.source, master.profile = stream, StimulusProfile()
+        for memory in environment.memories:
+            memory.profile = StimulusProfile(latency=rng.choice((4, 40, 120)))
+        await environment.cycles(rng.randint(*TRAFFIC))
+        may = [streams[c].cut(environment.scoreboards[c].unanswered) for c in channels]
+        await environment.restart(SEED + cut, warm=True)
         if cut % 2:
-            await World.program(world)
-            world.set_up()
-            await world.cycles(rng.randint(*RECOVERY))
-            await world.restart(SEED + cut, warm=True)
-        await world.program()
-        written = [memory.accesses.counts for memory in (*world.near, *world.far)]
+            await Environment.program(environment)
+            environment.set_up()
+            await environment.cycles(rng.randint(*RECOVERY))
+            await environment.restart(SEED + cut, warm=True)
+        await environment.program()
+        written = [memory.accesses.counts for memory in (*environment.near, *environment.far)]
         recovered += any(count.total() for count in written)
         for count in written:
             count.clear()
         for c in channels:
-            flat = found(config, world.near[c], world.far[c])
+            flat = found(config, environment.near[c], environment.far[c])
             wrong = [p for p, values in may[c].items() if flat.contents(p) not in values]
             assert not wrong, f"cut {cut}: channel {c}: lines {wrong}"
-            world.scores[c].begin(flat, {})
+            environment.scoreboards[c].begin(flat, {})
         lines = range(config.lines * len(channels))
-        await play(world, [Request(False, i % 16, i << 6) for i in lines])
-        await world.check()
+        await play(environment, [Request(False, i % 16, i << 6) for i in lines])
+        await environment.check()
     assert recovered > CUTS // 2, "a reset that cut no swap"

@@ -13,11 +13,11 @@ import cocotb
 from cocotb.triggers import ClockCycles, RisingEdge
 from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiMaster, AxiRam
 
-from anemone.rules import Rule
+from anemone.telemetry.rules import Rule
+from tests.bench.pins import power_on
 from tests.expander.bench import control as reg
-from tests.expander.bench.pins import power_on
-from tests.expander.bench.requests import Windows
 from tests.expander.bench.sizes import BUILDS
+from tests.expander.bench.windows import Windows
 
 PATIENCE = 2000  # cycles
 warnings.filterwarnings("ignore", category=DeprecationWarning)  # cocotbext-axi's, of cocotb 2

@@ -7,10 +7,10 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-from tests.cocotb.bench.player import Difference
+from tests.bench.difference import Difference
+from tests.bench.pins import Flag, reader
 from tests.expander.bench import control as reg
 from tests.expander.bench.lockstep import Lockstep
-from tests.expander.bench.pins import Flag, reader
 from tests.expander.bench.sizes import Build
 
 ERRORS = 0  # the vector of errors; pipeline p has p + 1

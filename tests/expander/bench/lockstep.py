@@ -4,7 +4,7 @@
 What each beat is comes from the memory ports' pins and this bench's own decoding of its address;
 the engine's ports say only when its turn is. They are looked at because software can't know in
 which cycle a table entry or a rule takes effect. The slots follow the documentation of SlotArbiter
-and TelemetryEngine, as tests/cocotb/bench/reference.py does.
+and TelemetryEngine, as tests/engine/bench/reference.py does.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from anemone.geometry import WORDS_PER_LINE
 from anemone.golden.nemo import Telemetry
-from anemone.rules import Rule
-from tests.cocotb.bench.player import Difference
-from tests.expander.bench.pins import reader
-from tests.expander.bench.requests import DECERR, OKAY, SLVERR, Windows
+from anemone.hardware.geometry import WORDS_PER_LINE
+from anemone.telemetry.rules import Rule
+from tests.bench.difference import Difference
+from tests.bench.pins import reader
+from tests.bench.requests import DECERR, OKAY, SLVERR
 from tests.expander.bench.sizes import Build
+from tests.expander.bench.windows import Windows
 
 OFF = Rule(name="off", type="", end=0)
 READ = 9  # cycles from a read's acceptance by the engine to its line

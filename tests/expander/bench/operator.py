@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from anemone.rules import Rule
-from tests.cocotb.bench.rules import changed_rule, random_rule
+from anemone.telemetry.rules import Rule
+from tests.engine.bench.rules import changed_rule, random_rule
 from tests.expander.bench import control as reg
 from tests.expander.bench.control import Control
 from tests.expander.bench.interrupts import Interrupts

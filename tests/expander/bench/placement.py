@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from anemone import registers
-from tests.cocotb.bench.player import Difference
+from anemone.hardware import registers
+from tests.bench.difference import Difference
+from tests.bench.pins import reader
 from tests.expander.bench.control import Answer
-from tests.expander.bench.pins import reader
-from tests.expander.bench.requests import Windows
+from tests.expander.bench.windows import Windows
 
 REGISTERS = {"effect": registers.EFFECT_WINDOW, "snapshot": registers.SNAPSHOT_WINDOW}
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The expander's bench, and the seeds of it that `make test` plays."""
 
-from tests.cocotb.bench.bench import Bench
+from tests.bench.bench import Bench
 from tests.expander.bench.build import WORK, built
 from tests.expander.bench.sizes import BUILDS
 
 BENCH = Bench(
-    name="expander",
     package="tests.expander.bench",
     work=WORK,
     builds=BUILDS,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from anemone.geometry import Geometry
-from tests.cocotb.bench.sizes import Size
+from anemone.hardware.geometry import Geometry
+from tests.engine.bench.sizes import Size
 
 
 class PortGeometry(Geometry):

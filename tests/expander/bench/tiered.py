@@ -9,25 +9,25 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from anemone import registers
 from anemone.flat.config import POLICIES, FlatConfig
 from anemone.flat.result import Counts
 from anemone.golden.flat import FlatMemory
-from anemone.rules import NEAR, Rule
-from tests.cocotb.bench.player import Difference
+from anemone.hardware import registers
+from anemone.telemetry.rules import NEAR, Rule
+from tests.bench.difference import Difference
+from tests.bench.memory import Memory
+from tests.bench.pins import ADDRESS, Fields, Flag, reader
+from tests.bench.profile import StimulusProfile
+from tests.expander.bench.environment import Environment
 from tests.expander.bench.lockstep import Lockstep, Slots
-from tests.expander.bench.memory import Memory
-from tests.expander.bench.modes import Mode
 from tests.expander.bench.operator import Operator
-from tests.expander.bench.pins import ADDRESS, Fields, Flag, reader
-from tests.expander.bench.requests import Windows
 from tests.expander.bench.sizes import Build
-from tests.expander.bench.tiered_score import TieredScore
+from tests.expander.bench.tiered_scoreboard import TieredScoreboard
 from tests.expander.bench.traffic import Traffic
-from tests.expander.bench.world import World
+from tests.expander.bench.windows import Windows
 from tests.flat.bench.contents import check_contents
+from tests.flat.bench.environment import any_config
 from tests.flat.bench.memories import Far, Near
-from tests.flat.bench.world import any_config
 
 PAGE = 4096  # dedicated memory comes in these
 SWEEP = 4000  # cycles in which near memory is swept, at most
@@ -149,8 +149,8 @@ class TieredTraffic(Traffic):
 class Tap:
     """Sees what a channel's controller takes."""
 
-    def __init__(self, controller: Any, score: TieredScore) -> None:
-        self.score = score
+    def __init__(self, controller: Any, scoreboard: TieredScoreboard) -> None:
+        self.scoreboard = scoreboard
         self._pins = [
             (
                 write,
@@ -165,10 +165,10 @@ class Tap:
         """Cycle t."""
         for write, valid, ready, fields in self._pins:
             if valid() and ready():
-                self.score.taken(t, write, fields.read())
+                self.scoreboard.taken(t, write, fields.read())
 
 
-class TieredWorld(World):
+class TieredEnvironment(Environment):
     """`config`: of all channels; given, or drawn for each restart."""
 
     operator_type = TieredOperator
@@ -181,15 +181,15 @@ class TieredWorld(World):
         self.warm = warm
         if not warm:
             self.now = self.config or random_config(Random(seed), self.build)
-        kept = list(zip(self.near, self.far, self.scores, strict=True)) if warm else []
+        kept = list(zip(self.near, self.far, self.scoreboards, strict=True)) if warm else []
         power_on = Flag(self.dut.powerOn, int(not warm))
         await super().restart(seed)
         power_on.set(0)
-        for c, (near, far, score) in enumerate(kept):
+        for c, (near, far, scoreboard) in enumerate(kept):
             self.near[c].store, self.near[c].sidebands = near.store, near.sidebands
             self.far[c].store = far.store
-            self.scores[c].begin(score.flat, score.poison)
-            score.flat.counts = Counts()
+            self.scoreboards[c].begin(scoreboard.flat, scoreboard.poison)
+            scoreboard.flat.counts = Counts()
 
     def _controllers(self) -> list[Any]:
         channels = range(self.build.engine.channels)
@@ -200,10 +200,10 @@ class TieredWorld(World):
         lockstep.controllers(self._controllers())
         return lockstep
 
-    def _score(self, c: int) -> TieredScore:
-        score = TieredScore(c, self.windows, self.lockstep.slots[c], self.cover)
-        score.begin(FlatMemory(self.now), {})
-        return score
+    def _scoreboard(self, c: int) -> TieredScoreboard:
+        scoreboard = TieredScoreboard(c, self.windows, self.lockstep.slots[c], self.cover)
+        scoreboard.begin(FlatMemory(self.now), {})
+        return scoreboard
 
     def _traffic(self, c: int, rules: Sequence[Rule]) -> Traffic:
         traffic = TieredTraffic(self.rng, self.windows, c, rules)
@@ -211,8 +211,8 @@ class TieredWorld(World):
         return traffic
 
     def _memories(self) -> list[Memory]:
-        pairs = zip(self._controllers(), self.scores, strict=True)
-        self.taps = [Tap(controller, score) for controller, score in pairs]
+        pairs = zip(self._controllers(), self.scoreboards, strict=True)
+        self.taps = [Tap(controller, scoreboard) for controller, scoreboard in pairs]
         prefixes = [f"tiers_{c}_" for c in range(self.build.engine.channels)]
         self.near = [Near(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         for near in self.near:  # power-up leaves anything beside the lines
@@ -261,31 +261,31 @@ class TieredWorld(World):
         for traffic in self.traffic:
             traffic.focus()
         for part in (*self.masters, *self.memories):
-            part.mode = Mode.random(self.rng)
+            part.profile = StimulusProfile.random(self.rng)
         for memory in self.memories:  # what is written brings poison enough
-            memory.mode.errors = memory.mode.poison = 0.0
+            memory.profile.errors = memory.profile.poison = 0.0
         self.operator.focus()
         self.interrupts.eager = self.rng.choice((1.0, 0.2))
 
     async def check_memories(self) -> None:
         """Each line is in one place, and the traffic was what the accesses asked for."""
-        for c, score in enumerate(self.scores):
+        for c, scoreboard in enumerate(self.scoreboards):
             values = await self.registers([registers.FLAT.at(c, r) for r in COUNTERS.values()])
             seen = dict(zip(COUNTERS, values, strict=True))
             forwarded = seen.pop("forwarded")
-            wanted = {name: getattr(score.flat.counts, name) for name in seen}
+            wanted = {name: getattr(scoreboard.flat.counts, name) for name in seen}
             if seen != wanted:
                 raise Difference(f"channel {c} counted {seen}, not {wanted}")
             ports = self.near[c].accesses.counts.total() + self.far[c].accesses.counts.total()
-            ports -= len(score.refused)  # counted as errors
+            ports -= len(scoreboard.refused)  # counted as errors
             if ports + forwarded != sum(seen[name] for name in TRAFFIC):
                 raise Difference(f"channel {c}: {ports} at the ports, {forwarded} spared: {seen}")
             errors = await self.registers([registers.FLAT.at(c, r) for r in ERRORS])
-            if errors != [len(score.refused), 0, 0]:
+            if errors != [len(scoreboard.refused), 0, 0]:
                 raise Difference(f"channel {c} counted errors: {errors}")
-            check_contents(score.flat, self.near[c], self.far[c], score.poison)
+            check_contents(scoreboard.flat, self.near[c], self.far[c], scoreboard.poison)
 
 
-def world_type(build: Build) -> type[World]:
-    """What the build's world is."""
-    return TieredWorld if build.ratio else World
+def environment_type(build: Build) -> type[Environment]:
+    """What the build's environment is."""
+    return TieredEnvironment if build.ratio else Environment

@@ -3,46 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
-from anemone.rules import Rule
-from tests.expander.bench.modes import Mode
-from tests.expander.bench.requests import FIXED, INCR, WRAP, Request, Windows
-from tests.expander.bench.store import bits
-
-PAGE = 4096  # no burst crosses it
-POOL = 64  # different data of writes
-
-Source = Callable[[bool, Mode], "Request | None"]
-
-
-class Transfers:
-    """Random shapes of transfers, and data of writes."""
-
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
-        self._pool = [bits(rng.getrandbits(512)) for _ in range(POOL)]
-
-    def _beat(self, request: Request, addr: int, mode: Mode) -> tuple[str, int, int]:
-        rng = self.rng
-        strobe = request.lanes(addr)
-        if rng.random() < 0.1:
-            strobe &= rng.choice((0, 1, 1 << 63, rng.getrandbits(64)))
-        return self._pool[rng.randrange(POOL)], strobe, int(rng.random() < mode.poison)
-
-    def _burst(self, write: bool, id: int, addr: int) -> Request:
-        rng = self.rng
-        size = 6 if rng.random() < 0.7 else rng.randrange(6)
-        burst = rng.choice((INCR, INCR, WRAP, FIXED))
-        step = 1 << size
-        if burst == WRAP:
-            return Request(write, id, addr & -step, rng.choice((1, 3, 7, 15)), size, burst)
-        most = 16 if burst == FIXED else (PAGE - addr % PAGE + step - 1) // step
-        most = min(most, 256, rng.choice((2, 4, 16, 64, 256)))
-        if burst == INCR and (addr & -step) % PAGE + most * step > PAGE:
-            most = (PAGE - (addr & -step) % PAGE) // step
-        return Request(write, id, addr, rng.randrange(max(most, 1)), size, burst)
+from anemone.telemetry.rules import Rule
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import Request
+from tests.bench.transfers import Source, Transfers
+from tests.expander.bench.windows import Windows
 
 
 class Traffic(Transfers):
@@ -61,7 +29,7 @@ class Traffic(Transfers):
         self.left = todo
         ids = 1 << self.build.id_bits
 
-        def source(write: bool, mode: Mode) -> Request | None:
+        def source(write: bool, profile: StimulusProfile) -> Request | None:
             if write or not self.left:
                 return None
             p, line = self.left.pop()
@@ -82,19 +50,19 @@ class Traffic(Transfers):
         self._hot = rng.choice((0.0, 0.5, 0.9))
         self._effect = rng.choice((0.0, 0.3, 0.5, 0.9))
 
-    def __call__(self, write: bool, mode: Mode) -> Request | None:
+    def __call__(self, write: bool, profile: StimulusProfile) -> Request | None:
         """The next one."""
         rng = self.rng
-        telemetry = rng.random() < (mode.telemetry * 0.1 if write else mode.telemetry)
-        id = rng.randrange(min(mode.ids, 1 << self.build.id_bits))
+        telemetry = rng.random() < (profile.telemetry * 0.1 if write else profile.telemetry)
+        id = rng.randrange(min(profile.ids, 1 << self.build.id_bits))
         if telemetry:
-            request = self._telemetry(write, id, mode)
-        elif rng.random() < mode.bursts and not self.build.board:
+            request = self._telemetry(write, id, profile)
+        elif rng.random() < profile.bursts and not self.build.board:
             request = self._burst(write, id, self._address())
         else:
             request = self._single(write, id)
         if write:
-            request.data = [self._beat(request, addr, mode) for addr in request.beats()]
+            request.data = [self._beat(request, addr, profile) for addr in request.beats()]
         return request
 
     def _single(self, write: bool, id: int) -> Request:
@@ -127,14 +95,14 @@ class Traffic(Transfers):
             addr = rng.randrange(1 << size.address_bits)
         return addr
 
-    def _telemetry(self, write: bool, id: int, mode: Mode) -> Request:
+    def _telemetry(self, write: bool, id: int, profile: StimulusProfile) -> Request:
         """A line, mostly of this channel; or something else in the region."""
         rng, windows, size = self.rng, self.windows, self.build.engine
         effect = rng.random() < self._effect
         base = windows.effect if effect else windows.snapshot
         if base is None:
             return self._single(write, id)
-        if rng.random() < mode.odd:
+        if rng.random() < profile.odd:
             addr = base + rng.randrange(self.build.window_bytes)
             if self.bursts and rng.random() < 0.5:
                 return self._burst(write, id, addr)
@@ -143,7 +111,7 @@ class Traffic(Transfers):
         if rng.random() >= self._hot:
             pipeline, line = rng.randrange(size.pipelines), rng.randrange(size.lines)
         addr = windows.address(pipeline, line, self.channel, effect)
-        if self.bursts and rng.random() < mode.bursts:
+        if self.bursts and rng.random() < profile.bursts:
             return self._burst(write, id, addr)
         width = 6
         if rng.random() < 0.1:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cocotb.bench.build import ROOT, emit, simulator
+from anemone.backends.rtl import builder
+from tests.bench.build import SIMULATORS, simulator
 
-WORK = ROOT / "build" / "flat"
+WORK = SIMULATORS / "flat"
 TOP = "FlatMemory"
 
 PINS = (
@@ -59,7 +60,12 @@ BUILDS = {
 }
 
 
+def emit(build: Build) -> Path:
+    """The folder with a build's SystemVerilog, `filelist.f` and `params.json`."""
+    return builder.emit(WORK / build.name / "rtl", builder.run_with(build.options))
+
+
 def built(build: Build, waves: bool = False) -> Path:
     """The simulator of a build, up to date with hw/src."""
     folder = WORK / build.name / ("sim-waves" if waves else "sim")
-    return simulator(emit(build), folder, waves, TOP, PUBLIC)
+    return simulator(emit(build), folder, TOP, PUBLIC, waves)

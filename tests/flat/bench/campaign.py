@@ -13,9 +13,9 @@ from typing import Any
 
 import cocotb
 
-from tests.cocotb.bench.seeds import play_seeds
+from tests.bench.seeds import play_seeds
 from tests.flat.bench.build import BUILDS
-from tests.flat.bench.world import World, random_config
+from tests.flat.bench.environment import Environment, random_config
 
 CYCLES = 3000  # of a seed's traffic
 PHASE = (60, 800)  # cycles
@@ -27,22 +27,22 @@ async def seeds(dut: Any) -> None:
     """Every seed's answers, outcomes, counters and memories equal the golden model's."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
     cover: Counter[str] = Counter()
-    world = World(dut, build, cover)
-    await world.start()
+    environment = Environment(dut, build, cover)
+    await environment.start()
 
     async def play(seed: int) -> Counter[str]:
         rng = Random(seed)
         config = random_config(rng, build)
         print(f"{config}, ", end="", flush=True)
-        await world.restart(rng, config)
-        end = world.t + CYCLES
-        while world.t < end:
-            world.phase()
-            await world.cycles(rng.randint(*PHASE))
+        await environment.restart(rng, config)
+        end = environment.t + CYCLES
+        while environment.t < end:
+            environment.phase()
+            await environment.cycles(rng.randint(*PHASE))
         if seed % CUT != CUT - 1:
-            await world.check()
+            await environment.check()
         else:
-            cover["restart/traffic"] += not world.score.idle
-        return world.score.counts + Counter(cycles=world.t)
+            cover["restart/traffic"] += not environment.scoreboard.idle
+        return environment.scoreboard.counts + Counter(cycles=environment.t)
 
     await play_seeds(build.name, cover, ("beats",), play)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from anemone.golden.flat import FlatMemory
-from tests.cocotb.bench.player import Difference
+from tests.bench.difference import Difference
 from tests.flat.bench.memories import Far, Near
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import cocotb
 
 from anemone.flat.config import FlatConfig
-from tests.expander.bench.modes import Mode
-from tests.expander.bench.requests import OKAY
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import OKAY
 from tests.flat.bench.build import BUILDS
-from tests.flat.bench.hand import Hand
+from tests.flat.bench.directed_environment import DirectedEnvironment
 
 LINES = 64  # near lines
 
@@ -23,25 +23,25 @@ LINES = 64  # near lines
 async def a_read_hit_adds_what_is_written(dut: Any) -> None:
     """From the host's AR to near's, and from near's R to the host's; nothing else is under way."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
-    world = Hand(dut, build)
-    await world.start()
-    await world.begin(FlatConfig(LINES, build.ratio))
+    environment = DirectedEnvironment(dut, build)
+    await environment.start()
+    await environment.begin(FlatConfig(LINES, build.ratio))
     for line in (3, 5, 3):
         near = {"ar": 0, "r": 0}
-        before = len(world.answers.reads)
-        world.ask(line)
+        before = len(environment.answers.reads)
+        environment.ask(line)
         for _ in range(60):
-            await world.cycles(1)
+            await environment.cycles(1)
             for name in near:
                 seen = int(getattr(dut, f"near_{name}valid").value)
                 ready = int(getattr(dut, f"near_{name}ready").value)
                 if seen and ready:
-                    near[name] = world.t
-            if len(world.answers.reads) > before:
+                    near[name] = environment.t
+            if len(environment.answers.reads) > before:
                 break
-        answered = world.answers.reads[before][0]
+        answered = environment.answers.reads[before][0]
         # The pins are looked at behind the edge at which a cycle's number is taken.
-        added = answered - world.answers.accepted[-1] - (near["r"] - near["ar"])
+        added = answered - environment.answers.accepted[-1] - (near["r"] - near["ar"])
         params = json.loads(Path(os.environ["BENCH_PARAMS"]).read_text())
         assert added == params["hit_latency"], f"{added} cycles"
 
@@ -50,53 +50,53 @@ async def a_read_hit_adds_what_is_written(dut: Any) -> None:
 async def hits_pass_a_miss_of_another_set(dut: Any) -> None:
     """While far is slow, other sets are served, and the line of the swap as soon as it is there."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
-    world = Hand(dut, build)
-    await world.start()
-    await world.begin(FlatConfig(LINES, build.ratio))
-    world.far.mode = Mode(answer=0.0)
-    world.ask(LINES + 1, id=0)
+    environment = DirectedEnvironment(dut, build)
+    await environment.start()
+    await environment.begin(FlatConfig(LINES, build.ratio))
+    environment.far.profile = StimulusProfile(answer=0.0)
+    environment.ask(LINES + 1, id=0)
     hits = min(build.requests - 1, 1 << build.id_bits) - 1
     for n in range(hits):
-        world.ask(2 + n % (LINES - 2), id=1 + n)
-    await world.answered(hits, 0)
-    assert all(id != 0 and resp == OKAY for _, id, resp, _ in world.answers.reads)
-    world.far.mode = Mode()
-    await world.answered(hits + 1, 0)
+        environment.ask(2 + n % (LINES - 2), id=1 + n)
+    await environment.answered(hits, 0)
+    assert all(id != 0 and resp == OKAY for _, id, resp, _ in environment.answers.reads)
+    environment.far.profile = StimulusProfile()
+    await environment.answered(hits + 1, 0)
 
 
 @cocotb.test()
 async def both_lines_of_a_swap_are_served_while_it_is_written(dut: Any) -> None:
     """Neither near nor far has answered a write; both lines are read, and no memory is for that."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
-    world = Hand(dut, build)
-    await world.start()
-    await world.begin(FlatConfig(LINES, build.ratio))
-    for memory in (world.near, world.far):
-        memory.mode.w_ready = 0.0
-    world.ask(LINES + 1)
-    await world.answered(1, 0)
+    environment = DirectedEnvironment(dut, build)
+    await environment.start()
+    await environment.begin(FlatConfig(LINES, build.ratio))
+    for memory in (environment.near, environment.far):
+        memory.profile.w_ready = 0.0
+    environment.ask(LINES + 1)
+    await environment.answered(1, 0)
     for id, line in enumerate((LINES + 1, 1)):
-        world.ask(line, id=id)
-    await world.answered(3, 0)
-    reads = [memory.accesses.counts["reads"] for memory in (world.near, world.far)]
+        environment.ask(line, id=id)
+    await environment.answered(3, 0)
+    reads = [memory.accesses.counts["reads"] for memory in (environment.near, environment.far)]
     assert reads == [1, 1]
-    for memory in (world.near, world.far):
-        memory.mode.w_ready = 1.0
-    await world.settle()
+    for memory in (environment.near, environment.far):
+        memory.profile.w_ready = 1.0
+    await environment.settle()
 
 
 @cocotb.test()
 async def reads_of_one_line_are_a_line_a_cycle(dut: Any) -> None:
     """All of one set, as fast as those of many."""
     build = BUILDS[os.environ["BENCH_SIZE"]]
-    world = Hand(dut, build)
-    await world.start()
-    await world.begin(FlatConfig(LINES, build.ratio))
+    environment = DirectedEnvironment(dut, build)
+    await environment.start()
+    await environment.begin(FlatConfig(LINES, build.ratio))
     ids = 1 << build.id_bits
     for n in range(200):
-        world.ask(3, id=n % ids)
-    await world.answered(200, 0)
-    cycles = [t for t, *_ in world.answers.reads]
+        environment.ask(3, id=n % ids)
+    await environment.answered(200, 0)
+    cycles = [t for t, *_ in environment.answers.reads]
     # Few requests in flight are answered in the cycles that one takes.
-    rate = min(1.0, build.requests / (cycles[0] - world.answers.accepted[0] + 2))
+    rate = min(1.0, build.requests / (cycles[0] - environment.answers.accepted[0] + 2))
     assert len(cycles) / (cycles[-1] - cycles[0] + 1) >= 0.95 * rate, cycles

@@ -9,63 +9,63 @@ from typing import Any
 import cocotb
 
 from anemone.flat.config import FlatConfig
-from tests.expander.bench.requests import OKAY
+from tests.bench.requests import OKAY
 from tests.flat.bench.build import BUILDS
-from tests.flat.bench.hand import Hand
+from tests.flat.bench.directed_environment import DirectedEnvironment
 
 LINES = 4  # near lines
 A, B = 1, 1 + LINES  # two lines of a set; A is near
 OLD_A, OLD_B = 0xA, 0xB
 
 
-async def begin(world: Hand) -> None:
+async def begin(environment: DirectedEnvironment) -> None:
     """A near, B far, and both written."""
-    await world.begin(FlatConfig(LINES, world.build.ratio))
+    await environment.begin(FlatConfig(LINES, environment.build.ratio))
     for line, value in ((B, OLD_B), (A, OLD_A)):
-        world.ask(line, value)
-        await world.answered(0, len(world.answers.writes) + 1)
-    await world.settle()
-    world.play()
+        environment.ask(line, value)
+        await environment.answered(0, len(environment.answers.writes) + 1)
+    await environment.settle()
+    environment.play()
 
 
 @cocotb.test()
 async def a_marked_set_is_not_swapped(dut: Any) -> None:
     """Far refuses the read of a swap; the set stays as it is from then on, and counts so."""
-    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
-    await world.start()
-    await begin(world)
-    world.far.refusals.append(False)
-    world.ask(B)
-    await world.answered(1, 0)
-    await world.settle()
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    await begin(environment)
+    environment.far.refusals.append(False)
+    environment.ask(B)
+    await environment.answered(1, 0)
+    await environment.settle()
     assert int(dut.counters_marked.value) == 1
-    world.play()
+    environment.play()
     swaps, misses = int(dut.counters_swaps.value), int(dut.counters_misses.value)
     for _ in range(3):
-        assert await world.read((B, A)) == [(OKAY, OLD_B), (OKAY, OLD_A)]
-    await world.settle()
+        assert await environment.read((B, A)) == [(OKAY, OLD_B), (OKAY, OLD_A)]
+    await environment.settle()
     assert int(dut.counters_swaps.value) == swaps
     assert int(dut.counters_misses.value) == misses + 3
-    assert world.tags(A)[0] == 0, "A is near no more"
+    assert environment.tags(A)[0] == 0, "A is near no more"
 
 
 @cocotb.test()
 async def requests_behind_tags_that_were_not_told_are_refused(dut: Any) -> None:
     """Near does not say what it holds: all that share the lock are refused, nothing changes."""
-    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
-    await world.start()
-    await begin(world)
-    world.play(latency=30)
-    world.near.refusals.append(False)
-    world.ask(A, id=0)
-    world.ask(B, id=1)
-    world.ask(B, 0xBAD, id=2)
-    await world.answered(2, 1)
-    await world.settle()
-    answers = [resp for _, _, resp, _ in world.answers.reads]
-    answers += [resp for _, _, resp in world.answers.writes]
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    await begin(environment)
+    environment.play(latency=30)
+    environment.near.refusals.append(False)
+    environment.ask(A, id=0)
+    environment.ask(B, id=1)
+    environment.ask(B, 0xBAD, id=2)
+    await environment.answered(2, 1)
+    await environment.settle()
+    answers = [resp for _, _, resp, _ in environment.answers.reads]
+    answers += [resp for _, _, resp in environment.answers.writes]
     assert OKAY not in answers, answers
-    world.play()
-    assert await world.read((A, B)) == [(OKAY, OLD_A), (OKAY, OLD_B)]
-    await world.settle()
-    world.one_place()
+    environment.play()
+    assert await environment.read((A, B)) == [(OKAY, OLD_A), (OKAY, OLD_B)]
+    await environment.settle()
+    environment.one_place()

@@ -10,9 +10,9 @@ from typing import Any
 import cocotb
 
 from anemone.flat.config import FlatConfig
-from tests.expander.bench.requests import OKAY
+from tests.bench.requests import OKAY
 from tests.flat.bench.build import BUILDS
-from tests.flat.bench.hand import Hand
+from tests.flat.bench.directed_environment import DirectedEnvironment
 
 LINES = 4  # near lines
 A, B, C = 1, 1 + LINES, 1 + 2 * LINES  # lines of a set; A is near. C is there from a ratio of 2 on
@@ -39,40 +39,40 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
     taken back and none is made behind it, as the set is marked; a memory that refuses everything is
     not asked for ever.
     """
-    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
-    await world.start()
-    config = FlatConfig(LINES, world.build.ratio)
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    config = FlatConfig(LINES, environment.build.ratio)
     lines = [line for line in (C, B, A) if line < config.lines]
     comes = [later for later in COMES if {line for line, _ in later} <= set(lines)]
     for later, port, times in product(comes, ("near", "far"), (1, 2, MANY)):
         for delay in range(0, SWAP, STEP):
             case = f"{later} {delay} cycles behind, {port} refuses {times}"
-            await world.begin(config)
+            await environment.begin(config)
             for line in lines:
-                world.ask(line, OLD[line])
-                await world.answered(0, len(world.answers.writes) + 1)
-            await world.settle()
-            world.play(LATENCY)
-            before = world.tags(A)
-            refusals = getattr(world, port).refusals
+                environment.ask(line, OLD[line])
+                await environment.answered(0, len(environment.answers.writes) + 1)
+            await environment.settle()
+            environment.play(LATENCY)
+            before = environment.tags(A)
+            refusals = getattr(environment, port).refusals
             refusals += [True] * times
-            world.ask(B, id=B)
-            await world.cycles(delay)
+            environment.ask(B, id=B)
+            await environment.cycles(delay)
             for line, value in later:
-                world.ask(line, value, id=line)
+                environment.ask(line, value, id=line)
             written = {line: value for line, value in later if value is not None}
-            await world.answered(1 + len(later) - len(written), len(written))
-            await world.settle()
+            await environment.answered(1 + len(later) - len(written), len(written))
+            await environment.settle()
             holds = {line: {OLD[line], written.get(line, OLD[line])} for line in lines}
-            for _, line, resp, data in world.answers.reads:
+            for _, line, resp, data in environment.answers.reads:
                 value = data & (1 << 64) - 1
                 assert resp != OKAY or value in holds[line], f"{case}: {line}, {value:x}"
-            for _, line, resp in world.answers.writes:
+            for _, line, resp in environment.answers.writes:
                 if resp == OKAY:
                     holds[line] = {written[line]}
             assert len(refusals) in ((0,) if times < MANY else range(MANY - 6, MANY)), case
             refusals.clear()
-            world.play()
-            for line, (resp, value) in zip(lines, await world.read(lines), strict=True):
+            environment.play()
+            for line, (resp, value) in zip(lines, await environment.read(lines), strict=True):
                 assert resp == OKAY and value in holds[line], f"{case}: {line}, {resp}, {value:x}"
-            assert world.tags(A) == before, f"{case}: {world.tags(A)}, not {before}"
+            assert environment.tags(A) == before, f"{case}: {environment.tags(A)}, not {before}"

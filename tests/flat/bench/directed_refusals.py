@@ -10,9 +10,9 @@ from typing import Any
 import cocotb
 
 from anemone.flat.config import FlatConfig
-from tests.expander.bench.requests import FULL, OKAY
+from tests.bench.requests import FULL, OKAY
 from tests.flat.bench.build import BUILDS
-from tests.flat.bench.hand import Hand, everywhere
+from tests.flat.bench.directed_environment import DirectedEnvironment, everywhere
 
 LINES = 4  # near lines
 A, B = 1, 1 + LINES  # two lines of a set; A is near
@@ -22,24 +22,24 @@ OLD_A, OLD_B, NEW = 0xA, 0xB, 0xC
 @cocotb.test()
 async def a_refused_step_loses_no_line(dut: Any) -> None:
     """Every kind of access, every step, whether or not memory stored what it refused."""
-    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
-    await world.start()
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
     steps = (("near", False), ("far", False), ("far", True), ("near", True))
     for kind, (port, write), stored in product(("read", "line", "part"), steps, (False, True)):
         case = f"{kind}, {port} {'write' if write else 'read'}, stored: {stored}"
-        await world.begin(FlatConfig(LINES, world.build.ratio))
+        await environment.begin(FlatConfig(LINES, environment.build.ratio))
         for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
-            world.ask(line, value)
-            await world.answered(0, len(world.answers.writes) + 1)
-        await world.settle()
-        world.play()
-        memory = getattr(world, port)
+            environment.ask(line, value)
+            await environment.answered(0, len(environment.answers.writes) + 1)
+        await environment.settle()
+        environment.play()
+        memory = getattr(environment, port)
         memory.stores_refused = stored
         memory.refusals.append(write)
-        world.ask(B, *{"read": (), "line": (NEW,), "part": (NEW, FULL >> 32)}[kind])
-        await world.answered(int(kind == "read"), int(kind != "read"))
-        await world.settle()
-        done = world.answers
+        environment.ask(B, *{"read": (), "line": (NEW,), "part": (NEW, FULL >> 32)}[kind])
+        await environment.answered(int(kind == "read"), int(kind != "read"))
+        await environment.settle()
+        done = environment.answers
         unmet = bool(memory.refusals)
         assert unmet == ((kind, port, write) == ("line", "far", False)), f"{case}: not met"
         resp = done.reads[0][2] if kind == "read" else done.writes[0][2]
@@ -48,15 +48,15 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
         if kind == "read" and not fails:
             assert done.reads[0][3] & (1 << 64) - 1 == OLD_B, f"{case}: {done.reads[0][3]:x}"
         memory.refusals.clear()
-        world.play()
-        (resp_a, a), (resp_b, b) = await world.read((A, B))
+        environment.play()
+        (resp_a, a), (resp_b, b) = await environment.read((A, B))
         assert (resp_a, a) == (OKAY, OLD_A), f"{case}: the other line is {resp_a}, {a:#x}"
         may = {OLD_B} if kind == "read" else {OLD_B, NEW}
         assert resp_b == OKAY and b in may, f"{case}: the line is {resp_b}, {b:#x}"
         if not fails:
             assert b == (OLD_B if kind == "read" else NEW), f"{case}: {b:#x}"
-        await world.settle()
-        world.one_place()
+        await environment.settle()
+        environment.one_place()
         counted = {
             name: int(getattr(dut, f"counters_{name}Errors").value) for name in ("near", "far")
         }
@@ -67,23 +67,23 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
 @cocotb.test()
 async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
     """One that does not swap: of a line, and of a part of one."""
-    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
-    await world.start()
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
     for strobe, stored in product((FULL, FULL >> 32), (False, True)):
-        await world.begin(FlatConfig(LINES, world.build.ratio, policy="never"))
-        world.ask(B, OLD_B)
-        await world.answered(0, 1)
-        await world.settle()
-        world.play()
-        world.far.stores_refused = stored
-        world.far.refusals.append(True)
-        world.ask(B, NEW, strobe)
-        await world.answered(0, 1)
-        ((_, _, resp),) = world.answers.writes
+        await environment.begin(FlatConfig(LINES, environment.build.ratio, policy="never"))
+        environment.ask(B, OLD_B)
+        await environment.answered(0, 1)
+        await environment.settle()
+        environment.play()
+        environment.far.stores_refused = stored
+        environment.far.refusals.append(True)
+        environment.ask(B, NEW, strobe)
+        await environment.answered(0, 1)
+        ((_, _, resp),) = environment.answers.writes
         assert resp != OKAY, f"{strobe:x}, {stored}"
-        await world.settle()
-        world.play()
-        ((resp, value),) = await world.read([B])
+        await environment.settle()
+        environment.play()
+        ((resp, value),) = await environment.read([B])
         assert (resp, value) == (OKAY, NEW if stored else OLD_B), f"{strobe:x}, {stored}: {value:x}"
 
 
@@ -92,28 +92,28 @@ async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> 
     """It was answered from the victim before the swap was, and waits to swap back: also when the
     memory refuses the write with which the swap is taken back, too.
     """
-    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
-    await world.start()
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
     for port, times in product(("far", "near"), (1, 2)):
-        await world.begin(FlatConfig(LINES, world.build.ratio))
+        await environment.begin(FlatConfig(LINES, environment.build.ratio))
         for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
-            world.ask(line, value)
-            await world.answered(0, len(world.answers.writes) + 1)
-        await world.settle()
-        world.play(latency=20)
-        getattr(world, port).refusals += [True] * times
+            environment.ask(line, value)
+            await environment.answered(0, len(environment.answers.writes) + 1)
+        await environment.settle()
+        environment.play(latency=20)
+        getattr(environment, port).refusals += [True] * times
         for id, line in enumerate((B, A)):
-            world.ask(line, id=id)
-        await world.answered(2, 0)
-        await world.settle()
+            environment.ask(line, id=id)
+        await environment.answered(2, 0)
+        await environment.settle()
         wanted = [(0, OKAY, everywhere(OLD_B)), (1, OKAY, everywhere(OLD_A))]
         case = f"{port} refuses {times}"
-        assert sorted(answer[1:] for answer in world.answers.reads) == wanted, case
-        getattr(world, port).refusals.clear()
-        world.play()
-        held = [(resp, data & (1 << 64) - 1) for resp, data in await world.read((A, B))]
+        assert sorted(answer[1:] for answer in environment.answers.reads) == wanted, case
+        getattr(environment, port).refusals.clear()
+        environment.play()
+        held = [(resp, data & (1 << 64) - 1) for resp, data in await environment.read((A, B))]
         assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
-        world.one_place()
+        environment.one_place()
 
 
 @cocotb.test()
@@ -121,22 +121,22 @@ async def a_write_before_a_swap_is_not_refused_with_it(dut: Any) -> None:
     """A write of the near line waits behind others for near, and a swap of its set behind it; far
     refuses what leaves near. The write's data are near's again, and that is its answer.
     """
-    world = Hand(dut, BUILDS[os.environ["BENCH_SIZE"]])
-    await world.start()
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
     lines = 32
-    for others in range(min(world.build.requests - 2, 16)):
-        await world.begin(FlatConfig(lines, world.build.ratio))
-        world.near.mode.aw_ready = world.near.mode.w_ready = 0.0
+    for others in range(min(environment.build.requests - 2, 16)):
+        await environment.begin(FlatConfig(lines, environment.build.ratio))
+        environment.near.profile.aw_ready = environment.near.profile.w_ready = 0.0
         for other in range(others):
-            world.ask(A + 1 + other, OLD_A)
-        world.ask(A, NEW)
-        await world.cycles(10)
-        world.ask(A + lines, id=1)
-        await world.cycles(60)
-        world.far.refusals.append(True)
-        world.near.mode.aw_ready = world.near.mode.w_ready = 1.0
-        await world.answered(1, 1 + others)
-        assert all(resp == OKAY for *_, resp in world.answers.writes), others
-        await world.settle()
-        world.play()
-        assert await world.read([A]) == [(OKAY, NEW)], others
+            environment.ask(A + 1 + other, OLD_A)
+        environment.ask(A, NEW)
+        await environment.cycles(10)
+        environment.ask(A + lines, id=1)
+        await environment.cycles(60)
+        environment.far.refusals.append(True)
+        environment.near.profile.aw_ready = environment.near.profile.w_ready = 1.0
+        await environment.answered(1, 1 + others)
+        assert all(resp == OKAY for *_, resp in environment.answers.writes), others
+        await environment.settle()
+        environment.play()
+        assert await environment.read([A]) == [(OKAY, NEW)], others

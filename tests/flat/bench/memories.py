@@ -9,8 +9,8 @@ from typing import Any
 
 from anemone.flat.config import FlatConfig
 from anemone.golden.flat import unwritten
-from tests.expander.bench.memory import Memory
-from tests.expander.bench.store import Store
+from tests.bench.memory import Memory
+from tests.bench.store import Store
 
 
 class Lines(Store):
@@ -44,7 +44,7 @@ class Accesses:
 
 
 class Refusing(Memory):
-    """Refuses what it is told to, beside what its mode says."""
+    """Refuses what it is told to, beside what its profile says."""
 
     def __init__(self, *args: Any) -> None:
         self.refusals: list[bool] = []  # the next accesses to refuse: whether a write

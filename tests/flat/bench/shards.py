@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The swap controller's bench, and the seeds of it that `make test` plays."""
 
-from tests.cocotb.bench.bench import Bench
+from tests.bench.bench import Bench
 from tests.flat.bench.build import BUILDS, WORK, built
 
 BENCH = Bench(
-    name="flat",
     package="tests.flat.bench",
     work=WORK,
     builds=BUILDS,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from random import Random
 
 from anemone.flat.config import FlatConfig
-from tests.expander.bench.modes import Mode
-from tests.expander.bench.requests import Request
-from tests.expander.bench.traffic import Transfers
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import Request
+from tests.bench.transfers import Transfers
 from tests.flat.bench.build import Build
 
 
@@ -28,18 +28,18 @@ class Traffic(Transfers):
         self._whole = rng.choice((0.0, 0.5, 0.9, 1.0))  # writes of all bytes
         self._next = rng.randrange(config.lines)
 
-    def __call__(self, write: bool, mode: Mode) -> Request:
+    def __call__(self, write: bool, profile: StimulusProfile) -> Request:
         """The next one."""
         rng = self.rng
-        id = rng.randrange(min(mode.ids, 1 << self.build.id_bits))
+        id = rng.randrange(min(profile.ids, 1 << self.build.id_bits))
         addr = self._line() * 64 + (rng.randrange(64) if rng.random() < 0.05 else 0)
-        if rng.random() < mode.bursts:
+        if rng.random() < profile.bursts:
             request = self._burst(write, id, addr)
             request.len = min(request.len, 15)
         else:
             request = Request(write, id, addr, size=6 if rng.random() < 0.9 else rng.randrange(6))
         if write:
-            request.data = [self._beat(request, beat, mode) for beat in request.beats()]
+            request.data = [self._beat(request, beat, profile) for beat in request.beats()]
         return request
 
     def _line(self) -> int:
@@ -58,8 +58,8 @@ class Traffic(Transfers):
             return config.lines + rng.randrange(8)
         return rng.randrange(config.lines)
 
-    def _beat(self, request: Request, addr: int, mode: Mode) -> tuple[str, int, int]:
-        data, strobe, poison = super()._beat(request, addr, mode)
+    def _beat(self, request: Request, addr: int, profile: StimulusProfile) -> tuple[str, int, int]:
+        data, strobe, poison = super()._beat(request, addr, profile)
         rng = self.rng
         if request.size == 6 and rng.random() >= self._whole:
             strobe &= rng.getrandbits(64)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hot set of huge pages, and when it moves (NEMO §5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+HOT_SHARE = 0.2  # the hot set: this share of the touched huge pages (§5.1's 20 %)
+MOVED = 0.6  # a hot set that keeps less than this of the traffic it could have is not one any more
+SETTLED = 12  # polls in a row that agree make a hot set; a quarter of a trace
+
+
+@dataclass(frozen=True)
+class HotSet:
+    """Whether the hot set of the polls before is still the hot set, and where it moved.
+
+    kept: float64[polls], the traffic it takes over what the best set of its size takes (nan for
+    the first poll). similarity: float64[polls, polls], cosine of the polls' access counts.
+    moves: polls in which it was first seen elsewhere. stable: whether it ever settled.
+    size: pages in the hot set.
+    """
+
+    kept: np.ndarray
+    similarity: np.ndarray
+    moves: list[int]
+    stable: bool
+    size: int
+
+
+def hot_set(counts: np.ndarray) -> HotSet:
+    """When did the hottest fifth of the huge pages move? counts: int64[polls, pages].
+
+    What a tiering daemon could do after each poll. It keeps the hot set of all polls since the last
+    move, and asks how much of a poll's traffic that set takes, of what the poll's own hottest fifth
+    takes: near 1, nothing is to be gained by another choice, be it because the hot set stays or
+    because all pages are alike. The hot set has moved when a set that `SETTLED` polls had agreed
+    with keeps less than `MOVED` for two polls together; one odd poll is none, and a program that
+    scans its memory never settles.
+    """
+    polls, pages = counts.shape
+    size = max(1, round(pages * HOT_SHARE))
+    norm = np.sqrt((counts.astype(float) ** 2).sum(axis=1))
+    unit = counts / np.maximum(norm, 1e-12)[:, None]
+    kept = np.full(polls, np.nan)
+    moves: list[int] = []
+    agreed = longest = 0
+    known = counts[0].copy()
+    for poll in range(1, polls):
+        kept[poll] = hot_traffic(known, counts[poll], size)
+        if kept[poll] >= MOVED:
+            known += counts[poll]
+            agreed += 1
+            longest = max(longest, agreed)
+            continue
+        if agreed >= SETTLED:
+            if poll + 1 == polls or hot_traffic(known, counts[poll + 1], size) >= MOVED:
+                continue  # an odd poll, or too late to tell
+            moves.append(poll)
+        agreed, known = 0, counts[poll].copy()
+    return HotSet(kept, unit @ unit.T, moves, longest >= SETTLED, size)
+
+
+def hot_traffic(known: np.ndarray, now: np.ndarray, size: int) -> float:
+    """Accesses of `now` to the `size` hottest pages of `known`, over those to its own hottest."""
+    old = np.argsort(-known, kind="stable")[:size]
+    old = old[known[old] > 0]  # what was never touched is in nobody's hot set
+    best = np.partition(now, len(now) - size)[-size:].sum()
+    return float(now[old].sum() / best) if best else 1.0

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds verilated hardware, once: Chisel to SystemVerilog to C++ to a program.
+
+Each configuration has a folder under build/simulator. A change of comments in Scala elaborates anew
+but compiles nothing, and a change of flags compiles without elaborating (anemone.io.build_cache).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from anemone.io.build_cache import built
+
+ROOT = Path(__file__).resolve().parents[4]
+SIMULATORS = ROOT / "build" / "simulator"
+
+THREADS = 1
+# Chosen by measurement: docs/performance.md.
+VERILATOR_FLAGS = (
+    "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "--threads", str(THREADS),
+    "--output-split", "5000", "--output-split-cfuncs", "2500", "--no-timing", "-Wno-fatal",
+)  # fmt: skip
+HOT, COLD = "-O2", "-O0"  # code that runs every cycle; code that runs once
+
+Say = Callable[[str], None]
+
+
+class BackendError(RuntimeError):
+    """A simulator could not be built, or a run of it failed a check. str() says what and where."""
+
+
+def tell(text: str) -> None:
+    """What a build says while it goes on; a first one takes minutes."""
+    print(f"simulator: {text}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """Hardware and the harness that drives it.
+
+    key: its folder's name. top: the module. options: those of the elaborator, the top first.
+    harness: folders of C++, of which the last is its own. configuration: what configuration.h says,
+    from which the harness knows the sizes and names the pins, by the elaboration's params.json.
+    """
+
+    key: str
+    top: str
+    options: tuple[str, ...]
+    harness: tuple[Path, ...]
+    configuration: Callable[[dict], dict[str, object]]
+
+    @property
+    def folder(self) -> Path:
+        return SIMULATORS / self.key
+
+
+def build(simulator: Simulator, say: Say = tell) -> Path:
+    """The program that runs a simulator, built if it is not there or out of date.
+
+    Safe to call from several processes at once. Raises BackendError.
+    """
+    return compile_simulator(simulator, elaborate(simulator, say), simulator.folder, say)
+
+
+def compile_simulator(
+    simulator: Simulator, verilog: Path, folder: Path, say: Say = tell, hot: str | None = None
+) -> Path:
+    """The program for the SystemVerilog in a folder, `folder`/simulator; compiled if need be.
+
+    hot: how much the compiler is to optimise, instead of HOT: little, for a run of a few cycles.
+    """
+    hot = hot or HOT
+    sources = [p for part in simulator.harness for p in part.iterdir() if p.is_file()]
+    tools = (*VERILATOR_FLAGS, hot, COLD, version("verilator"), _compiler())
+
+    def make(program: Path) -> None:
+        say(f"verilating and compiling {folder.name} (a minute or two; once)")
+        objects = folder / "objects"
+        shutil.rmtree(objects, ignore_errors=True)
+        objects.mkdir()
+        params = json.loads((verilog / "params.json").read_text())
+        (objects / "configuration.h").write_text(configuration(simulator, params))
+        _run(_verilator(simulator, verilog, objects), folder / "verilate.log", "Verilator")
+        _run(_make(simulator, objects, hot), folder / "compile.log", "the C++ compiler")
+        (objects / "simulator").replace(program)
+        shutil.rmtree(objects)
+
+    return built(folder / "simulator", [*_by_name([*verilog.iterdir(), *sources]), *tools], make)
+
+
+def elaborate(simulator: Simulator, say: Say = tell) -> Path:
+    """The folder with the SystemVerilog, filelist.f and params.json; emits if need be."""
+    first = f"elaborating {simulator.key} (half a minute, and a first build of the hardware's)"
+    return emit(simulator.folder / "verilog", run_with(simulator.options), say=lambda: say(first))
+
+
+def run_with(options: Sequence[str]) -> Callable[[Path], list[str]]:
+    """The command that elaborates with these options, for `emit`."""
+    return lambda out: ["hw", "anemone.Elaborate", *options, "--out", str(out)]
+
+
+def emit(
+    out: Path,
+    command: Callable[[Path], Sequence[str]],
+    sources: Sequence[Path] = (),
+    say: Callable[[], None] = lambda: None,
+) -> Path:
+    """`out`, with what mk/scala.sh's `command(folder)` writes there; anew if one of both changed.
+
+    sources: others than hw/src that it is made of. say: called before it is. Raises BackendError.
+    """
+    made_of = [*(ROOT / "hw" / "src").rglob("*.scala"), *sources]
+    made_of += [ROOT / "build.sc", ROOT / ".mill-version"]
+
+    def make(fresh: Path) -> None:
+        say()
+        log = out.parent / f"{out.name}.log"
+        _run(["mk/scala.sh", *command(fresh)], log, "the elaboration")
+
+    return built(out, [*_by_name(made_of), *command(Path(out.name))], make)
+
+
+def configuration(simulator: Simulator, params: dict) -> str:
+    """configuration.h."""
+    constants = {**simulator.configuration(params), "THREADS": THREADS}
+    lines = ["// Generated from params.json by anemone.backends.rtl.builder.", "#pragma once"]
+    lines += [f"#define BUILT_{name} {value}" for name, value in constants.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _verilator(simulator: Simulator, verilog: Path, objects: Path) -> list[str]:
+    sources = [verilog / name for name in (verilog / "filelist.f").read_text().split()]
+    for kind in ("*.vlt", "*.cpp"):
+        sources += [path for folder in simulator.harness for path in sorted(folder.glob(kind))]
+    include = " ".join(f"-I{folder}" for folder in simulator.harness)
+    return [
+        _tool("verilator"), "--cc", "--exe", "--top-module", simulator.top,
+        "--prefix", f"V{simulator.top}", "--Mdir", str(objects), "-o", "simulator",
+        *VERILATOR_FLAGS,
+        "-CFLAGS", f"-std=c++17 -DVL_USER_FATAL -DVL_USER_STOP {include}",
+        *map(str, sources),
+    ]  # fmt: skip
+
+
+def _make(simulator: Simulator, objects: Path, hot: str) -> list[str]:
+    jobs = os.cpu_count() or 1
+    optimise = (f"OPT_FAST={hot}", f"OPT_GLOBAL={hot}", f"OPT_SLOW={COLD}")
+    return [
+        "make",
+        "-C",
+        str(objects),
+        "-f",
+        f"V{simulator.top}.mk",
+        f"-j{jobs}",
+        *optimise,
+        "simulator",
+    ]
+
+
+def _tool(name: str) -> str:
+    """A program of the environment this Python is in, before any other of its name."""
+    own = Path(sys.executable).parent / name
+    found = str(own) if own.exists() else shutil.which(name)
+    if not found:
+        raise BackendError(f"{name} is not installed: run make setup")
+    return found
+
+
+@functools.cache
+def _compiler() -> str:
+    try:
+        done = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as e:
+        raise BackendError("g++ is not installed: run make setup") from e
+    return done.stdout.splitlines()[0]
+
+
+def _run(command: Sequence[str], log: Path, what: str) -> None:
+    """Run a step in the checkout with its output in `log`; on failure say its last lines."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("VERILATOR_ROOT", "MAKEFLAGS")}
+    try:
+        with log.open("wb") as file:
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment,
+                stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+    except OSError as e:
+        raise BackendError(f"{what} cannot be run: {e}") from e
+    if done.returncode:
+        lines = log.read_text(errors="replace").splitlines()
+        errors = [line for line in lines if "error" in line.lower()][:5] or lines[-5:]
+        raise BackendError("\n  ".join([f"{what} failed, see {log}:", *errors]))
+
+
+def _by_name(files: Iterable[Path]) -> list[Path]:
+    return sorted(files, key=lambda p: p.as_posix())

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `anemone bench` about flat memory mode: cycles of the controller, and speeds.
+
+Each run on the RTL is compared with the model, so what is fast is also right.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from anemone import flat
+from anemone.backends.rtl.builder import BackendError
+from anemone.backends.rtl.flat import FlatRun, Memories, run_memories
+from anemone.bench.measure import REPEATS, SEED, Measure, Say, speed_measure
+from anemone.flat import FlatConfig, differences
+from anemone.golden.flat_fast import FlatMemory
+from anemone.hardware.geometry import LINE_BYTES, Geometry
+from anemone.trace import Trace
+
+HIT_BAR = 6  # cycles beside near's latency
+STREAM_BAR, FAR_BAR, LIMIT_BAR = 0.95, 0.90, 0.90
+RTL_BAR, GOLDEN_BAR = 300_000, 20_000_000  # accesses/s
+POLICIES = (("every", 1), ("nth", 2), ("one_in", 8), ("never", 1))
+LINES = 1 << 13  # near, of the runs in cycles
+GOLDEN_LINES = 1 << 19  # near, of the model's; 32 MiB
+# A scan of so much more than near misses 41 % of the time: two of three lines that share a place.
+SCAN = 0.41 / (2 - 0.41)
+
+
+def cycles(geometry: Geometry, say: Say) -> list[Measure]:
+    """How the controller uses its ports, reads alone, and what each policy asks of far memory."""
+    rng = np.random.default_rng(SEED)
+    memories = Memories()
+    every = FlatConfig(LINES)
+    say("flat memory: hits and misses")
+    one = _run(every, np.zeros(1, np.int64), geometry, memories)
+    hits = _run(every, np.arange(LINES), geometry, memories)
+    misses = _run(every, LINES + np.arange(LINES), geometry, memories)
+    mixed = _run(every, rng.integers(0, 2 * LINES, LINES), geometry, memories)
+    added = one.result.cycles - 1 - memories.near_latency
+    measures = [
+        Measure(
+            "flat memory", "read hit added", added, "cycles", f"<= {HIT_BAR}", added <= HIT_BAR,
+            True, "AR to R, beside near's latency",
+        ),
+        _share("read hits", LINES / hits.result.cycles, "requests a cycle", STREAM_BAR, hits),
+        _share("read misses", _limit(misses, memories), "of far's limit", FAR_BAR, misses),
+        _share("half hits", _limit(mixed, memories), "of the ports' limit", LIMIT_BAR, mixed),
+    ]  # fmt: skip
+    once = int(LINES * (1 + SCAN))
+    scan = np.arange(10 * once) % once
+    for policy, n in POLICIES:
+        say(f"flat memory: a scan, {policy}")
+        run = _run(FlatConfig(LINES, policy=policy, n=n), scan, geometry, memories)
+        far = (run.result.counts.far_reads + run.result.counts.far_writes) / len(scan)
+        missed = run.result.counts.misses / len(scan)
+        name = f"scan, {policy}" + (f" {n}" if n > 1 else "")
+        note = f"a read; {missed:.1%} miss, {run.result.cycles / len(scan):.2f} cycles each"
+        measures.append(Measure("flat memory", name, far, "far accesses", note=note))
+    return measures
+
+
+def _run(config: FlatConfig, line: np.ndarray, geometry: Geometry, memories: Memories) -> FlatRun:
+    """Reads of lines, by both backends. Raises BackendError if they differ."""
+    trace = Trace(line.astype(np.uint64) * np.uint64(LINE_BYTES), np.zeros(len(line), np.bool_))
+    run = run_memories(config, trace, geometry, memories)
+    if unlike := differences(run.result, flat.run(config, trace, "model", geometry)):
+        raise BackendError("flat memory differs from its model: " + "; ".join(unlike))
+    return run
+
+
+def _limit(run: FlatRun, memories: Memories) -> float:
+    """The share of its cycles in which the busier port was: it can't be done in fewer."""
+    ports = run.ports
+    near = (ports["near_reads"] + ports["near_writes"]) * memories.near_interval
+    far = (ports["far_reads"] + ports["far_writes"]) * memories.far_interval
+    # The last access begins its time within the run, and ends it later.
+    return min(1.0, max(near, far) / run.result.cycles)
+
+
+def _share(name: str, value: float, unit: str, bar: float, run: FlatRun) -> Measure:
+    counts = run.result.counts
+    note = f"{counts.hits:,} hits, {counts.misses:,} misses in {run.result.cycles:,} cycles"
+    return Measure("flat memory", name, value, unit, f">= {bar}", value >= bar, True, note)
+
+
+def accesses(lines: int, count: int) -> Trace:
+    """Accesses to twice as many lines as are near.
+
+    Half are a scan of all of them, half go to an eighth that is hot; 30 % write.
+    """
+    rng = np.random.default_rng(SEED)
+    scan = np.arange(count) % (2 * lines)
+    line = np.where(rng.random(count) < 0.5, scan, rng.integers(0, lines // 4, count))
+    return Trace(line.astype(np.uint64) * np.uint64(LINE_BYTES), rng.random(count) < 0.3)
+
+
+def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
+    """Accesses/s of the RTL, wall clock."""
+    say("RTL, flat memory")
+    lines = max(1, events // 4)
+    trace = accesses(lines, events)
+    runs = [run_memories(FlatConfig(lines), trace, geometry, Memories()) for _ in range(REPEATS)]
+    speed = max(events / run.result.seconds for run in runs)
+    cpu = max(events / max(run.user_seconds, 1e-6) for run in runs)
+    per = runs[0].result.cycles / events
+    return [speed_measure("RTL", f"flat memory, {per:.1f} cycles each", speed, RTL_BAR, cpu)]
+
+
+def golden_speed(events: int, say: Say) -> list[Measure]:
+    """Accesses/s of the golden model by policy, wall clock, on one core."""
+    trace = accesses(GOLDEN_LINES, events)
+    FlatMemory.warm_up()
+    measures = []
+    for policy, n in POLICIES:
+        say(f"golden model, flat memory, {policy}")
+        seconds, cpu = [], []
+        for _ in range(REPEATS):
+            memory = FlatMemory(FlatConfig(GOLDEN_LINES, policy=policy, n=n))
+            started, spent = time.perf_counter(), time.thread_time()
+            memory.accesses(trace.addr, trace.write)
+            seconds.append(time.perf_counter() - started)
+            cpu.append(time.thread_time() - spent)
+        name = f"flat memory, {policy}" + (f" {n}" if n > 1 else "")
+        fastest, busy = events / min(seconds), events / max(min(cpu), 1e-6)
+        measures.append(speed_measure("golden model", name, fastest, GOLDEN_BAR, busy))
+    return measures

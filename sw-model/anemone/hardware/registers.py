@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+# Generated from hw/regs/anemone.rdl by `make regs`; change that, not this.
+"""Anemone memory expander: offsets of its registers, their fields and codes."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from anemone.hardware.fields import Array, Field, Register
+
+
+class NearFilter(IntEnum):
+    ANY = 0  # all
+    HIT = 1  # near memory had the line, or it is a dedicated one
+    MISS = 2  # near memory had not
+
+
+class CounterWidth(IntEnum):
+    BITS8 = 0  # eight counters a state word
+    BITS16 = 1  # four
+    BITS32 = 2  # two
+    BITS64 = 3  # one
+
+
+class OperandSource(IntEnum):
+    IMMEDIATE = 0  # rule_operand
+    LINE = 1  # the address of the request's 64 B line
+    IS_WRITE = 2  # 1 for a write, 0 for a read
+
+
+class UpdateOp(IntEnum):
+    ADD = 0  # counter + operand
+    SUB = 1  # counter - operand
+    SHR = 2  # counter >> (operand mod 64)
+    SHL = 3  # counter << (operand mod 64)
+    XOR = 4  # counter ^ operand
+    OR = 5  # counter | operand
+    MAX = 6  # the larger one, unsigned
+    ADDSAT = 7  # counter + operand, all ones on overflow
+
+
+class Predicate(IntEnum):
+    NONE = 0  # never
+    EQUAL = 1  # counter = operand
+    GREATER_EQUAL = 2  # counter >= operand, unsigned, as all below
+    GREATER = 3  # counter > operand
+    LESS = 4  # counter < operand
+    LESS_EQUAL = 5  # counter <= operand
+
+
+class ReadEffect(IntEnum):
+    NONE = 0  # the counters stay
+    RESET = 1  # the counters become the operand
+    OP = 2  # the counters are updated by effect_op
+
+
+class SwapPolicy(IntEnum):
+    EVERY = 0  # at every miss
+    NTH = 1  # at the n-th miss in a row to a line of a set, to 255
+    ONE_IN = 2  # at every n-th miss of the channel
+    NEVER = 3  # never
+
+
+# Tells that this is an Anemone.
+ID = Register(0x000, magic=Field(0, 64))
+ID_MAGIC = 0x414E454D4F4E4531
+# Version of this register map.
+VERSION = Register(0x008, minor=Field(0, 16), major=Field(16, 16))
+VERSION_MINOR = 0x0
+VERSION_MAJOR = 0x1
+# Sizes of this configuration.
+CAPABILITY = Register(
+    0x010,
+    pipelines=Field(0, 8),
+    channels=Field(8, 8),
+    states_log2=Field(16, 8),
+    table_log2=Field(24, 8),
+    address_bits=Field(32, 8),
+    counter_index_bits=Field(40, 8),
+    flat_channels=Field(48, 8),
+)
+# What is built in, a bit a code.
+FEATURES = Register(
+    0x018,
+    ops=Field(0, 16),
+    widths=Field(16, 4),
+    predicates=Field(24, 8),
+    effects=Field(32, 4),
+    operand_sources=Field(40, 4),
+    flat_ratio=Field(48, 4),
+    flat_memory=Field(63, 1),
+)
+# Size of the telemetry region.
+WINDOW = Register(0x020, bytes=Field(0, 64))
+# Window in which a read applies the rule's read effect.
+EFFECT_WINDOW = Register(0x040, enable=Field(0, 1), base=Field(12, 40))
+# Window in which a read leaves the counters as they are.
+SNAPSHOT_WINDOW = Register(0x048, enable=Field(0, 1), base=Field(12, 40))
+# What went wrong since it was last cleared; write ones to clear.
+ERROR_STATUS = Register(
+    0x080,
+    parity=Field(0, 1),
+    dropped_write=Field(1, 1),
+    refused_read=Field(2, 1),
+    memory_read=Field(3, 1),
+    memory_write=Field(4, 1),
+)
+# Which bits of error_status raise interrupt 0.
+ERROR_ENABLE = Register(
+    0x088,
+    parity=Field(0, 1),
+    dropped_write=Field(1, 1),
+    refused_read=Field(2, 1),
+    memory_read=Field(3, 1),
+    memory_write=Field(4, 1),
+)
+# Writes into the telemetry region that were dropped.
+DROPPED_WRITES = Register(0x090, value=Field(0, 64))
+# Telemetry reads that were answered with an error.
+REFUSED_READS = Register(0x098, value=Field(0, 64))
+# Vectors whose cause stands.
+INTERRUPT_PENDING = Register(0x0C0, errors=Field(0, 1), pipelines=Field(1, 32))
+# Vectors that send messages.
+INTERRUPT_ENABLE = Register(0x0C8, errors=Field(0, 1), pipelines=Field(1, 32))
+# Write ones: the vector may send again.
+INTERRUPT_ACKNOWLEDGE = Register(0x0D0, errors=Field(0, 1), pipelines=Field(1, 32))
+# What the rule does.
+RULE_CONTROL = Register(
+    0x100,
+    enable=Field(0, 1),
+    reads=Field(1, 1),
+    writes=Field(2, 1),
+    near=Field(4, 2),
+    counter_width=Field(8, 2),
+    operand_source=Field(16, 2),
+    op=Field(24, 4),
+    notify_op=Field(32, 3),
+    effect_kind=Field(40, 2),
+    effect_op=Field(48, 4),
+)
+# First byte address that matches.
+RULE_START = Register(0x108, address=Field(0, 53))
+# First byte address past those that match.
+RULE_END = Register(0x110, address=Field(0, 53))
+# key = (address & rule_primary_mask) >> rule_shifts.primary
+RULE_PRIMARY_MASK = Register(0x118, value=Field(0, 64))
+# index = base + ((address & rule_sub_mask) >> rule_shifts.sub)
+RULE_SUB_MASK = Register(0x120, value=Field(0, 64))
+# Shifts of key and offset.
+RULE_SHIFTS = Register(0x128, primary=Field(0, 6), sub=Field(8, 6))
+# Operand of the update; also a shift's amount.
+RULE_OPERAND = Register(0x130, value=Field(0, 64))
+# Operand of the predicate.
+RULE_NOTIFY_OPERAND = Register(0x138, value=Field(0, 64))
+# Operand of the read effect, or the value of a reset.
+RULE_EFFECT_OPERAND = Register(0x140, value=Field(0, 64))
+# Gives the rule in the registers above to a pipeline. The write is answered when the rule applies.
+RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
+
+# Of 4, capability says how many are built.
+FLAT = Array(0x800, 0x100, 4)
+# Near lines of the channel's sets. This and the next two count as they stand at the start.
+FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
+# First address of dedicated near memory.
+FLAT_DEDICATED_START = Register(0x008, page=Field(12, 40))
+# First address past dedicated near memory; none is where this is not above the first one.
+FLAT_DEDICATED_END = Register(0x010, page=Field(12, 40))
+# Which misses swap. May be written at any time: it applies from one decision on.
+FLAT_POLICY = Register(0x018, policy=Field(0, 2), n=Field(32, 32))
+# Commands to the channel's flat memory mode.
+FLAT_CONTROL = Register(0x020, start=Field(0, 1))
+# What it is doing.
+FLAT_STATUS = Register(0x028, started=Field(0, 1), ready=Field(1, 1))
+# Accesses that near memory had the line of; dedicated ones are not counted.
+FLAT_HITS = Register(0x040, value=Field(0, 64))
+# Accesses that near memory had not the line of.
+FLAT_MISSES = Register(0x048, value=Field(0, 64))
+# Misses that swap.
+FLAT_SWAPS = Register(0x050, value=Field(0, 64))
+# Reads of near memory that the accesses asked for.
+FLAT_NEAR_READS = Register(0x058, value=Field(0, 64))
+# Writes of near memory, likewise.
+FLAT_NEAR_WRITES = Register(0x060, value=Field(0, 64))
+# Reads of far memory, likewise.
+FLAT_FAR_READS = Register(0x068, value=Field(0, 64))
+# Writes of far memory, likewise.
+FLAT_FAR_WRITES = Register(0x070, value=Field(0, 64))
+# Of these four, what was served from a swap in flight.
+FLAT_FORWARDED = Register(0x078, value=Field(0, 64))
+# Reads and writes that near memory refused.
+FLAT_NEAR_ERRORS = Register(0x080, value=Field(0, 64))
+# Reads and writes that far memory refused.
+FLAT_FAR_ERRORS = Register(0x088, value=Field(0, 64))
+# Sets that are not swapped any more, because of such an error.
+FLAT_MARKED = Register(0x090, value=Field(0, 64))
+# Lines that near or far memory returned poisoned.
+FLAT_POISONED = Register(0x098, value=Field(0, 64))
+
+# Of 32, capability says how many are built.
+PIPELINE = Array(0x1000, 0x100, 32)
+# Events that updated a counter.
+PIPELINE_MATCHED = Register(0x000, value=Field(0, 64))
+# Events whose key has no table entry.
+PIPELINE_UNMAPPED = Register(0x008, value=Field(0, 64))
+# Events whose index is past the last counter.
+PIPELINE_OUT_OF_RANGE = Register(0x010, value=Field(0, 64))
+# Updates on which the predicate held.
+PIPELINE_NOTIFICATIONS = Register(0x018, value=Field(0, 64))
+# Telemetry lines returned with bad parity.
+PIPELINE_PARITY_ERRORS = Register(0x020, value=Field(0, 64))
+# The first counter on which the predicate held since the last acknowledge.
+PIPELINE_NOTIFICATION = Register(0x028, valid=Field(0, 1), channel=Field(8, 2), index=Field(32, 24))
+# Commands to the pipeline.
+PIPELINE_CONTROL = Register(0x030, clear=Field(0, 1))
+# What the pipeline is doing.
+PIPELINE_STATUS = Register(0x038, clearing=Field(0, 1))
+
+# Entry pipeline << table_log2 | key. Each write changes one entry, between two events.
+TABLE = Array(0x200000, 8, 262144)
+#
+TABLE_ENTRY = Register(0x000, base=Field(0, 24), mapped=Field(63, 1))

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TOML files that people write: read, taken apart, and what is wrong with them said in one line."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import MISSING, Bare, InputError
+
+U64 = (1 << 64) - 1
+
+
+def read_text(path: str | os.PathLike) -> str:
+    """The text of a TOML file. Raises InputError, whatever is at `path`."""
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as e:
+        why = Bare(getattr(e, "strerror", None) or str(e))
+        raise InputError(path, "file", "content", why, "a TOML file that can be read") from e
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        value = Bare(f"byte 0x{data[e.start]:02x}")
+        raise InputError(path, f"line {line}", "text", value, "UTF-8 text") from e
+
+
+def parse_toml(text: str, file: object) -> dict[str, Any]:
+    """The top level of a TOML text. `file` is what errors call it. Raises InputError."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as e:
+        # tomllib ends its messages so; an integer too long to convert, or nesting too deep, not.
+        message, at = str(e), re.search(r" \(at line (\d+), column (\d+)\)$", str(e))
+        place = f"line {at[1]}, column {at[2]}" if at else "file"
+        why = Bare("wrong: " + (message[: at.start()] if at else message))
+        raise InputError(file, place, "TOML", why, "valid TOML") from e
+
+
+_HEX = re.compile(r"0[xX][0-9a-fA-F]+(_[0-9a-fA-F]+)*")
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number: a TOML integer, or a hex string, since TOML stops at 2^63."""
+    if isinstance(value, str) and _HEX.fullmatch(value):
+        return int(value, 16)
+    return value if type(value) is int else None
+
+
+class Table:
+    """A TOML table being read, which knows how to say what is wrong with it."""
+
+    def __init__(self, file: object, place: str, content: Any, line: Any = None, path: str = ""):
+        self.file, self.place, self.content, self.line, self.path = file, place, content, line, path
+
+    def wrong(self, key: str, allowed: str, value: Any = None) -> InputError:
+        field = f"{self.path}.{key}" if self.path else key
+        line = self.line(field) if self.line else ""
+        if value is None:
+            value = self.content.get(key, MISSING)
+        return InputError(self.file, self.place + line, field, value, allowed)
+
+    def only(self, *required: str, optional: tuple[str, ...] = ()) -> None:
+        """Check the keys: these and no others."""
+        known = (*required, *optional)
+        for key in self.content:
+            if key not in known:
+                raise self.wrong(key, "only the keys " + ", ".join(known))
+        for key in required:
+            if key not in self.content:
+                raise self.wrong(key, "must give " + ", ".join(required))
+
+    def table(self, key: str) -> Table | None:
+        """A table within this one; None if it is not there."""
+        content = self.content.get(key)
+        if key in self.content and not isinstance(content, dict):
+            raise self.wrong(key, "a table { key = value, ... }")
+        if content is None:
+            return None
+        return Table(self.file, self.place, content, self.line, key)
+
+    def choice(self, key: str, names: tuple[str, ...]) -> str:
+        value = self.content[key]
+        if not isinstance(value, str) or value not in names:
+            raise self.wrong(key, ", ".join(names))
+        return value
+
+    def number(self, key: str, most: int = U64, also: str = "", least: int = 0) -> int:
+        value = whole_number(self.content.get(key))
+        if value is None or not least <= value <= most:
+            top = str(most) if most < 1 << 20 else hex(most)
+            allowed = f"a whole number of {least} to {top}"
+            if most == U64:
+                allowed += " or a string of hex"
+            raise self.wrong(key, f"{allowed}, or {also}" if also else allowed)
+        return value
+
+    def byte_range(self, key: str, geometry: Geometry, step: int = 1) -> tuple[int, int]:
+        """Device byte addresses [start, end], the end exclusive, both multiples of `step`."""
+        last = geometry.device_bytes
+        value = self.content[key]
+        ends = [whole_number(v) for v in value] if isinstance(value, list) else []
+        inside = len(ends) == 2 and None not in ends and 0 <= ends[0] < ends[1] <= last
+        if inside and not any(end % step for end in ends):
+            return ends[0], ends[1]
+        steps = f", multiples of {step}" if step > 1 else ""
+        size = f"{last:#x} ({geometry.device_gib} GiB)"
+        raise self.wrong(key, f"[start, end] with 0 <= start < end <= {size}{steps}")

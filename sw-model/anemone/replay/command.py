@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of `anemone replay`. Heavy imports wait until it runs, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import oneline
+from anemone.terminal import (
+    SIZES,
+    Backend,
+    number,
+    print_json,
+    print_table,
+    printing,
+    progress,
+    size_option,
+)
+
+if TYPE_CHECKING:
+    from anemone.replay.result import Result
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+
+_EXAMPLE = """
+**Example.** Count the accesses to each 2 MiB page, and see the counters:
+
+    $ cat hot.toml
+    [[rule]]
+    name = "hotness"
+    type = "RW"                                 # R, W or RW
+    range = [0x0, 0x4_0000_0000]                # bytes; the end is exclusive
+    primary = { mask = "0xFFFFFFFFFFFFFFFF", shift = 21 }
+    update = { op = "add", operand = 1 }
+    map = "identity"                            # page i has counter i
+
+    $ printf 'addr,write\\n0x200000,1\\n0x200040,0\\n' > two.csv
+
+    $ anemone replay --rules hot.toml --trace two.csv --engine model --out hot
+
+DIR then has states.parquet (counters at the end), reads.parquet (what the periodic reads of
+`read_every` returned) and report.json. docs/rules.md describes every field of a rule.
+
+Bad input is one line on stderr and exit status 2, and DIR is as it was.
+"""
+
+
+@app.callback(invoke_without_command=True, epilog=_EXAMPLE, subcommand_metavar="")
+def command(
+    rules: Annotated[Path, typer.Option(help="Rules, TOML.", metavar="RULES.toml")],
+    trace: Annotated[Path, typer.Option(help="Accesses, CSV or Parquet.", metavar="TRACE")],
+    engine: Annotated[Backend, typer.Option(help="The Verilated RTL, or the golden model.")],
+    out: Annotated[str, typer.Option(help="Folder for the results.", metavar="DIR")],
+    channels: Annotated[str, size_option("Memory channels: 1, 2 or 4.")] = str(SIZES.channels),
+    pipelines: Annotated[str, size_option("Rules at once.")] = str(SIZES.pipelines),
+    states: Annotated[str, size_option("64-bit states a channel of a rule.")] = str(SIZES.states),
+    table: Annotated[str, size_option("Entries of a translation table.")] = str(SIZES.table),
+    device_gib: Annotated[str, size_option("The device's memory, GiB.")] = str(SIZES.device_gib),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print report.json instead of a table.")
+    ] = False,
+) -> None:
+    """Replay a trace through telemetry rules and write every counter.
+
+    Both engines write the same bytes, but for cycles and speed in report.json.
+    """
+    geometry = Geometry(*map(number, (channels, pipelines, states, table, device_gib)))
+    from anemone.io.outputs import check_out
+    from anemone.replay import replay
+    from anemone.replay import result as results
+    from anemone.telemetry.rules import load_rules, truncated_operands
+    from anemone.trace import read_trace
+
+    loaded = load_rules(rules, geometry)
+    check_out(out, results.FILES)
+    accesses = read_trace(trace, geometry)
+    # Not before all input was read: what is wrong with it is to be the one line on stderr.
+    for warning in truncated_operands(loaded):
+        print(f"anemone: {oneline(str(rules), 400)}: {warning}", file=sys.stderr)
+    with progress(f"{oneline(trace.name)} on {engine.value}") as step:
+        done = replay(loaded, accesses, geometry, engine.value, step)
+    results.write(done, out)
+    with printing():
+        if as_json:
+            print_json(done.report)
+        else:
+            _table(done, out)
+
+
+def _table(result: Result, out: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("rule", title=f"{result.events:,} events")
+    for name in ("matched", "unmapped", "out of range", "notifications"):
+        table.add_column(name, justify="right")
+    for c in result.counters:
+        counts = (c.matched, c.unmapped, c.out_of_range, c.notifications)
+        table.add_row(Text(c.name), *(f"{n:,}" for n in counts))
+    print_table(table, result.report["events_per_second"], "events", result.cycles, out)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a replay gives, whichever backend ran it, and how it is written so that equal is equal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from anemone.io.outputs import ROW_GROUP, parquet_writer, write_files, write_json
+
+FILES = ("states.parquet", "reads.parquet", "report.json")
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What a pipeline counted (events): see docs/golden-model.md for each."""
+
+    name: str
+    matched: int = 0
+    unmapped: int = 0
+    out_of_range: int = 0
+    notifications: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Non-zero counters at the end, one a row.
+
+    rule: uint16, position of the rule in the rule file. index: uint64, counter within the
+    channel. channel: uint8. value: uint64.
+    """
+
+    rule: np.ndarray
+    index: np.ndarray
+    channel: np.ndarray
+    value: np.ndarray
+
+    def __post_init__(self) -> None:
+        _settle(self)
+
+    def __len__(self) -> int:
+        return len(self.rule)
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """Non-zero counters that the periodic reads returned, one a row: the value before the effect.
+
+    As States, and event: uint64, the number of events of the trace that came before the read.
+    """
+
+    rule: np.ndarray
+    event: np.ndarray
+    index: np.ndarray
+    channel: np.ndarray
+    value: np.ndarray
+
+    def __post_init__(self) -> None:
+        _settle(self)
+
+    def __len__(self) -> int:
+        return len(self.rule)
+
+
+_TYPES = {
+    "rule": np.uint16, "event": np.uint64, "index": np.uint64,
+    "channel": np.uint8, "value": np.uint64,
+}  # fmt: skip
+
+
+def _settle(rows: States | Reads) -> None:
+    """Give each column its type, and the rows their order: rule, event, index, channel."""
+    columns = {}
+    for f in fields(rows):
+        columns[f.name] = np.ascontiguousarray(getattr(rows, f.name), dtype=_TYPES[f.name])
+    if len({c.shape for c in columns.values()}) != 1 or columns["rule"].ndim != 1:
+        raise ValueError("columns of a result differ in length")
+    order = ("rule", "event", "index", "channel")
+    keys = [columns[name] for name in order if name in columns]
+    if not _ascending(keys):
+        by = np.lexsort(keys[::-1])
+        columns = {name: column[by] for name, column in columns.items()}
+    for name, column in columns.items():
+        object.__setattr__(rows, name, column)
+
+
+def _ascending(keys: list[np.ndarray]) -> bool:
+    """Whether the rows are already in order (the model's are; sorting would triple the memory)."""
+    for at in range(0, max(len(keys[0]) - 1, 0), ROW_GROUP):
+        tied = np.ones(min(ROW_GROUP, len(keys[0]) - 1 - at), bool)
+        for key in keys:
+            a, b = key[at : at + len(tied)], key[at + 1 : at + 1 + len(tied)]
+            if np.any(tied & (a > b)):
+                return False
+            tied &= a == b
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A replay's outcome.
+
+    states, reads: as above, in canonical order whatever order they were given in.
+    counters: one a rule, in the order of the rule file.
+    events: rows of the trace. cycles: clock cycles the RTL took; 0 for the model, which has none.
+    seconds: wall-clock time of the replay alone, without building, reading or writing.
+    """
+
+    states: States
+    reads: Reads
+    counters: Sequence[Counters]
+    events: int
+    cycles: int
+    seconds: float
+
+    @property
+    def report(self) -> dict:
+        """The contents of report.json."""
+        rules = [asdict(c) for c in self.counters]
+        speed = round(self.events / self.seconds, 1) if self.seconds > 0 else 0.0
+        return {
+            "events": self.events,
+            "rules": rules,
+            "cycles": self.cycles,
+            "events_per_second": speed,
+        }
+
+
+def no_reads() -> Reads:
+    """Reads of a replay in which no rule has read_every."""
+    empty = np.empty(0)
+    return Reads(empty, empty, empty, empty, empty)
+
+
+def differences(a: Result, b: Result) -> list[str]:
+    """Where two replays of one trace differ, in words; empty when they are equal.
+
+    Cycles and speed may differ. At most a handful of lines: the first difference of each kind.
+    """
+    said = []
+    if a.events != b.events:
+        said.append(f"events: {a.events} and {b.events}")
+    if len(a.counters) != len(b.counters):
+        said.append(f"rules: {len(a.counters)} and {len(b.counters)}")
+    pairs = zip(a.counters, b.counters, strict=False)
+    said += [f"counters: {x} and {y}" for x, y in pairs if x != y]
+    for kind in ("states", "reads"):
+        x, y = getattr(a, kind), getattr(b, kind)
+        names = [f.name for f in fields(x)]
+        n = min(len(x), len(y))
+        unlike = np.zeros(n, bool)
+        for name in names:
+            unlike |= getattr(x, name)[:n] != getattr(y, name)[:n]
+        first = int(np.argmax(unlike)) if unlike.any() else n
+        if len(x) != len(y):
+            said.append(f"{kind}: {len(x)} and {len(y)} non-zero values")
+        if first < max(len(x), len(y)):
+            rows = [
+                {k: int(getattr(r, k)[first]) for k in names} if first < len(r) else "no row"
+                for r in (x, y)
+            ]
+            said.append(f"{kind}: row {first + 1}: {rows[0]} and {rows[1]}")
+    return said
+
+
+def write(result: Result, out: str | os.PathLike) -> None:
+    """Write states.parquet, reads.parquet and report.json into the folder `out`.
+
+    All at once (anemone.io.outputs). Raises InputError if `out` cannot be written.
+    """
+    write_files(
+        out,
+        {
+            "states.parquet": lambda path: _write_rows(path, result, result.states),
+            "reads.parquet": lambda path: _write_rows(path, result, result.reads),
+            "report.json": lambda path: write_json(path, result.report),
+        },
+    )
+
+
+def _write_rows(path: Path, result: Result, rows: States | Reads) -> None:
+    """One Parquet file, the rule as text; a row group at a time to bound memory."""
+    import pyarrow as pa
+
+    names = pa.array([c.name for c in result.counters], pa.string())
+    columns = [f.name for f in fields(rows)]
+    types = {"rule": pa.string(), "channel": pa.uint8()}
+    schema = pa.schema([(name, types.get(name, pa.uint64())) for name in columns])
+    with parquet_writer(path, schema, ["rule", "channel"]) as writer:
+        for at in range(0, len(rows), ROW_GROUP):
+            part = {c: getattr(rows, c)[at : at + ROW_GROUP] for c in columns}
+            rule = names.take(pa.array(part.pop("rule")))
+            rest = [pa.array(part[c], schema.field(c).type) for c in columns[1:]]
+            writer.write_table(pa.table([rule, *rest], schema=schema), row_group_size=ROW_GROUP)

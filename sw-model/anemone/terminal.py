@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands share at the terminal: options, progress, tables, JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import OutputError, oneline
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from anemone.replay import Progress
+
+
+class Backend(StrEnum):
+    """What `--engine` chooses: the Verilated RTL, or the golden model."""
+
+    rtl = "rtl"
+    model = "model"
+
+
+SIZES = Geometry()
+
+
+def size_option(text: str) -> Any:
+    """An option that Geometry checks, so that its name, value and what is allowed are one line."""
+    return typer.Option(help=text, metavar="N")
+
+
+def number(size: str) -> Any:
+    """A size as a number; anything else as it is, for Geometry to refuse."""
+    try:
+        return int(size)
+    except ValueError:
+        return size
+
+
+def print_json(report: dict) -> None:
+    # Escaped unless stdout can show it: JSON is the same either way.
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(report, indent=2, ensure_ascii=ascii_only))
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """What is printed in here reaches stdout, or OutputError says why not."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name's letters need not be known
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as e:
+        # Or else Python tries again at exit, and complains in its own way.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OutputError(f"stdout: {e.strerror}") from e
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Progress | None]:
+    """A bar on stderr while something runs, if a person is looking."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Bar(console=console, transient=True) as bar:
+        task = bar.add_task(title.replace("[", r"\["), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def print_table(table: Table, speed: float, what: str, cycles: int, out: str) -> None:
+    """A table of results, how fast they came and where they are."""
+    from rich.console import Console
+
+    console = Console()
+    console.print(table)
+    said = f"{speed:,.0f} {what}/s" + (f" in {cycles:,} cycles" if cycles else "")
+    console.print(
+        f"{said}; results in {oneline(out, 400)}", markup=False, highlight=False, soft_wrap=True
+    )

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The master above a channel: offers what a source gives it, and takes answers when it likes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from tests.bench.pins import ADDRESS, READ, RESPONSE, WRITE, Fields, Flag, reader
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import Request
+from tests.bench.scoreboards import UpstreamScoreboard
+from tests.bench.transfers import Source
+
+WAITING = 400  # beats of write data that may wait, at most
+
+
+class Master:
+    """Drives `prefix`; `source` makes the next read or write."""
+
+    def __init__(
+        self, dut: Any, prefix: str, rng: Random, scoreboard: UpstreamScoreboard, source: Source
+    ) -> None:
+        def pin(name: str) -> Any:
+            return getattr(dut, f"{prefix}{name}")
+
+        self.rng, self.scoreboard, self.source = rng, scoreboard, source
+        self.profile = StimulusProfile.quiet()
+        names = ("ar", "aw", "w")
+        self.valid = {name: Flag(pin(f"{name}valid")) for name in names}
+        self._ready = {name: reader(pin(f"{name}ready")) for name in names}
+        self._bits = {
+            "ar": Fields(dut, f"{prefix}ar", ADDRESS),
+            "aw": Fields(dut, f"{prefix}aw", ADDRESS),
+            "w": Fields(dut, f"{prefix}w", WRITE, text="data"),
+        }
+        self._answers = [
+            (
+                reader(pin("rvalid")),
+                Flag(pin("rready")),
+                Fields(dut, f"{prefix}r", READ, text="data"),
+            ),
+            (reader(pin("bvalid")), Flag(pin("bready")), Fields(dut, f"{prefix}b", RESPONSE)),
+        ]
+        self._held: dict[int, tuple[Any, ...]] = {}
+        self._offered: dict[str, Request] = {}
+        self._next_write: tuple[int, Request] | None = None  # the cycle its address is offered in
+        self._data: deque[tuple[tuple[Any, ...], Request, int]] = deque()
+        self.last_accept = 0
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is offered."""
+        return not (self._offered or self._data or self._next_write)
+
+    def step(self, t: int) -> None:
+        """Cycle t is over; what the next one shows."""
+        profile, scoreboard, valid = self.profile, self.scoreboard, self.valid
+        for name in ("ar", "aw"):
+            if valid[name].value and self._ready[name]():
+                if t == self.last_accept:
+                    scoreboard.fail(t, "two requests in one cycle")
+                self.last_accept = t
+                scoreboard.accept(t, self._offered.pop(name))
+        if valid["w"].value and self._ready["w"]():
+            scoreboard.write_data(t, *self._data.popleft())
+            valid["w"].set(0)
+        self._take(t, 0, profile.r, scoreboard.data)
+        self._take(t, 1, profile.b, scoreboard.response)
+        self._offer_read(profile)
+        self._offer_write(t, profile)
+        if self._data and not valid["w"].value and self.rng.random() < profile.w:
+            self._bits["w"].write(self._data[0][0])
+            valid["w"].set(1)
+
+    def _take(self, t: int, which: int, chance: float, tell: Callable[..., None]) -> None:
+        """R or B; what is offered must stay the same until it is taken."""
+        valid, ready, fields = self._answers[which]
+        if valid():
+            values = fields.read()
+            if self._held.get(which, values) != values:
+                self.scoreboard.fail(t, f"{'RB'[which]} changed while it waited")
+            self._held[which] = values
+            if ready.value:
+                del self._held[which]
+                tell(t, *values)
+        elif which in self._held:
+            self.scoreboard.fail(t, f"{'RB'[which]} was taken back")
+        ready.set(int(self.rng.random() < chance))
+
+    def _offer_read(self, profile: StimulusProfile) -> None:
+        if "ar" in self._offered:
+            return
+        request = self.source(False, profile) if self.rng.random() < profile.ar else None
+        if request:
+            self._offered["ar"] = request
+            self._bits["ar"].write(request.pins)
+        self.valid["ar"].set(int(request is not None))
+
+    def _offer_write(self, t: int, profile: StimulusProfile) -> None:
+        if "aw" in self._offered:
+            return
+        self.valid["aw"].set(0)
+        if self._next_write is None:
+            if len(self._data) > WAITING or self.rng.random() >= profile.aw:
+                return
+            if (request := self.source(True, profile)) is None:
+                return
+            late = self.rng.randrange(1, 20) if self.rng.random() < profile.ahead else 0
+            self._next_write = t + late, request
+            last = request.len
+            for k, (addr, (data, strobe, user)) in enumerate(
+                zip(request.beats(), request.data, strict=True)
+            ):
+                self._data.append(((data, strobe, int(k == last), user), request, addr))
+        at, request = self._next_write
+        if at <= t:
+            self._next_write = None
+            self._offered["aw"] = request
+            self._bits["aw"].write(request.pins)
+            self.valid["aw"].set(1)

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory below a channel: any latency, any order between ids, errors, poison, back-pressure.
+
+With `habits` it does as the board's memory controller does (design.md, Agilex): it does not look at
+rready, it loses a read that it takes together with a write, and its readys move together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from random import Random
+from typing import Any
+
+from tests.bench.pins import ADDRESS, READ, RESPONSE, WRITE, Fields, Flag, reader
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import DECERR, OKAY, SLVERR, Request
+from tests.bench.scoreboards import DownstreamScoreboard
+from tests.bench.store import Store, bits
+
+
+class Memory:
+    """A slave on `prefix`; `scoreboard`, if given, is told all that happens.
+
+    A memory that stores more beside a line names the pins in BESIDE, and has `beside` and
+    `put_beside`.
+    """
+
+    BESIDE: tuple[str, ...] = ()
+    stores_refused = True  # of writes
+
+    def __init__(
+        self,
+        dut: Any,
+        prefix: str,
+        rng: Random,
+        scoreboard: DownstreamScoreboard | None,
+        habits: bool = False,
+    ) -> None:
+        def pin(name: str) -> Any:
+            return getattr(dut, f"{prefix}{name}")
+
+        self.rng, self.scoreboard, self.habits = rng, scoreboard, habits
+        self.profile = StimulusProfile()
+        self.store = Store()
+        self._valid = {name: reader(pin(f"{name}valid")) for name in ("ar", "aw", "w")}
+        self._r_ready, self._b_ready = reader(pin("rready")), reader(pin("bready"))
+        self._bits = {
+            "ar": Fields(dut, f"{prefix}ar", ADDRESS),
+            "aw": Fields(dut, f"{prefix}aw", ADDRESS),
+            "w": Fields(dut, f"{prefix}w", WRITE + self.BESIDE, text="data"),
+        }
+        self.ready = {name: Flag(pin(f"{name}ready")) for name in ("ar", "aw", "w")}
+        self.r, self.b = Flag(pin("rvalid")), Flag(pin("bvalid"))
+        self._r_bits = Fields(dut, f"{prefix}r", READ + self.BESIDE, text="data")
+        self._b_bits = Fields(dut, f"{prefix}b", RESPONSE)
+        # A ready may depend on an id that is not valid: the same one after every reset.
+        self._r_bits.write((0, bits(0), 0, 0, 0, *(0 for _ in self.BESIDE)))
+        self._held: dict[str, tuple[Any, ...]] = {}
+        self.lost_reads = self.lost_beats = 0
+        self._reads: defaultdict[int, deque[tuple[int, deque[Any]]]] = defaultdict(deque)
+        self._read_ids: list[int] = []
+        self._answers: defaultdict[int, deque[tuple[int, int]]] = defaultdict(deque)
+        self._answer_ids: list[int] = []
+        self._writes: deque[tuple[int, deque[int], int]] = deque()
+        self._data: deque[tuple[Any, ...]] = deque()
+        self._burst: int | None = None  # the id whose read is being answered
+        self._resp = OKAY  # of the write whose data arrive
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is under way."""
+        return not (
+            self._read_ids or self._answer_ids or self._writes or self.r.value or self.b.value
+        )
+
+    def step(self, t: int) -> None:
+        """Cycle t is over; what the next one shows."""
+        taken = {name: self._seen(t, name) for name in ("ar", "aw", "w")}
+        if taken["ar"] and taken["aw"] and self.habits:
+            self.lost_reads += 1
+        elif taken["ar"]:
+            self._read(t, taken["ar"])
+        if taken["aw"]:
+            self._write(t, taken["aw"])
+        if taken["w"]:
+            if self.scoreboard:
+                self.scoreboard.data_below(t, taken["w"])
+            self._data.append(taken["w"])
+        while self._data and self._writes:
+            self._store(t)
+        chance, profile = self.rng.random, self.profile
+        if self.habits:
+            now = int(chance() < profile.ar_ready)
+            for flag in self.ready.values():
+                flag.set(now)
+        else:
+            self.ready["ar"].set(int(chance() < profile.ar_ready))
+            self.ready["aw"].set(int(chance() < profile.aw_ready))
+            self.ready["w"].set(int(chance() < profile.w_ready))
+        self._answer_reads(t, chance() < profile.answer)
+        self._answer_writes(t, chance() < profile.answer)
+
+    def refuses(self, write: bool) -> bool:
+        """The beat is answered with an error."""
+        return self.rng.random() < self.profile.errors
+
+    def beside(self, line: int) -> tuple[int, ...]:
+        """What is stored beside a line, by pin."""
+        return ()
+
+    def put_beside(self, line: int, *values: int) -> None:
+        """A line was written with these."""
+
+    def _seen(self, t: int, name: str) -> tuple[Any, ...] | None:
+        """What a channel handed over; what it offers must stay the same until then."""
+        if not self._valid[name]():
+            if name in self._held:
+                raise AssertionError(f"cycle {t}: {name}valid was taken back")
+            return None
+        if not (ready := self.ready[name].value) and name in self._held:
+            return None
+        values = self._bits[name].read()
+        if self._held.get(name, values) != values:
+            raise AssertionError(f"cycle {t}: {name} changed while it waited")
+        if ready:
+            self._held.pop(name, None)
+            return values
+        self._held[name] = values
+        return None
+
+    # --- requests ---
+
+    def _read(self, t: int, pins: tuple[int, ...]) -> None:
+        if self.scoreboard:
+            self.scoreboard.request_below(t, False, pins)
+        request = Request(False, *pins)
+        profile, chance = self.profile, self.rng.random
+        beats: deque[Any] = deque()
+        for k, addr in enumerate(request.beats()):
+            data, poison = self.store.read(addr >> 6)
+            resp = self.rng.choice((SLVERR, DECERR)) if self.refuses(False) else OKAY
+            bad = int(poison or chance() < profile.poison)
+            last = int(k == request.len)
+            beats.append((request.id, bits(data), resp, last, bad, *self.beside(addr >> 6)))
+        if request.id not in self._read_ids:
+            self._read_ids.append(request.id)
+        self._reads[request.id].append((t + self.rng.randint(1, profile.latency), beats))
+
+    def _write(self, t: int, pins: tuple[int, ...]) -> None:
+        if self.scoreboard:
+            self.scoreboard.request_below(t, True, pins)
+        request = Request(True, *pins)
+        self._writes.append((request.id, deque(request.beats()), request.len))
+
+    def _store(self, t: int) -> None:
+        """A beat of the oldest write."""
+        id, beats, _ = self._writes[0]
+        data, strobe, last, user, *beside = self._data.popleft()
+        line = beats.popleft() >> 6
+        refused = not beats and self.refuses(True)
+        if not refused or self.stores_refused:
+            self.store.write(line, data, strobe, user)
+            self.put_beside(line, *beside)
+        assert last == (not beats), f"cycle {t}: wlast is {last}"
+        if not beats:
+            self._writes.popleft()
+            resp = self.rng.choice((SLVERR, DECERR)) if refused else OKAY
+            if id not in self._answer_ids:
+                self._answer_ids.append(id)
+            self._answers[id].append((t + self.rng.randint(1, self.profile.latency), resp))
+
+    # --- answers ---
+
+    def _answer_reads(self, t: int, may: bool) -> None:
+        if self.r.value and not self._r_ready():
+            if not self.habits:
+                return
+            self.lost_beats += 1
+        ids = self._read_ids
+        if not may or not ids:
+            self.r.set(0)
+            return
+        # Amid a burst mostly the next beat of it, or one of another id.
+        chosen = self._burst
+        if chosen is None or self.rng.random() < 0.1:
+            chosen = ids[self.rng.randrange(len(ids))]
+            for other in ids:
+                if self._reads[chosen][0][0] <= t:
+                    break
+                chosen = other
+        ready, beats = self._reads[chosen][0]
+        if ready > t:
+            self.r.set(0)
+            return
+        beat = beats.popleft()
+        self._burst = chosen if beats else None
+        if not beats:
+            self._reads[chosen].popleft()
+            if not self._reads[chosen]:
+                ids.remove(chosen)
+        if self.scoreboard:
+            self.scoreboard.from_memory[chosen].append(beat[1:])
+        self._r_bits.write(beat)
+        self.r.set(1)
+
+    def _answer_writes(self, t: int, may: bool) -> None:
+        if self.b.value and not self._b_ready():
+            return
+        ids = self._answer_ids
+        if may and ids:
+            chosen = ids[self.rng.randrange(len(ids))]
+            ready, resp = self._answers[chosen][0]
+            if ready <= t:
+                self._answers[chosen].popleft()
+                if not self._answers[chosen]:
+                    ids.remove(chosen)
+                if self.scoreboard:
+                    self.scoreboard.acknowledged[chosen].append(resp)
+                self._b_bits.write((chosen, resp))
+                self.b.set(1)
+                return
+        self.b.set(0)

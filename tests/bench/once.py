@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What simulations leave behind for the tests that ask for it: played once, looked at by many."""
+
+from __future__ import annotations
+
+import ast
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from anemone.io.build_cache import locked
+
+
+def played_once(folder: Path, run: str, play: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What `play` reports into `folder`: called once in a test run, whoever asks for it."""
+    done = folder / "done.json"
+    with locked(folder):
+        if done.is_file() and (saved := json.loads(done.read_text()))["run"] == run:
+            assert "error" not in saved, saved["error"]
+            return saved["report"]
+        try:
+            report = play()
+        except AssertionError as error:
+            done.write_text(json.dumps({"run": run, "error": str(error)}))
+            raise
+        done.write_text(json.dumps({"run": run, "report": report}))
+        return report
+
+
+def cocotb_tests(module: Path) -> list[str]:
+    """The names of the cocotb tests in a module."""
+    tree = ast.parse(module.read_text())
+    tests = [node for node in tree.body if isinstance(node, ast.AsyncFunctionDef)]
+    return [node.name for node in tests if node.decorator_list]
+
+
+def verdicts(folder: Path, names: list[str], play: Callable[[], None]) -> dict[str, str]:
+    """By test of a module that `play` runs in `folder`: nothing, or what went wrong."""
+    wrong = ""
+    try:
+        play()
+    except AssertionError as error:
+        wrong = str(error)
+    found = {}
+    if (folder / "results.xml").is_file():
+        for case in ET.parse(folder / "results.xml").iter("testcase"):
+            failed = case.find("failure") is not None or case.find("error") is not None
+            found[case.get("name", "").rpartition(".")[2]] = wrong if failed else ""
+    return {name: found.get(name, wrong or "the simulation did not run it") for name in names}

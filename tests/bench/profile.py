@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How busy the two sides of a channel are: probabilities for each cycle, redrawn for each phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+OFTEN = (1.0, 1.0, 1.0, 0.9, 0.6, 0.25)
+
+
+@dataclass(slots=True)
+class StimulusProfile:
+    """Chances, a cycle: that a master offers (ar, aw, w) or takes (r, b), that a memory takes (its
+    readys) or may answer. latency: of memory in cycles, at most. errors, poison: of a beat.
+    telemetry: share of reads that go to the telemetry region; bursts: share of longer transfers;
+    odd: of what the region refuses. ids: different ones. ahead: share of writes whose data come
+    before their address.
+    """
+
+    ar: float = 1.0
+    aw: float = 1.0
+    w: float = 1.0
+    r: float = 1.0
+    b: float = 1.0
+    ar_ready: float = 1.0
+    aw_ready: float = 1.0
+    w_ready: float = 1.0
+    answer: float = 1.0
+    latency: int = 20
+    errors: float = 0.0
+    poison: float = 0.0
+    telemetry: float = 0.3
+    bursts: float = 0.1
+    odd: float = 0.02
+    ids: int = 16
+    ahead: float = 0.1
+
+    @classmethod
+    def random(cls, rng: Random) -> StimulusProfile:
+        """The profile of a phase."""
+        wild = rng.random() < 0.5
+        offers = (0.0, 1.0, 1.0, 0.8, 0.5, 0.5, 0.2, 0.05)
+        takes = OFTEN if wild else (1.0,)
+        return cls(
+            *(rng.choice(offers), rng.choice(offers), rng.choice(OFTEN)),
+            *(rng.choice(takes) for _ in range(6)),
+            latency=rng.choice((1, 4, 20, 20, 60, 200)),
+            errors=rng.choice((0.0, 0.01, 0.1)),
+            poison=rng.choice((0.0, 0.01, 0.1)),
+            telemetry=rng.choice((0.0, 0.1, 0.3, 0.5, 0.9, 1.0)),
+            bursts=rng.choice((0.0, 0.0, 0.05, 0.3)),
+            odd=rng.choice((0.0, 0.01, 0.05, 0.2)),
+            ids=rng.choice((1, 2, 4, 16)),
+        )
+
+    @classmethod
+    def quiet(cls) -> StimulusProfile:
+        """Nothing new; what is under way ends."""
+        return cls(ar=0.0, aw=0.0)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine's ports by hand, a cycle at a time, for tests whose expectations are plain numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anemone.hardware.geometry import WORDS_PER_LINE
+from anemone.telemetry.rules import Rule
+from tests.engine.bench.driver import Driver
+from tests.engine.bench.script import Event, Read, registers
+from tests.engine.bench.sizes import Size
+
+PATIENCE = 2000  # cycles until an answer is overdue
+
+
+@dataclass
+class Seen:
+    """A line that came back: in which cycle and on which channel."""
+
+    cycle: int
+    channel: int
+    words: list[int]
+    poison: bool
+
+
+class DirectedDriver:
+    """Drives an engine; `cycle` counts, `lines` collects what comes back."""
+
+    def __init__(self, dut: Any, size: Size) -> None:
+        self.dut, self.size = dut, size
+        self.driver = Driver(dut, size)
+        self.cycle = 0
+        self.lines: list[Seen] = []
+        self._reads: dict[int, Read] = {}
+
+    async def start(self) -> None:
+        """Reset, and wait until nothing is being cleared."""
+        self.driver.start()
+        await self.reset()
+        await self.cleared()
+
+    async def reset(self) -> None:
+        """Two cycles of reset, with every valid low."""
+        self._reads.clear()
+        ports = ["rule", "table", "clear"]
+        ports += [f"{port}_{c}" for port in ("events", "reads") for c in range(self.size.channels)]
+        self.driver.set(**{f"{port}_valid": 0 for port in ports})
+        for _ in range(2):
+            await self.tick(reset=1)
+        self.driver.set(reset=0)
+
+    async def cleared(self) -> None:
+        """Wait for the end of every clear, however many cycles that takes."""
+        await self.tick()
+        pipelines = range(self.size.pipelines)
+        while any(self.get(f"status_{p}_clearing") for p in pipelines):
+            await self.tick()
+
+    def get(self, name: str) -> int:
+        """An output in the cycle that was ticked last."""
+        return self.driver.get(name)
+
+    async def tick(
+        self,
+        events: dict[int, Event | int] | None = None,
+        reads: dict[int, Read] | None = None,
+        **inputs: int,
+    ) -> None:
+        """One cycle. events: by channel, an address or (address, write); other inputs: for this
+        cycle alone. reads: by channel, offered from now on until accepted.
+        """
+        values = dict(inputs)
+        for c, event in (events or {}).items():
+            address, write = event if isinstance(event, tuple) else (event, 0)
+            values |= {f"events_{c}_valid": 1, f"events_{c}_bits_address": address}
+            values |= {f"events_{c}_bits_write": write}
+        self._reads |= reads or {}
+        for c, read in self._reads.items():
+            bits = {"pipeline": read.pipeline, "line": read.line or 0, "effect": int(read.effect)}
+            values |= {f"reads_{c}_bits_{name}": value for name, value in bits.items()}
+            values[f"reads_{c}_valid"] = 1
+        self.driver.set(**values)
+        await self.driver.edge
+        for c in range(self.size.channels):
+            if self.get(f"lines_{c}_valid"):
+                words = [self.get(f"lines_{c}_bits_words_{k}") for k in range(WORDS_PER_LINE)]
+                poison = bool(self.get(f"lines_{c}_bits_poison"))
+                self.lines.append(Seen(self.cycle, c, words, poison))
+        for c in [c for c in self._reads if self.get(f"reads_{c}_ready")]:
+            self._reads.pop(c)
+        names = [name for name in values if name.endswith("valid") or name in inputs]
+        self.driver.set(**dict.fromkeys(names, 0))
+        self.cycle += 1
+
+    async def wait(self, cycles: int) -> None:
+        """Cycles in which nothing new is offered."""
+        for _ in range(cycles):
+            await self.tick()
+
+    async def rule(self, p: int, rule: Rule, enable: bool = True) -> int:
+        """Load a rule; the cycles from its offer to its ready."""
+        fields = {f"rule_bits_rule_{k}": v for k, v in registers(rule, enable, self.size).items()}
+        for cycles in range(PATIENCE):
+            await self.tick(rule_valid=1, rule_bits_pipeline=p, **fields)
+            if self.get("rule_ready"):
+                return cycles
+        raise AssertionError("the rule is not taken")
+
+    async def table(self, p: int, *pairs: tuple[int, int]) -> None:
+        """Map keys to base indexes."""
+        for key, base in pairs:
+            bits = {"pipeline": p, "key": key, "base": base, "mapped": 1}
+            await self.tick(table_valid=1, **{f"table_bits_{k}": v for k, v in bits.items()})
+            assert self.get("table_ready")
+
+    async def read(self, c: int, p: int, line: int, effect: bool = False) -> Seen:
+        """Read a line and wait for it; nothing else may be on its way on the channel."""
+        before = len(self.lines)
+        await self.tick(reads={c: Read(0, p, line, effect)})
+        for _ in range(PATIENCE):
+            for seen in self.lines[before:]:
+                if seen.channel == c:
+                    return seen
+            await self.tick()
+        raise AssertionError("the line does not come")
+
+    def status(self, p: int) -> dict[str, int]:
+        """A pipeline's counters."""
+        names = ("matched", "unmapped", "outOfRange", "notifications", "parityErrors")
+        return {name: self.get(f"status_{p}_{name}") for name in names}
+
+
+def memories(dut: Any, pipeline: int, channel: int) -> list[Any]:
+    """The eight state memories of a pipeline on a channel, words 0 to 7 of a line."""
+    found: list[Any] = []
+
+    def search(scope: Any) -> None:
+        for name in (f"bank_{k}" for k in range(WORDS_PER_LINE)):
+            if (bank := getattr(scope, name, None)) is not None:
+                found.append(bank.memory_ext.Memory)
+        if not found:
+            for child in scope:
+                if not child._name.startswith("Memory"):
+                    search(child)
+
+    lanes = sorted(
+        (len(child._name), child._name) for child in getattr(dut, f"pipeline_{pipeline}")
+    )
+    search(getattr(getattr(dut, f"pipeline_{pipeline}"), lanes[channel][1]))
+    assert len(found) == WORDS_PER_LINE, found
+    return found

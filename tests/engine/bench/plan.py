@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan: what to drive in each cycle of a script and what must be seen. Times are cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Latencies, found out by `driver.calibrate`; only `read` is promised.
+
+    rule: from the cycle a rule applies from to its ready. read: from acceptance to line. matched,
+    notifications, latch: from an event's slot to the first cycle the counter or latch shows it.
+    """
+
+    rule: int
+    read: int
+    matched: int
+    notifications: int
+    latch: int
+
+
+@dataclass(slots=True)
+class Line:
+    """An expected line; `either`: a clear met it on its way, so a word may be zero instead."""
+
+    at: int
+    channel: int
+    pipeline: int
+    words: list[int]
+    either: bool = False
+    poison: bool = False
+
+
+@dataclass
+class Plan:
+    """What to drive and what to expect; signals without their `io_`.
+
+    drives[cycle]: (signal, value) of what may change. strobes[cycle]: each channel's reads ready
+    and lines valid; rule ready, table ready; each pipeline's notified and clearing. None is not
+    compared. lines[cycle]; status[cycle]: (signal, value). events, reads: how many were accepted.
+    """
+
+    drives: list[list[tuple[str, int]]] = field(default_factory=list)
+    strobes: list[list[int | None]] = field(default_factory=list)
+    lines: dict[int, list[Line]] = field(default_factory=dict)
+    status: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    events: int = 0
+    reads: int = 0
+
+    def expect(self, line: Line) -> None:
+        """A line that was asked for."""
+        self.lines.setdefault(line.at, []).append(line)
+
+
+def strobe_signals(channels: int, pipelines: int) -> list[str]:
+    """The signals behind Plan.strobes, in its order."""
+    return [
+        *(f"{port}_{c}_{pin}" for c in range(channels) for port, pin in _CHANNEL),
+        "rule_ready",
+        "table_ready",
+        *(f"status_{p}_{pin}" for p in range(pipelines) for pin in ("notified", "clearing")),
+    ]
+
+
+_CHANNEL = (("reads", "ready"), ("lines", "valid"))

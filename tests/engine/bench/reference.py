@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the contract says must come out of the engine's ports, cycle by cycle.
+
+One pass over a script. Each channel has one order of events and reads, made by a small model of its
+slots; the golden model is told everything in that order. The slots follow the documentation of
+SlotArbiter and TelemetryEngine alone:
+
+- an event takes the slot of its cycle; a read is accepted in a cycle without an event;
+- a read with an update op as effect takes eight slots, and events wait behind it, in order; no read
+  is accepted before the last of them has its slot;
+- a table entry applies from the cycle on in which it is accepted; a rule from the first cycle on in
+  which it is offered, the one before it is done and no channel is amid an eight-slot read; no read
+  is accepted while it is waiting for that;
+- a predicate holds on good words alone, and nothing here flips a bit: bench/parity.py does;
+- a clear takes what is accepted in its cycle and before; what gets its slot before `clearing` ends
+  has no effect, and such lines are zero.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from random import Random
+
+from anemone.hardware.geometry import WORDS_PER_LINE
+from tests.engine.bench.coverage import Cover
+from tests.engine.bench.plan import Line, Plan, Timing
+from tests.engine.bench.probe import Probe
+from tests.engine.bench.rules import random_rule
+from tests.engine.bench.script import Event, Read, RuleWrite, Script, TableWrite, registers
+from tests.engine.bench.sizes import Size
+from tests.engine.bench.slots import Channel, cover_hit, cover_slot
+
+ZEROS = [0] * WORDS_PER_LINE
+
+
+class Reference:
+    """Makes the plan of one script, which starts with a reset.
+
+    rng: what the script leaves open. after_cut: the reset comes amid another script.
+    """
+
+    def __init__(
+        self,
+        size: Size,
+        timing: Timing,
+        cover: Cover,
+        script: Script,
+        rng: Random,
+        after_cut: bool = False,
+    ) -> None:
+        self.size, self.timing, self.cover = size, timing, cover
+        self.after_cut = after_cut
+        self.script, self.rng = script, rng
+        self.plan = Plan()
+        self.models = [Probe(size, cover) for _ in range(size.pipelines)]
+        self.channels = [Channel(c, script) for c in range(size.channels)]
+        self.clearing_from = [0] * size.pipelines
+        self.clearing_to = [script.reset + size.clear_cycles] * size.pipelines
+        self.tables, self.rules = deque(script.tables), deque(script.rules)
+        self.table: TableWrite | None = None  # on offer
+        self.table_pipeline = 0
+        self.rule: RuleWrite | None = None
+        self.rule_ready = -1  # when the rule that is taken up will be ready
+        self.clears = dict(script.clears)
+        self.acknowledges: dict[int, list[int]] = {}
+        for t, p in script.acknowledges:
+            self.acknowledges.setdefault(t, []).append(p)
+        self.samples = set(script.samples)
+        self.counts: list[list[tuple[int, int, int, int]]] = [[] for _ in self.models]
+        self.latches: list[list[tuple[int, int] | None]] = [[] for _ in self.models]
+        self.active = 0  # the last cycle in which something was under way
+        self.drives: list[tuple[str, int]] = []
+
+    def run(self) -> Plan:
+        """The whole script, and after it a snapshot of every line."""
+        t, snapshot, stop = 0, self.script.snapshot, None
+        self.cover["restart/traffic"] += self.after_cut
+        while t != stop:
+            if t == self.script.cycles:
+                self._close()
+                if not snapshot:
+                    break
+            settled = max(self.active + self.timing.latch + 4, *self.clearing_to)
+            if t > self.script.cycles and t > settled and stop is None:
+                if snapshot:
+                    snapshot = False
+                    self._snapshot(t)
+                else:
+                    stop = t + 1
+                    self.samples.add(t)
+            self._cycle(t)
+            t += 1
+        return self.plan
+
+    def _close(self) -> None:
+        """Nothing new from here on but what is on offer."""
+        self.tables.clear()
+        self.rules.clear()
+        for channel in self.channels:
+            channel.reads.clear()
+
+    def _snapshot(self, t: int) -> None:
+        for channel in self.channels:
+            for p in range(self.size.pipelines):
+                channel.reads += [Read(t, p, line, False) for line in range(self.size.lines)]
+
+    # --- one cycle ---
+
+    def _cycle(self, t: int) -> None:
+        running = t >= self.script.reset
+        drives = self.drives = [("reset", int(not running))]
+        if not running:
+            drives.append(("rule_valid", 0))
+        now = self.acknowledges.get(t, ())
+        for p, model in enumerate(self.models):
+            model.now = t
+            drives.append((f"acknowledge_{p}", int(p in now)))
+        # An acknowledge finds in the latch what had its slot so much earlier.
+        for p in self.acknowledges.get(t + self.timing.latch - 1, ()):
+            if self.models[p].notified is None:
+                self.cover["acknowledge/idle"] += 1
+            self.models[p].acknowledge()
+        strobes: list[int | None] = [None] * (2 * len(self.channels))
+        hold = self._rule(t) if running else False
+        table_ready = self._table(t, running)
+        for c, channel in enumerate(self.channels):
+            strobes[2 * c] = self._slot(t, channel, hold, running)
+            strobes[2 * c + 1] = int(bool(channel.lines) and channel.lines[0].at == t)
+            if strobes[2 * c + 1]:
+                channel.lines.popleft()
+        strobes += [int(t == self.rule_ready), table_ready]
+        if t == self.rule_ready:
+            self.rule = None
+        self._clear(t, running)
+        for p in range(len(self.models)):
+            strobes += self._status(t, p)
+        self.plan.strobes.append(strobes if t else [None] * len(strobes))
+        self.plan.drives.append(drives)
+
+    def _off(self, p: int, t: int) -> bool:
+        """Pipeline p is being cleared in cycle t."""
+        return self.clearing_from[p] <= t < self.clearing_to[p]
+
+    def _bits(self, port: str, **values: int) -> None:
+        self.drives.extend((f"{port}_bits_{name}", value) for name, value in values.items())
+
+    # --- a channel: events and reads ---
+
+    def _slot(self, t: int, channel: Channel, hold: bool, running: bool) -> int:
+        """One cycle of a channel. Returns whether a read is accepted, or would be."""
+        event = channel.events[t] if t < len(channel.events) else None
+        self._offer_event(channel, event)
+        self._offer_read(t, channel, running)
+        ready = not (hold or channel.walk or channel.waiting or event)
+        if not running:
+            return int(ready)
+        read = channel.offered
+        cover_slot(self.cover, channel, event, read, ready)
+        if channel.walk:
+            channel.walk -= 1
+            if event:
+                channel.waiting.append(event)
+                self.cover["slot/event behind walk"] += 1
+        elif channel.waiting:
+            first = channel.waiting.popleft()
+            if event:
+                channel.waiting.append(event)
+            self._event(t, first)
+        elif event:
+            self._event(t, event)
+        elif ready and read:
+            self._read(t, channel, read)
+            channel.offered = None
+        if event or channel.walk or channel.waiting or channel.offered:
+            self.active = t
+        if event:
+            self.plan.events += 1
+            self.cover[f"channel/{channel.number}/event"] += 1
+        return int(ready)
+
+    def _offer_event(self, channel: Channel, event: Event | None) -> None:
+        valid, address, write = channel.event_signals
+        self.drives.append((valid, int(event is not None)))
+        if not event and self.script.noise:
+            noise = self.rng.getrandbits(self.size.address_bits)
+            event = noise, noise & 1
+        if event:
+            self.drives += ((address, event[0]), (write, event[1]))
+
+    def _offer_read(self, t: int, channel: Channel, running: bool) -> None:
+        port = f"reads_{channel.number}"
+        if channel.offered:
+            return
+        if running and channel.reads and channel.reads[0].at <= t:
+            read = channel.offered = channel.reads.popleft()
+            if read.line is None:
+                read.line = self.models[read.pipeline].line[channel.number]
+            self._bits(port, pipeline=read.pipeline, line=read.line, effect=int(read.effect))
+        elif self.script.noise:
+            pipeline, line = (self.rng.randrange(n) for n in (self.size.pipelines, self.size.lines))
+            self._bits(port, pipeline=pipeline, line=line, effect=line & 1)
+        self.drives.append((f"{port}_valid", int(channel.offered is not None)))
+
+    def _event(self, t: int, event: Event) -> None:
+        """An event gets its slot: the fold of every rule."""
+        for p, model in enumerate(self.models):
+            if self._off(p, t):
+                self.cover["clear/event"] += 1
+            else:
+                latched, before = model.notified is not None, model.notifications
+                model.event(event[0], bool(event[1]))
+                if model.notifications != before:
+                    acknowledged = t + self.timing.latch - 1
+                    cover_hit(self.cover, model, latched, [
+                        p in self.acknowledges.get(at, ())
+                        for at in (acknowledged, acknowledged - 1)
+                    ])  # fmt: skip
+
+    def _read(self, t: int, channel: Channel, read: Read) -> None:
+        """A read gets its slot, or its first."""
+        c, p, line, model = channel.number, read.pipeline, read.line, self.models[read.pipeline]
+        assert line is not None
+        walks = read.effect and model.walks
+        words = model.read_line(c, line, read.effect and not self._off(p, t + 7 * walks))
+        if self._off(p, t):
+            self.cover["clear/read"] += 1
+            if read.effect and not self._off(p, t + 7 * walks):  # only the last words of a walk
+                done = self.clearing_to[p] - t
+                first = line * WORDS_PER_LINE
+                model.states[c][first : first + done] = ZEROS[:done]
+        at = t + self.timing.read + 7 * walks
+        expected = Line(at, c, p, words)
+        channel.lines.append(expected)
+        self.plan.expect(expected)
+        self.plan.reads += 1
+        self.active = max(self.active, at)
+        if self.after_cut and read.effect and model.loaded < 0:
+            self.cover["restart/stale effect"] += 1
+        if walks:
+            channel.walk = WORDS_PER_LINE - 1
+        if channel.last[0] == t - 1:
+            self.cover["slot/read back to back"] += 1
+            if channel.last[1:] == (p, line):
+                self.cover["slot/same line back to back"] += 1
+        channel.last = t, p, line
+
+    # --- rules, table, clears, acknowledges ---
+
+    def _rule(self, t: int) -> bool:
+        """The rule port. Returns whether reads are held."""
+        if self.rule is None:
+            if self.rules and self.rules[0].at <= t:
+                self.rule = self.rules.popleft()
+                if t == self.rule_ready + 1:
+                    self.cover["rule/back to back"] += 1
+                self._bits("rule", pipeline=self.rule.pipeline)
+                self._bits(
+                    "rule", **self._fields(registers(self.rule.rule, self.rule.enable, self.size))
+                )
+            elif self.script.noise and t == self.rule_ready + 1:
+                # What was ready has been taken: another rule on the port must not matter.
+                noise = registers(random_rule(self.rng, self.size), True, self.size)
+                self._bits("rule", pipeline=self.rng.randrange(self.size.pipelines))
+                self._bits("rule", **self._fields(noise))
+            self.drives.append(("rule_valid", int(self.rule is not None)))
+        if self.rule is None:
+            return False
+        self.active = t
+        if t <= self.rule_ready:
+            return False
+        if any(channel.walk for channel in self.channels):
+            self.cover["rule/waits for walk"] += 1
+        else:
+            self.rule_ready = t + self.timing.rule
+            self.models[self.rule.pipeline].load(self.rule.rule, self.rule.enable)
+            if any(channel.waiting for channel in self.channels):
+                self.cover["rule/behind walk"] += 1
+        return True
+
+    @staticmethod
+    def _fields(values: dict[str, int]) -> dict[str, int]:
+        return {f"rule_{name}": value for name, value in values.items()}
+
+    def _table(self, t: int, running: bool) -> int:
+        """The table port. Returns whether it is ready."""
+        if self.table is None:
+            if running and self.tables and self.tables[0].at <= t:
+                item = self.table = self.tables.popleft()
+                if item.key is None:
+                    item.key = self._looked_up(t, item.pipeline)
+                self.table_pipeline = item.pipeline
+                mapped = int(item.mapped)
+                self._bits("table", key=item.key, base=item.base, mapped=mapped)
+            elif self.script.noise:
+                self.table_pipeline = self.rng.randrange(self.size.pipelines)
+                self._bits("table", key=self.rng.randrange(self.size.table), mapped=1)
+            self._bits("table", pipeline=self.table_pipeline)
+            self.drives.append(("table_valid", int(self.table is not None)))
+        ready = not self._off(self.table_pipeline, t)
+        if self.table:
+            self.active = t
+            if ready:
+                item, self.table = self.table, None
+                assert item.key is not None
+                self.models[item.pipeline].set_translation(item.key, item.base, item.mapped)
+                if any(channel.waiting or channel.walk for channel in self.channels):
+                    self.cover["table/behind walk"] += 1
+            else:
+                self.cover["table/waits for clear"] += 1
+        return int(ready)
+
+    def _looked_up(self, t: int, p: int) -> int:
+        """The key of an event of this cycle or, without one, any."""
+        for channel in self.channels:
+            event = channel.events[t] if t < len(channel.events) else None
+            if event and (key := self.models[p].key_of(event[0])) < self.size.table:
+                return key
+        return self.rng.randrange(self.size.table)
+
+    def _clear(self, t: int, running: bool) -> None:
+        p = self.clears.get(t) if running else None
+        self.drives.append(("clear_valid", int(p is not None)))
+        if p is None:
+            return
+        self.drives.append(("clear_bits", p))
+        self.models[p].clear()
+        if self._off(p, t):
+            self.cover["clear/again"] += 1
+        else:
+            self.clearing_from[p] = t + 1
+        self.clearing_to[p] = t + 1 + self.size.clear_cycles
+        for channel in self.channels:
+            for line in channel.lines:
+                if line.pipeline == p:
+                    line.either = True
+                    self.cover["clear/read in flight"] += 1
+
+    # --- what shows ---
+
+    def _status(self, t: int, p: int) -> tuple[int | None, int]:
+        """Notified and clearing of a pipeline; expects its counters and its latch's content."""
+        model, timing = self.models[p], self.timing
+        self.counts[p].append(
+            (model.matched, model.unmapped, model.out_of_range, model.notifications)
+        )
+        self.latches[p].append(model.notified)
+        clearing = int(self._off(p, t) or t < self.script.reset)
+        if t and self.clearing_from[p] <= t <= self.clearing_from[p] + 2 and t > self.script.reset:
+            return None, clearing  # on the way to zero
+        if t == 0 or clearing or self._off(p, t - 1):
+            counts, latch, before = [(0, 0, 0, 0)] * 2, None, None
+        else:
+            lags = (t - timing.matched, t - timing.notifications)
+            counts = [self.counts[p][lag] if lag >= 0 else (0, 0, 0, 0) for lag in lags]
+            shown = t - timing.latch
+            latch, before = (self.latches[p][i] if i >= 0 else None for i in (shown, shown - 1))
+        if t and t in self.samples:
+            values = (*counts[0][:3], counts[1][3], 0)
+            signals = (f"status_{p}_{name}" for name in _COUNTERS)
+            self.plan.status.setdefault(t, []).extend(zip(signals, values, strict=True))
+        if latch and (latch != before or t in self.samples):
+            signals = (f"status_{p}_notified{name}" for name in ("Channel", "Index"))
+            self.plan.status.setdefault(t, []).extend(zip(signals, latch, strict=True))
+        return int(latch is not None), clearing
+
+
+_COUNTERS = ("matched", "unmapped", "outOfRange", "notifications", "parityErrors")

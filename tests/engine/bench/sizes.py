@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engines that the bench builds: few, small, and different in every parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from anemone.hardware.features import EVERYTHING, Features
+from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
+from anemone.telemetry.rules import WIDTHS
+
+
+@dataclass(frozen=True)
+class Size:
+    """Parameters of a build, as `anemone.nemo.NemoParams` has them."""
+
+    name: str
+    pipelines: int
+    channels: int
+    states: int
+    table: int
+    address_bits: int
+    features: Features = EVERYTHING
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """What the golden model needs; the device is larger than the addresses that are used."""
+        return Geometry(
+            channels=self.channels,
+            pipelines=self.pipelines,
+            states=self.states,
+            table=self.table,
+            device_gib=1,
+            features=self.features,
+        )
+
+    @property
+    def top(self) -> str:
+        """The module that is built."""
+        return "TelemetryEngine"
+
+    @property
+    def lines(self) -> int:
+        """Telemetry lines of a pipeline on a channel."""
+        return self.states // WORDS_PER_LINE
+
+    @property
+    def counters(self) -> int:
+        """Counters a channel, the most: a base index from here on is past the last one."""
+        return self.states * (64 // min(self.features.of_widths(WIDTHS)))
+
+    @property
+    def clear_cycles(self) -> int:
+        """Cycles for which a pipeline clears, after reset or on request."""
+        return max(self.table, self.lines, 16)
+
+    @property
+    def options(self) -> list[str]:
+        """The elaborator's options for this size."""
+        values = {
+            "--pipelines": self.pipelines,
+            "--channels": self.channels,
+            "--states": self.states,
+            "--table": self.table,
+            "--address-bits": self.address_bits,
+            **{f"--{name}": some for name, some in self.features.options.items()},
+        }
+        return [word for option, value in values.items() for word in (option, str(value))]
+
+
+SIZES = {
+    size.name: size
+    for size in (
+        Size("p2c2", pipelines=2, channels=2, states=64, table=32, address_bits=20),
+        Size("p1c1", pipelines=1, channels=1, states=16, table=2, address_bits=13),
+        Size("p3c4", pipelines=3, channels=4, states=256, table=16, address_bits=24),
+        # What NEMO's prototype has, and ops that use other parts of the datapath in two widths.
+        Size(
+            "lean",
+            pipelines=2,
+            channels=2,
+            states=64,
+            table=32,
+            address_bits=20,
+            features=Features(("add",), (64,), False, ("none", "reset"), ("imm",)),
+        ),
+        Size(
+            "some",
+            pipelines=2,
+            channels=1,
+            states=32,
+            table=8,
+            address_bits=16,
+            features=Features(
+                ("sub", "shl", "max"), (16, 64), True, ("none", "op"), ("imm", "line")
+            ),
+        ),
+    )
+}

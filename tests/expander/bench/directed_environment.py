@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What directed tests share: a programmed, quiet environment, a source of given requests."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import cocotb
+
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import Request
+from tests.bench.transfers import Source
+from tests.expander.bench.environment import Environment
+from tests.expander.bench.sizes import BUILDS
+from tests.expander.bench.tiered import environment_type
+
+SEED = 11
+
+
+async def quiet_environment(dut: Any, habits: bool | None = None) -> Environment:
+    """An environment that was reset and programmed, and in which nothing moves."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = environment_type(build)(dut, build, Counter(), habits)
+    await environment.start()
+    await environment.restart(SEED)
+    await environment.program()
+    return environment
+
+
+def directed_test(test: Callable[[Environment], Awaitable[None]]) -> Any:
+    """A cocotb test of an environment that was reset and programmed, and in which nothing moves."""
+
+    @wraps(test)
+    async def run(dut: Any) -> None:
+        await test(await quiet_environment(dut))
+
+    return cocotb.test()(run)
+
+
+def opened(requests: Iterable[Request]) -> Source:
+    """A source of these requests, reads and writes each in their order."""
+    todo = list(requests)
+
+    def source(write: bool, profile: StimulusProfile) -> Request | None:
+        for request in todo:
+            if request.write == write:
+                todo.remove(request)
+                return request
+        return None
+
+    return source

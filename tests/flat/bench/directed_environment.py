@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accesses one by one, for the tests that say what they do: no golden model beside."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from anemone.flat.config import FlatConfig
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import FULL, Request
+from tests.bench.store import bits
+from tests.flat.bench.build import Build
+from tests.flat.bench.environment import Environment
+
+
+class Answers:
+    """What the host's port answered, in the order of the answers: (cycle, id, resp, data)."""
+
+    def __init__(self) -> None:
+        self.accepted: list[int] = []  # cycles
+        self.reads: list[tuple[int, int, int, int]] = []
+        self.writes: list[tuple[int, int, int]] = []
+        self.idle = True
+
+    def fail(self, t: int, what: str) -> None:
+        """The port did what no port may."""
+        raise AssertionError(f"cycle {t}: {what}")
+
+    def accept(self, t: int, request: Request) -> None:
+        """A request was taken."""
+        self.accepted.append(t)
+
+    def write_data(self, *_: Any) -> None:
+        """A beat of W."""
+
+    def response(self, t: int, id: int, resp: int) -> None:
+        """B."""
+        self.writes.append((t, id, resp))
+
+    def data(self, t: int, id: int, data: str, resp: int, last: int, user: int) -> None:
+        """R."""
+        self.reads.append((t, id, resp, int(data, 2)))
+
+    def outcome(self, t: int, kind: int) -> None:
+        """A decision."""
+
+
+class DirectedEnvironment(Environment):
+    """An environment whose requests are given one by one."""
+
+    def __init__(self, dut: Any, build: Build) -> None:
+        super().__init__(dut, build, Counter())
+        self.todo: deque[Request] = deque()
+
+    async def begin(self, config: FlatConfig, seed: int = 1, latency: int = 1) -> None:
+        """Power up; memories answer within so many cycles."""
+        await self.restart(Random(seed), config)
+        self.play(latency)
+
+    def play(self, latency: int = 1) -> None:
+        """Requests come from `todo`, answers go to `answers`."""
+        self.todo.clear()
+        self.answers = self.scoreboard = self.master.scoreboard = Answers()
+        self.master.source = self._next
+        self.master.profile = StimulusProfile()
+        self.near.profile = self.far.profile = StimulusProfile(latency=latency)
+
+    def _next(self, write: bool, profile: StimulusProfile) -> Request | None:
+        return self.todo.popleft() if self.todo and self.todo[0].write == write else None
+
+    def ask(self, line: int, value: int | None = None, strobe: int = FULL, id: int = 0) -> None:
+        """A read, or a write of a value in every 8 bytes."""
+        request = Request(value is not None, id, line * 64)
+        if value is not None:
+            request.data = [(bits(everywhere(value)), strobe, 0)]
+        self.todo.append(request)
+
+    async def answered(self, reads: int, writes: int, within: int = 2000) -> None:
+        """Wait until so many were answered."""
+        answers = self.answers
+        for _ in range(within):
+            if len(answers.reads) >= reads and len(answers.writes) >= writes:
+                return
+            await self.cycles(1)
+        raise AssertionError(f"{answers.reads}, {answers.writes} after {within} cycles")
+
+    async def read(self, lines: Sequence[int]) -> list[tuple[int, int]]:
+        """The (resp, first 8 bytes) of some lines, read one behind the other."""
+        values = []
+        for line in lines:
+            before = len(self.answers.reads)
+            self.ask(line)
+            await self.answered(before + 1, 0)
+            _, _, resp, data = self.answers.reads[before]
+            values.append((resp, data & (1 << 64) - 1))
+        return values
+
+    async def warm_reset(self) -> None:
+        """A reset that keeps the lines: memory forgets what was under way, as AXI asks."""
+        near, far = self.near, self.far
+        self.reset.set(1)
+        old = near.store, near.sidebands, far.store
+        await self.edge
+        self.near, self.far = (
+            type(near)(self.dut, self.rng, self.config),
+            type(far)(self.dut, self.rng, self.config),
+        )
+        self.near.store, self.near.sidebands, self.far.store = old
+        self.master = type(self.master)(self.dut, "host_", self.rng, self.scoreboard, self._next)
+        await self.edge
+        self.reset.set(0)
+        await self.edge
+        self.play()
+        for _ in range(2000):
+            if self._ready():
+                return
+            await self.cycles(1)
+        raise AssertionError("not ready after a warm reset")
+
+    def one_place(self) -> None:
+        """Each set's tags are a permutation."""
+        for home in range(self.config.near_lines):
+            tags = self.tags(home)
+            assert sorted(tags) == list(range(self.build.ratio + 1)), f"set {home}: {tags}"
+
+
+def everywhere(value: int) -> int:
+    """A line with a value in every 8 bytes."""
+    return int.from_bytes(value.to_bytes(8, "little") * 8, "little")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must come out of the host's port: what the golden model says, in acceptance order."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from typing import Any
+
+from anemone.golden.flat import FlatMemory
+from tests.bench.difference import Difference
+from tests.bench.requests import DECERR, FULL, OKAY, Request
+
+SHOWN = 60  # of the last things on the pins, in a failure
+
+
+class Scoreboard:
+    """The golden model in lock-step: every request is played on it when it is accepted."""
+
+    def __init__(self, golden: FlatMemory, cover: Counter[str]) -> None:
+        self.golden, self.cover = golden, cover
+        self.log: deque[tuple[Any, ...]] = deque(maxlen=SHOWN)
+        self.counts: Counter[str] = Counter()
+        self.outcomes: deque[tuple[int, int]] = deque()  # kind, and the line
+        self.poison: dict[int, int] = {}
+        self.reads: defaultdict[int, deque[tuple[int, int, int, int, bytes]]] = defaultdict(deque)
+        self.writes: defaultdict[int, deque[int]] = defaultdict(deque)
+
+    @property
+    def idle(self) -> bool:
+        """Everything was answered."""
+        return not (self.outcomes or any(self.reads.values()) or any(self.writes.values()))
+
+    def fail(self, t: int, what: str) -> None:
+        """Raise Difference."""
+        shown = "\n".join(f"  {item}" for item in self.log)
+        raise Difference(f"cycle {t}: {what}; the last on the host's pins:\n{shown}")
+
+    def accept(self, t: int, request: Request) -> None:
+        """A request, in the cycle it is accepted in: its beats come one behind the other."""
+        self.log.append((t, "AW" if request.write else "AR", *request.pins))
+        beats = request.beats()
+        resps = []
+        for k, addr in enumerate(beats):
+            line, last = addr >> 6, int(k == request.len)
+            self.counts["beats"] += 1
+            data = self._access(line, request, k)
+            resps.append(OKAY if data is not None else DECERR)
+            if not request.write:
+                resp, poison = resps[-1], self.poison.get(line, 0) if data is not None else 0
+                self.reads[request.id].append((line, resp, last, poison, data or b""))
+        if request.write:
+            self.writes[request.id].append(max(resps))
+
+    def _access(self, line: int, request: Request, k: int) -> bytes | None:
+        golden = self.golden
+        if not golden.config.has_line(line):
+            self.cover["outside"] += 1
+            return None
+        if request.write:
+            text, strobe, poison = request.data[k]
+            golden.write(line, int(text, 2).to_bytes(64, "little"), strobe)
+            # A whole line brings its own poison; a part only adds some.
+            old = 0 if strobe == FULL else self.poison.get(line, 0)
+            self.poison[line] = old | poison if strobe else old
+            data = b""
+            self._cover(golden.outcome, "part" if strobe != FULL else "line")
+        else:
+            data = golden.read(line)
+            self._cover(golden.outcome, "read")
+        assert golden.outcome is not None
+        self.outcomes.append((golden.outcome, line))
+        return data
+
+    def _cover(self, outcome: int | None, way: str) -> None:
+        name = ("hit", "miss", "swap", "dedicated")[outcome or 0]
+        self.cover[f"{self.golden.config.policy}/{name}/{way}"] += 1
+        self.counts[name] += 1
+
+    def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
+        """A beat of W."""
+
+    def response(self, t: int, id: int, resp: int) -> None:
+        """B."""
+        self.log.append((t, "B", id, resp))
+        if not self.writes[id]:
+            self.fail(t, f"an answer to no write, id {id}")
+        if resp != (wanted := self.writes[id].popleft()):
+            self.fail(t, f"the write of id {id} is answered {resp}, not {wanted}")
+
+    def data(self, t: int, id: int, data: str, resp: int, last: int, user: int) -> None:
+        """R."""
+        self.log.append((t, "R", id, resp, last, user))
+        if not self.reads[id]:
+            self.fail(t, f"a beat that id {id} did not ask for")
+        line, *wanted, contents = self.reads[id].popleft()
+        if [resp, last, user] != wanted:
+            self.fail(t, f"line {line}, id {id}: resp, last, poison {resp, last, user}: {wanted}")
+        if resp == OKAY and (seen := int(data, 2).to_bytes(64, "little")) != contents:
+            self.fail(t, f"line {line}, id {id}: {seen.hex()}, not {contents.hex()}")
+
+    def outcome(self, t: int, kind: int) -> None:
+        """A decision."""
+        if not self.outcomes:
+            self.fail(t, f"outcome {kind} of no request")
+        wanted, line = self.outcomes.popleft()
+        if kind != wanted:
+            self.fail(t, f"line {line}: outcome {kind}, not {wanted}")
