@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: test lint format
+.PHONY: test check lint format
 
 test: setup ## all that CI runs: linters, chiseltest, formal, cocotb, model and end-to-end tests
-	@python mk/check.py
+	@python -m mk.check
+
+check: setup ## the fast tier for work in hand: linters of what changed, models, parsers, a few seeds of each bench
+	@python -m mk.check fast
 
 lint: setup ## only the linters and formatters' checks
-	@python mk/check.py lint
+	@python -m mk.check lint
 
 format: setup ## let the formatters rewrite the sources
 	./mill hw.reformat + hw.test.reformat

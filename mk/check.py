@@ -3,6 +3,7 @@
 
     check.py          every stage
     check.py lint     only the linters
+    check.py fast     `make check`: the linters of what changed, and the tests that take seconds
     check.py NAME...  the stages of these names
 
 A stage that writes JUnit XML counts by its test cases, any other one as a single check. The output
@@ -23,36 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-LOGS = ROOT / "build" / "test"
-# What `make verilog` emits.
-TOPS = {
-    "build/rtl": "MemoryExpander",
-    "build/rtl-flat": "FlatMemory",
-    "build/rtl-tiered": "MemoryExpander",
-}
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One command.
-
-    junit: the report it writes. limit: killed after so many seconds. beside: those behind it do not
-    wait for it, and its output is only in its log. keeps: does not run again what has passed and is
-    as it was; its report stays.
-    """
-
-    name: str
-    command: list[str]
-    lint: bool = False
-    junit: Path | None = None
-    limit: int = 1200
-    beside: bool = False
-    keeps: bool = False
-
-
-# What a stage exits with when the system cannot give it what it takes, after saying what.
-LACKING = 77
+from mk.stages import COMPLETE, LACKING, LOGS, ROOT, Stage, all_stages, quick_stages
 
 
 @dataclass
@@ -63,60 +35,6 @@ class Outcome:
     failed: int = 0
     skipped: int = 0
     seconds: float = 0.0
-
-
-def tracked(*suffixes: str) -> list[str]:
-    """The files git knows of, or would add, with one of these suffixes."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    names = listed.stdout.splitlines()
-    return [name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
-
-
-def for_tops(command: str) -> str:
-    """A shell command for each of the hardware's tops, one behind the other."""
-    return " && ".join(command.format(top=top, folder=folder) for folder, top in TOPS.items())
-
-
-def stages() -> list[Stage]:
-    """All stages. What most of the others leave a processor for goes beside them."""
-    python = sys.executable
-    verilator = "verilator --lint-only -Wall --top-module {top} mk/verilator.vlt {folder}/*.sv"
-    slang = f"{python} mk/slang.py {{top}} {{folder}}/*.sv"
-    junit = LOGS / "pytest.xml"
-    listed = [
-        # The first time on a machine it builds user-mode Linux; linters take one processor.
-        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
-        Stage("ruff", ["ruff", "check", "."], lint=True),
-        Stage("ruff-format", ["ruff", "format", "--check", "."], lint=True),
-        Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
-        # Here, for chiseltest has Mill for itself while pytest elaborates with what this compiled.
-        Stage("scalac", ["sh", "-c", "mk/scala.sh hw && mk/scala.sh hw.test"], lint=True),
-        Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
-        Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
-        Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
-        Stage(
-            "chiseltest",
-            ["./mill", "hw.test.testCached"],
-            junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
-            limit=2400,
-            beside=True,
-            keeps=True,
-        ),
-        Stage(
-            "pytest",
-            [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", f"--junitxml={junit}"],
-            junit=junit,
-            limit=5400,
-        ),
-    ]
-    sources = tracked(".c", ".cpp", ".h", ".hpp")
-    if sources:
-        check = ["clang-format", "--dry-run", "-Werror", *sources]
-        listed.insert(3, Stage("clang-format", check, lint=True))
-    return listed
 
 
 RUNNING: set[subprocess.Popen[bytes]] = set()
@@ -194,10 +112,11 @@ def run(stage: Stage) -> Outcome:
     outcome = count(stage.junit) if stage.junit else Outcome(passed=int(code == 0))
     if stage.keeps and code != 0 and not written(stage.junit, since):
         outcome = Outcome()  # what stands there is of another run
-    if code == LACKING:
+    lacking = code == LACKING and not COMPLETE
+    if lacking:
         outcome = Outcome(skipped=1)
     outcome.seconds = time.monotonic() - started
-    if outcome.failed == 0 and code != LACKING and (code != 0 or outcome.passed == 0):
+    if outcome.failed == 0 and not lacking and (code != 0 or outcome.passed == 0):
         outcome.failed = 1
     if code is None:
         print(f"{stage.name}: killed after {stage.limit} s", flush=True)
@@ -227,12 +146,19 @@ def run_all(chosen: list[Stage]) -> list[tuple[Stage, Outcome]]:
 
 def main(names: list[str]) -> int:
     LOGS.mkdir(parents=True, exist_ok=True)
-    known = stages()
+    if names == ["fast"]:
+        os.environ["FAST"] = "1"
+        return summary(run_all(quick_stages()))
+    known = all_stages()
     chosen = [s for s in known if not names or s.name in names or (s.lint and "lint" in names)]
     if not chosen:
         print("no such stage; there are: lint", *(s.name for s in known), file=sys.stderr)
         return 2
-    outcomes = run_all(chosen)
+    return summary(run_all(chosen))
+
+
+def summary(outcomes: list[tuple[Stage, Outcome]]) -> int:
+    """Print a table, and the line that counts; the exit status."""
     print(f"\n{'stage':16}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     for stage, o in outcomes:
         print(f"{stage.name:16}{o.passed:8}{o.failed:8}{o.skipped:8}{o.seconds:9.1f}")

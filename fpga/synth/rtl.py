@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anemone.backends.rtl import builder
-from fpga.synth.tools import ROOT, WORK, run
+from fpga.synth.tools import ROOT, WORK
 
 TEMPLATE = Path(__file__).with_name("memory.sv.template")
 # Ram1R1W's memories. Those of queues, ram_DxW, read without a clock and are small.
@@ -42,18 +42,16 @@ def block_ram(name: str) -> str | None:
 
 
 def emit(design: Design, work: Path = WORK) -> list[Path]:
-    """Emits a design into WORK/NAME/rtl; the files, in the order of their names."""
+    """Emits a design, its memories as block RAM, into WORK/NAME/rtl; the files by name."""
     folder = work / design.name / "rtl"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     options = [word for name, value in design.options.items() for word in (f"--{name}", str(value))]
     command = builder.run_with(["--top", design.top, "--plain", *options])
-    run(["mk/scala.sh", *command(folder)], folder.with_suffix(".log"))
-    files = sorted(folder.glob("*.sv"))
-    for file in files:
-        if text := block_ram(file.stem):
-            file.write_text(text)
-    return files
+    emitted = builder.emit(work / design.name / "emitted", command)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file in emitted.glob("*.sv"):
+        (folder / file.name).write_text(block_ram(file.stem) or file.read_text())
+    return sorted(folder.glob("*.sv"))
 
 
 def read(files: list[Path]) -> str:

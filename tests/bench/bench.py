@@ -45,7 +45,8 @@ class Bench:
 
     package: its cocotb modules. work: where its builds and runs are. builds:
     by name, the first is CONFIG's default. simulator: builds a build's, with waves or without.
-    seeds: first and count of the pieces that `make test` plays, by build.
+    seeds: first and count of the pieces that `make test` plays, by build. quick: the build and
+    how many seeds `make check` plays of it.
     """
 
     package: str
@@ -53,18 +54,29 @@ class Bench:
     builds: Mapping[str, Build]
     simulator: Callable[[Any, bool], Path]
     seeds: Mapping[str, Sequence[tuple[int, int]]]
+    quick: tuple[str, int]
 
     def shards(self) -> list[Shard]:
-        """Those of `make test`. SEED=n or SEED=n-m (with CONFIG=build) asks for other ones."""
+        """Those of `make test`, or of `make check` (FAST). SEED=n or SEED=n-m (with CONFIG=build)
+        asks for other ones.
+        """
         if asked := os.environ.get("SEED"):
             first, _, last = asked.partition("-")
             build = self.builds[os.environ.get("CONFIG", next(iter(self.builds)))]
             return [Shard(build, int(first), int(last or first) - int(first) + 1)]
+        if "FAST" in os.environ:
+            name, count = self.quick
+            return [Shard(self.builds[name], 0, count)]
         return [
             Shard(self.builds[name], first, count)
             for name, pieces in self.seeds.items()
             for first, count in pieces
         ]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all seeds of `make test` are played, which together meet every bin."""
+        return not {"SEED", "FAST"} & os.environ.keys()
 
     def run(
         self,
@@ -148,7 +160,12 @@ class Directed:
     def cases(self) -> list[Any]:
         """Parameters of a test: module, build and name."""
         return [
-            pytest.param(module, build, test, id=f"{build}-{test}")
+            # A worker plays all of a module, for they share a simulation.
+            pytest.param(
+                *(module, build, test),
+                id=f"{build}-{test}",
+                marks=pytest.mark.xdist_group(f"{self._bench.package}-{module}-{build}"),
+            )
             for module, builds in self.modules.items()
             for build in builds
             for test in self._names(module)
@@ -157,8 +174,7 @@ class Directed:
     def outcome(self, module: str, build: str, test: str) -> str:
         """Nothing, or what went wrong."""
         if (module, build) not in self._found:
-            worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-            folder = self._bench.work / "directed" / f"{module}-{build}-{worker}"
+            folder = self._bench.work / "directed" / f"{module}-{build}"
             self._found[module, build] = verdicts(
                 folder,
                 self._names(module),

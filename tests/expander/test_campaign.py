@@ -2,12 +2,10 @@
 """Random traffic, rules and readout through the expander's ports, and what they met.
 
 To repeat what failed: SEED=17 CONFIG=x2 pytest tests/expander/test_campaign.py, with WAVES=1 for
-build/expander/campaign/*/dump.fst.
+build/bench/expander/campaign/*/dump.fst.
 """
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
@@ -28,7 +26,7 @@ def test_expander_equals_the_golden_models(shard: Shard, testrun_uid: str) -> No
     assert totals["seeds"] == shard.count
 
 
-if "SEED" not in os.environ:
+if BENCH.whole:
 
     def test_every_bin_is_covered(testrun_uid: str) -> None:
         """All of the campaign's seeds together meet every situation in the testplan."""

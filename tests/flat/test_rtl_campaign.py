@@ -2,12 +2,10 @@
 """Random traffic through the swap controller, in lock-step with the golden model.
 
 To repeat what failed: SEED=17 CONFIG=flat2 pytest tests/flat/test_rtl_campaign.py, with WAVES=1 for
-build/flat/campaign/*/dump.fst.
+build/bench/flat/campaign/*/dump.fst.
 """
 
 from __future__ import annotations
-
-import os
 
 import pytest
 
@@ -28,7 +26,7 @@ def test_the_controller_equals_the_golden_model(shard: Shard, testrun_uid: str) 
     assert totals["seeds"] == shard.count
 
 
-if "SEED" not in os.environ:
+if BENCH.whole:
 
     def test_every_kind_of_access_is_met(testrun_uid: str) -> None:
         """All seeds together."""

@@ -12,16 +12,16 @@ import pytest
 
 from fpga.synth import cost, page
 from fpga.synth.netlist import Netlist, unit_of
-from fpga.synth.rtl import block_ram
+from fpga.synth.rtl import block_ram, emit
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
 from tests.bench.known import known
 
 
 def test_small_configuration() -> None:
     """Cells, levels, and that the arrays are block RAM: one test, as it maps for minutes."""
-    made_of = [*(ROOT / "hw/src").rglob("*.scala"), *(ROOT / "fpga/synth").rglob("*")]
-    inputs = sorted(path for path in made_of if path.is_file() and path.suffix != ".pyc")
-    measured = known([*inputs, ROOT / "build.sc"], lambda: cost.small(WORK / "test"))
+    tools = [path for kind in ("*.py", "tools/*") for path in (ROOT / "fpga/synth").glob(kind)]
+    mapped = [*emit(cost.SMALL, WORK / "test"), *sorted(tools)]
+    measured = known(mapped, lambda: cost.small(WORK / "test"))
     levels = cost.limits()["levels"]
     wrong = cost.grown(measured, cost.baseline()) + cost.too_deep(measured, levels)
     units = measured["units"]

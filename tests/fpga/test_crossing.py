@@ -35,11 +35,12 @@ def built() -> Path:
 @cache
 def outcomes() -> dict[str, str]:
     """By test: nothing, or what went wrong."""
-    folder = WORK / f"run-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+    folder = WORK / "run"
     run = lambda: simulate(built(), "crossing", folder, package="tests.fpga.bench", top=TOP)  # noqa: E731
     return verdicts(folder, cocotb_tests(BENCH), run)
 
 
+@pytest.mark.xdist_group("crossing")
 @pytest.mark.parametrize("test", cocotb_tests(BENCH))
 def test_crossing(test: str) -> None:
     """A cocotb test of bench/crossing.py."""

@@ -57,7 +57,7 @@ def outcomes() -> dict[str, str]:
     """By test: nothing, or what went wrong. All tests share one simulation."""
     from cocotb_tools.runner import get_runner
 
-    folder = WORK / f"run-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+    folder = WORK / "run"
     folder.mkdir(parents=True, exist_ok=True)
     results, log = folder / "results.xml", folder / "simulation.log"
     results.unlink(missing_ok=True)
@@ -89,6 +89,7 @@ def outcomes() -> dict[str, str]:
     return found
 
 
+@pytest.mark.xdist_group("registers")
 @pytest.mark.parametrize("name", names())
 def test_register(name: str) -> None:
     """A cocotb test of bench.py."""

@@ -17,4 +17,5 @@ BENCH = Bench(
         "lean": [(0, 15)],
         "some": [(0, 15)],
     },
+    quick=("p1c1", 6),
 )

@@ -10,4 +10,5 @@ BENCH = Bench(
     builds=BUILDS,
     simulator=built,
     seeds={"flat1": [(0, 160)], "flat2": [(0, 200)], "flat3": [(0, 160)], "flat4": [(0, 200)]},
+    quick=("flat2", 12),
 )

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make test` and `make check` are made of."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "test"
+# What `make verilog` emits.
+TOPS = {
+    "build/rtl": "MemoryExpander",
+    "build/rtl-flat": "FlatMemory",
+    "build/rtl-tiered": "MemoryExpander",
+}
+# What a stage exits with when the system lacks what it takes, after saying what. Debian can
+# give it all, so there nothing may be left out (tests/conftest.py says the same of single tests).
+LACKING = 77
+COMPLETE = platform.freedesktop_os_release().get("ID") == "debian"
+C_SOURCES = (".c", ".cpp", ".h", ".hpp")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One command.
+
+    junit: the report it writes. limit: killed after so many seconds. beside: those behind it do not
+    wait for it, and its output is only in its log. keeps: does not run again what has passed and is
+    as it was; its report stays.
+    """
+
+    name: str
+    command: list[str]
+    lint: bool = False
+    junit: Path | None = None
+    limit: int = 1200
+    beside: bool = False
+    keeps: bool = False
+
+
+def listed(*command: str) -> list[str]:
+    """The files that a git command lists and that are there."""
+    done = subprocess.run(["git", *command], cwd=ROOT, check=True, capture_output=True, text=True)
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def changed() -> list[str]:
+    """The files that differ from where this branch left its upstream, or from the last commit."""
+    upstream = ["git", "merge-base", "HEAD", "@{upstream}"]
+    found = subprocess.run(upstream, cwd=ROOT, capture_output=True, text=True, check=False)
+    base = found.stdout.strip() or "HEAD"
+    added = listed("ls-files", "-o", "--exclude-standard")
+    return sorted({*listed("diff", "--name-only", base), *added})
+
+
+def ending(names: list[str], *suffixes: str) -> list[str]:
+    return [name for name in names if name.endswith(suffixes)]
+
+
+def for_tops(command: str) -> str:
+    """A shell command for each of the hardware's tops, one behind the other."""
+    return " && ".join(command.format(top=top, folder=folder) for folder, top in TOPS.items())
+
+
+def python_linters(names: list[str]) -> list[Stage]:
+    return [
+        Stage("ruff", ["ruff", "check", *names], lint=True),
+        Stage("ruff-format", ["ruff", "format", "--check", *names], lint=True),
+    ]
+
+
+def c_linters(names: list[str]) -> list[Stage]:
+    return [Stage("clang-format", ["clang-format", "--dry-run", "-Werror", *names], lint=True)]
+
+
+def hardware_linters() -> list[Stage]:
+    verilator = "verilator --lint-only -Wall --top-module {top} mk/verilator.vlt {folder}/*.sv"
+    slang = f"{sys.executable} mk/slang.py {{top}} {{folder}}/*.sv"
+    return [
+        Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
+        # Here, for chiseltest has Mill for itself while pytest elaborates with what this compiled.
+        Stage("scalac", ["sh", "-c", "mk/scala.sh hw && mk/scala.sh hw.test"], lint=True),
+        Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
+        Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
+        Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
+    ]
+
+
+def pytest(limit: int, *options: str) -> Stage:
+    junit = LOGS / "pytest.xml"
+    command = [sys.executable, "-m", "pytest", "-n", "2", f"--junitxml={junit}", *options]
+    return Stage("pytest", command, junit=junit, limit=limit)
+
+
+def all_stages() -> list[Stage]:
+    """`make test`. What most of the others leave a processor for goes beside them."""
+    chiseltest = Stage(
+        "chiseltest",
+        ["./mill", "hw.test.testCached"],
+        junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
+        limit=2400,
+        beside=True,
+        keeps=True,
+    )
+    return [
+        # The first time on a machine it builds user-mode Linux; linters take one processor.
+        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
+        *python_linters(["."]),
+        *c_linters(ending(listed("ls-files", "-co", "--exclude-standard"), *C_SOURCES)),
+        *hardware_linters(),
+        chiseltest,
+        # What shares a simulation goes to one worker.
+        pytest(5400, "--dist", "loadgroup"),
+    ]
+
+
+def quick_stages() -> list[Stage]:
+    """`make check`."""
+    names = changed()
+    found: list[Stage] = []
+    if python := ending(names, ".py"):
+        found += python_linters(python)
+    if c := ending(names, *C_SOURCES):
+        found += c_linters(c)
+    if any(name.startswith("hw/") or name == "build.sc" for name in names):
+        found += hardware_linters()
+    return [*found, pytest(900, "--dist", "worksteal")]

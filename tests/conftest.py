@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tests run, and on what terms.
+
+- A long test that passed, and of which all inputs are as they were, is not run again: it passes by
+  what build/test/kept says. A fresh clone has nothing there. KEPT=no runs everything.
+- FAST=1, of `make check`, leaves the long tests out; the benches play a few seeds of one build.
+- What a platform must be able to run may not be skipped there.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.inputs import ROOT, digest
+
+KEPT = ROOT / "build" / "test" / "kept"
+HARDWARE = ("hw/src/**/*.scala", "hw/regs/*", "build.sc", ".mill-version")
+BENCH = (*HARDWARE, "hw/test/**/*.scala")
+REPLAY = (*HARDWARE, "sim/common/*", "sim/expander/*", "sim/replay/*", "sim/flat/*",
+          "driver/include/**/*")  # fmt: skip
+GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "tests/cosim/guest/*", "mk/*")
+
+# The long tests, by what their paths begin with: what they are of, beside the Python they import.
+# The longest first: what is left at the end is to be short.
+LONG = {
+    "tests/formal/": BENCH,
+    "tests/cosim/": GUEST,
+    "tests/engine/": BENCH,
+    "tests/expander/": (*BENCH, "fpga/agilex/*"),
+    "tests/sim/test_report_page.py": (*REPLAY, "sim/traces/*", "sw-model/anemone/report/**/*"),
+    "tests/flat/test_rtl_": (*BENCH, *REPLAY),
+    "tests/bench/": BENCH,
+    "tests/rtl/": REPLAY,
+    "tests/fpga/": (*BENCH, "fpga/**/*", "tests/fpga/*"),
+    "tests/registers/": BENCH,
+    "tests/capture/test_captured_": ("sim/**/*", "mk/*"),
+}
+# Of those, what plays in `make check`, too.
+ALSO_FAST = ("test_campaign.py", "test_rtl_campaign.py")
+FAST = "FAST" in os.environ
+ASKED = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask by its environment
+
+# Debian has all that any test wants; Ubuntu has Chromium as a snap only, and other kernels.
+COMPLETE = "debian" in platform.freedesktop_os_release().get("ID", "")
+
+
+def path_of(item: pytest.Item) -> str:
+    return item.path.relative_to(ROOT).as_posix()
+
+
+def long_part(item: pytest.Item) -> str | None:
+    """The entry of LONG that a test is under."""
+    path = path_of(item)
+    return next((part for part in LONG if path.startswith(part)), None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if FAST:
+        out = [i for i in items if long_part(i) and i.path.name not in ALSO_FAST]
+        items[:] = [item for item in items if item not in out]
+        config.hook.pytest_deselected(items=out)
+    order = {part: i for i, part in enumerate([*LONG, None])}
+    items.sort(key=lambda item: order[long_part(item)])
+
+
+def verdict(item: pytest.Item) -> Path | None:
+    """Where it says that this test passed as everything is now; None: it is not a long one."""
+    part = long_part(item)
+    if part is None or os.environ.get("KEPT") == "no" or any(a in os.environ for a in ASKED):
+        return None
+    words = (item.nodeid, str(FAST), platform.platform(), platform.python_version())
+    return KEPT / digest(item.path, LONG[part], words)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    kept = verdict(item)
+    if kept is None or not kept.exists():
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for when in ("setup", "call", "teardown"):
+        report = pytest.TestReport(
+            item.nodeid, item.location, {"kept": 1}, "passed", None, when,
+            sections=[("kept", "passed before, and nothing that it depends on has changed")],
+        )  # fmt: skip
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
+    report = yield
+    if COMPLETE and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which nothing may be on this platform: {call.excinfo}"
+    if report.when == "call" and report.passed and (kept := verdict(item)):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.touch()
+    return report

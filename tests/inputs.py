@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a test's verdict depends on: the Python that it imports, and files that it names."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# Where our packages are, by the first part of their names.
+PACKAGES = {"anemone": ROOT / "sw-model", "tests": ROOT, "fpga": ROOT, "mk": ROOT}
+# Pins of every tool that is not the system's.
+TOOLS = ("requirements.lock", "mk/verilator.sh", "mk/packages.txt", "pyproject.toml")
+
+
+def imported(module: Path) -> frozenset[Path]:
+    """A Python file, all of ours that it imports, however deep, and what lies beside those in
+    their packages but is not Python (templates, scripts of a guest)."""
+    found: set[Path] = set()
+    todo = [module, *_above(module, "conftest.py")]
+    while todo:
+        path = todo.pop()
+        if path not in found and path.is_file():
+            found.add(path)
+            todo += _named(path)
+            if path.name == "__init__.py":
+                found.update(p for p in path.parent.iterdir() if p.is_file() and _is_data(p))
+    return frozenset(found)
+
+
+def _is_data(path: Path) -> bool:
+    return path.suffix not in (".py", ".pyc") and not path.name.startswith(".")
+
+
+def _above(module: Path, name: str) -> Iterator[Path]:
+    for folder in module.parents:
+        if ROOT in (folder, *folder.parents):
+            yield folder / name
+
+
+@cache
+def _named(path: Path) -> tuple[Path, ...]:
+    """The files that a module's imports may mean; not all of them need exist."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(file for name in sorted(names) for file in _files(name))
+
+
+def _files(name: str) -> Iterator[Path]:
+    parts = name.split(".")
+    base = PACKAGES.get(parts[0])
+    if base is None:
+        return
+    for i in range(1, len(parts) + 1):
+        place = base.joinpath(*parts[:i])
+        yield place / "__init__.py"
+        yield place.with_suffix(".py")
+
+
+@cache
+def _content(path: Path) -> str:
+    return f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def digest(module: Path, patterns: Iterable[str], words: Iterable[str]) -> str:
+    """Of a test module and all that it imports, files by patterns from the root, and words."""
+    files = set(imported(module)) | {ROOT / name for name in TOOLS}
+    for pattern in patterns:
+        files.update(path for path in ROOT.glob(pattern) if path.is_file())
+    text = "\n".join([*sorted(map(_content, files)), *words])
+    return hashlib.sha256(text.encode()).hexdigest()
