@@ -38,6 +38,7 @@ LONG = {
     "tests/rtl/": REPLAY,
     "tests/fpga/": (*BENCH, "fpga/**/*", "tests/fpga/*"),
     "tests/registers/": BENCH,
+    "tests/driver/test_static.py": ("driver/**/*", "mk/*"),
     "tests/capture/test_captured_": ("sim/**/*", "mk/*"),
 }
 # Of those, what plays in `make check`, too.

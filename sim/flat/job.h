@@ -35,8 +35,8 @@ struct Job {
     }
 };
 
-// Reads a job file (anemone.backends.rtl.flat writes it). Throws std::runtime_error if it is not one, or one
-// for another configuration of the hardware.
+// Reads a job file (anemone.backends.rtl.flat writes it). Throws std::runtime_error if it is not
+// one, or one for another configuration of the hardware.
 Job readJob(const std::string& path);
 
 // A trace: of an access bit 63 says whether it writes, bits 51..0 are the byte address.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import subprocess
@@ -11,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from anemone.io.build_cache import locked
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "anemonectl-test"
@@ -20,9 +21,8 @@ SANITIZERS = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 @pytest.fixture(scope="session")
 def build() -> Path:
     """The folder of anemonectl-fake and fake-access."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    with (BUILD / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two workers of pytest
+    with locked(BUILD):  # two workers of pytest; make knows by itself what to do
+        BUILD.mkdir(exist_ok=True)
         command = ["make", "-s", "-C", ROOT / "driver/tools", "test-device", f"BUILD={BUILD}"]
         subprocess.run([*command, f"CFLAGS={SANITIZERS}"], check=True, timeout=300)
     return BUILD
