@@ -137,14 +137,15 @@ def save(picture: Markup, path: Path) -> None:
         raise ValueError(f"{path}: neither .svg nor .png")
 
 
-# --- Parts of charts --------------------------------------------------------------------------------
+# --- Parts of charts ----------------------------------------------------------------------------
 
 
 def ground(frame: Frame) -> alt.Chart:
     """A ground for a heat map, whose empty cells show it."""
-    place = {"x": 0, "y": 0, "x2": frame.across, "y2": frame.down}
     box = alt.Chart(table(one=[0])).mark_rect(fill=theme.colour("ground"))
-    return box.encode(**{side: alt.value(at) for side, at in place.items()})
+    return box.encode(
+        x=alt.XValue(0), x2=alt.X2Value(frame.across), y=alt.YValue(0), y2=alt.Y2Value(frame.down)
+    )
 
 
 def steps(xs: np.ndarray, lines: np.ndarray, colours: Sequence[str]) -> pa.Table:
@@ -170,9 +171,9 @@ def labels(frame: Frame, said: Sequence[tuple[float, str, str]]) -> alt.Chart:
     rows = table(**dict(zip(("at", "words", "colour"), columns, strict=True)))
     written = alt.Chart(rows).mark_text(align="left", fontWeight=600)
     return written.encode(
-        x=alt.value(frame.across + 12),
+        x=alt.XValue(frame.across + 12),
         y=alt.Y("at:Q", scale=None, axis=None),
-        text="words:N",
+        text=alt.Text("words:N"),
         fill=alt.Fill("colour:N", scale=None, legend=None),
     )
 
@@ -270,7 +271,7 @@ def _quoted(words: Sequence[str]) -> str:
     return json.dumps([*words], ensure_ascii=False)
 
 
-# --- What Vega draws, made lean ---------------------------------------------------------------------
+# --- What Vega draws, made lean -----------------------------------------------------------------
 
 NEEDLESS = {  # attributes that say what a reader assumes anyway, or what the page's style says
     "font-family": None, "pointer-events": None, "aria-hidden": None, "opacity": "1",

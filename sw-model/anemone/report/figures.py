@@ -64,7 +64,8 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
     height = alt.Y("y:Q", scale=scale, axis=places, title=None)
     key = charts.ramp(edges, ("accesses a poll", "a huge page"))
     drawn = charts.data(
-        boxes.encode(x=clock.axis("x"), x2="x2:Q", y=height, y2="y2:Q", color=key), "heat"
+        boxes.encode(x=clock.axis("x"), x2=alt.X2("x2:Q"), y=height, y2=alt.Y2("y2:Q"), color=key),
+        "heat",
     )
     shown = [charts.ground(frame), drawn]
     tenants = len(np.unique(heat.owner))
@@ -86,9 +87,7 @@ def hotness(analysis: Analysis, clock: Clock) -> Figure:
         f" Each row is {share} huge pages together." if share > 1 else "",
         " The strip at the left shows whose page it is." if tenants > 1 else "",
     )
-    picture = charts.svg(
-        frame, "Accesses by huge page and time", *shown, *_moves(analysis, clock)
-    )
+    picture = charts.svg(frame, "Accesses by huge page and time", *shown, *_moves(analysis, clock))
     title = "Hotness by address and time"
     return Figure("hotness", title, picture, caption, hover=told.data(frame))
 
@@ -100,8 +99,8 @@ def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
         y=first, y2=np.append(first[1:], len(owner)), colour=[series(i) for i in owner[first]]
     )
     strip = alt.Chart(rows).mark_rect()
-    left, right = alt.value(-9), alt.value(-3)
-    return strip.encode(x=left, x2=right, y=height, y2="y2:Q", fill=charts.own("colour"))
+    left, right = alt.XValue(-9), alt.X2Value(-3)
+    return strip.encode(x=left, x2=right, y=height, y2=alt.Y2("y2:Q"), fill=charts.own("colour"))
 
 
 def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
@@ -126,9 +125,7 @@ def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
     limit = alt.Chart(charts.steps(clock.edges, cap[:, None], [colour("muted")]))
     poll, who = np.nonzero(told.fired)
     fired = alt.Chart(
-        charts.table(
-            x=clock.middles[poll], y=rates[poll, who], colour=[colours[i] for i in who]
-        )
+        charts.table(x=clock.middles[poll], y=rates[poll, who], colour=[colours[i] for i in who])
     )
     ends = [(1 - rates[-3:, i].mean() / top, n, colours[i]) for i, n in enumerate(told.names)]
     ends.append((1 - cap[-1] / top, "cap", colour("muted")))
@@ -196,7 +193,7 @@ def hotset(analysis: Analysis, clock: Clock) -> Figure:
     picture = charts.svg(
         frame,
         "Traffic that the hot set of the polls before still takes",
-        alt.Chart().mark_rule(strokeDash=[6, 5], strokeWidth=1.4).encode(y=alt.datum(MOVED)),
+        alt.Chart().mark_rule(strokeDash=[6, 5], strokeWidth=1.4).encode(y=alt.YDatum(MOVED)),
         kept.mark_line(stroke=series(0)).encode(**across),
         charts.data(
             kept.mark_point(
@@ -236,12 +233,12 @@ def _callouts(analysis: Analysis, clock: Clock, frame: Frame) -> list[alt.Chart]
         return []
     xs, words = zip(*said, strict=True)
     callouts = alt.Chart(charts.table(x=xs, words=words))
-    place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.value(frame.down * 0.78)}
+    place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.YValue(frame.down * 0.78)}
     looks = ({"stroke": colour("card"), "strokeWidth": 4}, {})
     return [
         callouts.mark_text(
             align="left", fontWeight=600, fill=colour("move"), strokeJoin="round", **look
-        ).encode(**place, text="words:N")
+        ).encode(**place, text=alt.Text("words:N"))
         for look in looks
     ]
 
@@ -276,10 +273,15 @@ def skew_scores(skew: Skewness) -> Figure:
     picture = charts.svg(
         frame,
         "Distribution of the skewness score",
-        charts.data(drawn.mark_bar().encode(x=across, x2="x2:Q", y=height), "bars"),
+        charts.data(
+            drawn.mark_rect(fill=series(0)).encode(
+                x=across, x2=alt.X2("x2:Q"), y=height, y2=alt.Y2Datum(0)
+            ),
+            "bars",
+        ),
         drawn.transform_filter("datum.y > 0")
         .mark_text(dy=-9, fontSize=12.5, fill=colour("muted"))
-        .encode(x="middle:Q", y=height, text=alt.Text("y:Q", format=",")),
+        .encode(x=alt.X("middle:Q"), y=height, text=alt.Text("y:Q", format=",")),
     )
     told = Hover(
         np.linspace(0, frame.across, bins + 1),
@@ -312,12 +314,12 @@ def skew_strips(skew: Skewness) -> Figure:
     ticks = alt.Axis(values=[0, 128, 256, 384, 512])
     title = "4 KiB base page"
     across = alt.X("x:Q", scale=alt.Scale(domain=[0, 512], nice=False), axis=ticks, title=title)
-    where = {"x": across, "x2": "x2:Q", "y": height, "y2": "y2:Q"}
+    where = {"x": across, "x2": alt.X2("x2:Q"), "y": height, "y2": alt.Y2("y2:Q")}
     whole = np.zeros(len(order), int)
     strips = alt.Chart(charts.table(x=whole, x2=whole + 512, y=top, y2=low))
     boxes = alt.Chart(charts.cells(level, np.arange(0.0, 513, 4), top, low))
     scores = alt.Chart(charts.table(y=top + 0.45, score=skew.score[order]))
-    at = alt.value(frame.across + 52)
+    at = alt.XValue(frame.across + 52)
     picture = charts.svg(
         frame,
         "Base pages of the most skewed huge pages",
@@ -328,7 +330,7 @@ def skew_strips(skew: Skewness) -> Figure:
         ),
         alt.Chart(charts.table(words=["score"]))
         .mark_text(align="right", fontSize=12.5, fill=colour("muted"))
-        .encode(x=at, y=alt.value(frame.down + 14), text="words:N"),
+        .encode(x=at, y=alt.YValue(frame.down + 14), text=alt.Text("words:N")),
     )
     told = Hover(
         np.linspace(0, frame.across, 129),
@@ -363,7 +365,11 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
     height = alt.Y("y:Q", scale=scale, axis=frame.y("poll", **ticks))
     boxes = alt.Chart(charts.cells(level, polls, polls[:-1], polls[1:])).mark_rect()
     drawn = boxes.encode(
-        x=across, x2="x2:Q", y=height, y2="y2:Q", color=charts.ramp(edges, ("cosine",), 26)
+        x=across,
+        x2=alt.X2("x2:Q"),
+        y=height,
+        y2=alt.Y2("y2:Q"),
+        color=charts.ramp(edges, ("cosine",), 26),
     )
     moves = alt.Chart(charts.table(x=analysis.hotset.moves, y=analysis.hotset.moves))
     lines = [

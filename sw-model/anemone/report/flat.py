@@ -132,9 +132,9 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
         .mark_rect(opacity=opacity)
         .encode(
             x=across,
-            x2="x2:Q",
+            x2=alt.X2("x2:Q"),
             y=alt.Y(f"{field}:Q", scale=up, axis=frame.y("accesses", tickCount=4)),
-            y2=alt.datum(0),
+            y2=alt.Y2Datum(0),
             fill=charts.own("colour"),
         )
         for field, opacity in (("all", 0.28), ("missed", 1))

@@ -106,11 +106,10 @@ def config() -> dict:
         "aria": False,  # the whole picture has a label; its hover tells more
         "view": {"fill": None, "stroke": None},
         "axis": {**words, **axis, "labelPadding": 5, "titlePadding": 8},
-        "axisX": {"grid": False},
+        "axisX": {"grid": False, "labelFlush": False},
         "axisY": {"domain": False, "ticks": False},
         "legend": {**words, "orient": "right", "symbolStrokeWidth": 0, "titlePadding": 8},
         "text": {"fontSize": TEXT, "fill": colour("ink"), "baseline": "middle"},
         "line": {"strokeWidth": 2, "strokeJoin": "round"},
         "rule": {"stroke": muted},
-        "bar": {"fill": series(0)},
     }
