@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 from pathlib import Path
 from types import TracebackType
 
+import pytest
 from selenium import webdriver
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
@@ -24,11 +26,46 @@ BROWSERS = (
     ("/snap/bin/chromium", "/snap/bin/chromium.chromedriver"),
 )
 
+# All that is drawn, as the page lays it out: for each picture the size of its SVG, its data marks
+# with an area or a length, labels outside their card, and pairs of labels that overlap.
+INSPECT = """
+return [...document.querySelectorAll("[data-picture]")].map((figure) => {
+  const svg = figure.querySelector("svg");
+  const box = svg.getBoundingClientRect();
+  const card = figure.getBoundingClientRect();
+  const marks = [...svg.querySelectorAll("[class*=data_] path")].filter((mark) => {
+    const b = mark.getBBox();
+    const style = getComputedStyle(mark);
+    const ink = [style.fill, style.stroke].some((c) => c !== "none" && !/, 0\\)$/.test(c));
+    return b.width + b.height > 0 && ink;
+  });
+  const labels = [...svg.querySelectorAll("text")].map((t) => [t, t.getBoundingClientRect()]);
+  const outside = labels.filter(([, b]) => b.left < card.left || b.right > card.right
+    || b.top < card.top || b.bottom > card.bottom).map(([t]) => t.textContent);
+  const clashes = [];
+  labels.forEach(([one, a], i) => labels.slice(i + 1).forEach(([two, b]) => {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (wide > 1 && high > 3) clashes.push(`${one.textContent} / ${two.textContent}`);
+  }));
+  const drawn = marks.map((m) => (m.getAttribute("d") || "M").split("M").length - 1)
+    .reduce((a, b) => a + b, 0);
+  return {key: figure.dataset.picture, width: box.width, height: box.height, marks: marks.length,
+          drawn, labels: labels.length, outside, clashes};
+})
+"""
+
 
 def installed() -> tuple[str, str] | None:
     """The browser on this machine and its driver."""
     found = ((shutil.which(browser), shutil.which(driver)) for browser, driver in BROWSERS)
     return next((pair for pair in found if all(pair)), None)
+
+
+needs_browser = pytest.mark.skipif(
+    installed() is None and "ubuntu" in Path("/etc/os-release").read_text().lower(),
+    reason="no Chromium: Ubuntu has it as a snap only, which does not work everywhere",
+)
 
 
 class Browser:
@@ -46,7 +83,9 @@ class Browser:
         for flag in (*FLAGS, f"--user-data-dir={profile}"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        options.ignore_local_proxy_environment_variables()  # the driver is on this machine
+        # The driver is on this machine, whatever proxy leads out of it.
+        direct = (*os.environ.get("no_proxy", "").split(","), "localhost")
+        os.environ["no_proxy"] = ",".join(dict.fromkeys(filter(None, direct)))
         # With its path given, selenium looks for no driver and downloads none.
         service = webdriver.ChromeService(pair[1])
         self.driver = webdriver.Chrome(options=options, service=service)
@@ -78,9 +117,11 @@ class Browser:
         """Every address the page asked for, but for its own."""
         for entry in self.driver.get_log("performance"):
             event = json.loads(entry["message"])["message"]
-            if event["method"] == "Network.requestWillBeSent":
-                if event["params"]["type"] != "Document":
-                    self._requests.append(event["params"]["request"]["url"])
+            said = event["params"]
+            if event["method"] != "Network.requestWillBeSent" or said["type"] == "Document":
+                continue
+            if not said["documentURL"].startswith("chrome:"):  # the tab's page before ours
+                self._requests.append(said["request"]["url"])
         return self._requests
 
     def open(self, page: Path, width: int = 1280, height: int = 900) -> None:
@@ -95,6 +136,13 @@ class Browser:
     def run(self, script: str) -> object:
         """The value of an expression in JavaScript."""
         return self.driver.execute_script(f"return {script.strip()}")
+
+    def pictures(self) -> list[dict]:
+        """All that is drawn, as the page lays it out: see INSPECT."""
+        return self.driver.execute_script(INSPECT)
+
+    def scrolls_sideways(self) -> bool:
+        return self.run("document.documentElement.scrollWidth > innerWidth")
 
     def move_to(self, x: float, y: float) -> None:
         """Move the mouse (CSS pixels in the viewport)."""

@@ -27,6 +27,7 @@ from anemone.report.theme import LEVELS
 alt.data_transformers.disable_max_rows()  # the limit is for what a browser would be sent
 
 WIDE, HALF = 1120, 540  # px, widths of a picture across the page and across half of it
+LABEL_GAP = 17  # px from one label at the right of a plot to the next
 
 
 @dataclass(frozen=True)
@@ -149,14 +150,30 @@ def ground(frame: Frame) -> alt.Chart:
 
 
 def steps(xs: np.ndarray, lines: np.ndarray, colours: Sequence[str]) -> pa.Table:
-    """The data of step lines, to be drawn with interpolate "step-after".
+    """The data of step lines, to be drawn with interpolate "step-after" and `apiece`.
 
-    xs: float64[n + 1], edges. lines: float64[n, series]. The table has x, y and the line's colour;
-    the last value is repeated at the last edge.
+    xs: float64[n + 1], edges. lines: float64[n, series]. The table has x, y, the line's colour and
+    its number; the last value is repeated at the last edge.
     """
     values = np.vstack([lines, lines[-1:]])
-    count = values.shape[1]
-    return table(x=np.repeat(xs, count), y=values.ravel(), colour=[*colours] * len(values))
+    rows, count = values.shape
+    return table(
+        x=np.repeat(xs, count),
+        y=values.ravel(),
+        colour=[*colours] * rows,
+        number=[*range(count)] * rows,
+    )
+
+
+def apiece(chart: alt.Chart) -> alt.Chart:
+    """One line or area for each number in the data of `steps`, though colours may come again."""
+    return chart.encode(detail=alt.Detail("number:N"))
+
+
+def whole(limit: int, about: int) -> dict:
+    """Ticks at whole numbers only, up to `limit`, `about` of them: for an axis of counts."""
+    ticks = {"values": [*range(limit + 1)]} if limit <= about else {"tickCount": about}
+    return {**ticks, "format": ",d"}
 
 
 def own(field: str) -> alt.Color:
@@ -166,7 +183,7 @@ def own(field: str) -> alt.Color:
 
 def labels(frame: Frame, said: Sequence[tuple[float, str, str]]) -> alt.Chart:
     """Words at the right of the plot, moved apart: (height in the plot in px, words, colour)."""
-    said = apart(said, 17, 4, frame.down)
+    said = apart(said, LABEL_GAP, 4, frame.down)
     columns = zip(*said, strict=True)
     rows = table(**dict(zip(("at", "words", "colour"), columns, strict=True)))
     written = alt.Chart(rows).mark_text(align="left", fontWeight=600)
@@ -290,6 +307,8 @@ def _lean(drawn: str, frame: Frame, label: str) -> str:
             group.set("shape-rendering", "crispEdges")  # no seams between cells
             _join(group)
     for element in root.iter():
+        if element.tag == "text" and "stroke" in element.attrib:
+            element.set("paint-order", "stroke")  # the letters on their edge, not under it
         for name, value in list(element.items()):
             if name in NEEDLESS and NEEDLESS[name] in (None, value):
                 del element.attrib[name]

@@ -10,16 +10,19 @@ import altair as alt
 import numpy as np
 
 from anemone.analysis.polls import Polls
-from anemone.report.charts import WIDE, Frame, Hover
+from anemone.report.charts import LABEL_GAP, WIDE, Frame, Hover, whole
 from anemone.trace.pages import HUGE_SHIFT
 
 TIME_UNITS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
 RATE_UNITS = ((1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s"))
 
 
-def time_frame(height: int) -> Frame:
-    """A panel over time. All have the same margins, so that their time axes line up."""
-    return Frame(WIDE, height, left=96, right=150)
+def time_frame(height: int, labels: int = 0) -> Frame:
+    """A panel over time, high enough for so many labels at its right.
+
+    All have the same margins at the sides, so that their time axes line up.
+    """
+    return Frame(WIDE, max(height, 70 + LABEL_GAP * labels), left=96, right=150)
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,15 @@ class Clock:
 
     def axis(self, field: str) -> alt.X:
         """The horizontal axis for a field in the clock's unit."""
-        title = f"time ({self.name})" if self.polls.timed else "events"
-        scale = alt.Scale(domain=[0, float(self.edges[-1]) or 1.0], nice=False)
-        return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8))
+        title, ticks = f"time ({self.name})", {"tickCount": 8}
+        if not self.polls.timed:
+            title, ticks = "events", whole(int(self.edges[-1]), 8)
+        scale = alt.Scale(domain=[0, float(self.edges[-1])], nice=False)
+        return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(**ticks))
 
     def pixels(self, frame: Frame) -> np.ndarray:
         """The polls' edges in the plot, px."""
-        return self.edges / (float(self.edges[-1]) or 1.0) * frame.across
+        return self.edges / self.edges[-1] * frame.across
 
     def say(self, poll: int) -> str:
         """When poll interval `poll` began."""

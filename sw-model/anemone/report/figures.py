@@ -106,7 +106,7 @@ def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
 def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
     """Listing 3: a step line a tenant, the cap, and the polls in which the predicate held."""
     told, polls = analysis.bandwidth, analysis.polls
-    frame = time_frame(242)
+    frame = time_frame(242, len(told.names) + 1)
     rates = told.rate(polls)
     cap = told.cap * 64 / polls.spans
     cap[-1] = cap[-2] if len(cap) > 1 else cap[-1]  # a cap is of a whole poll; the last is shorter
@@ -120,7 +120,7 @@ def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
         stack=False,
     )
     colours = [series(i) for i in range(len(told.names))]
-    lines = alt.Chart(charts.steps(clock.edges, rates, colours))
+    lines = charts.apiece(alt.Chart(charts.steps(clock.edges, rates, colours)))
     across = {"x": clock.axis("x"), "y": height}
     limit = alt.Chart(charts.steps(clock.edges, cap[:, None], [colour("muted")]))
     poll, who = np.nonzero(told.fired)
@@ -234,13 +234,15 @@ def _callouts(analysis: Analysis, clock: Clock, frame: Frame) -> list[alt.Chart]
     xs, words = zip(*said, strict=True)
     callouts = alt.Chart(charts.table(x=xs, words=words))
     place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.YValue(frame.down * 0.78)}
-    looks = ({"stroke": colour("card"), "strokeWidth": 4}, {})
-    return [
-        callouts.mark_text(
-            align="left", fontWeight=600, fill=colour("move"), strokeJoin="round", **look
-        ).encode(**place, text=alt.Text("words:N"))
-        for look in looks
-    ]
+    words = callouts.mark_text(
+        align="left",
+        fontWeight=600,
+        fill=colour("move"),
+        stroke=colour("card"),
+        strokeWidth=4,
+        strokeJoin="round",
+    )
+    return [words.encode(**place, text=alt.Text("words:N"))]
 
 
 def _hotset_words(analysis: Analysis, clock: Clock) -> Markup:
@@ -267,8 +269,10 @@ def skew_scores(skew: Skewness) -> Figure:
     rows = charts.table(x=score + 0.03, x2=score + 0.97, middle=score + 0.5, y=count)
     drawn = alt.Chart(rows)
     scale = alt.Scale(domain=[0, max(1, int(count.max())) * 1.1], nice=False)
-    height = alt.Y("y:Q", scale=scale, axis=frame.y("huge pages", tickCount=4, tickMinStep=1))
-    ticks = alt.Axis(tickCount=min(bins, 12), tickMinStep=1)
+    height = alt.Y(
+        "y:Q", scale=scale, axis=frame.y("huge pages", **charts.whole(int(count.max()), 4))
+    )
+    ticks = alt.Axis(**charts.whole(bins, 12))
     across = alt.X("x:Q", scale=alt.Scale(domain=[0, bins]), axis=ticks, title="skewness score")
     picture = charts.svg(
         frame,
@@ -319,7 +323,7 @@ def skew_strips(skew: Skewness) -> Figure:
     strips = alt.Chart(charts.table(x=whole, x2=whole + 512, y=top, y2=low))
     boxes = alt.Chart(charts.cells(level, np.arange(0.0, 513, 4), top, low))
     scores = alt.Chart(charts.table(y=top + 0.45, score=skew.score[order]))
-    at = alt.XValue(frame.across + 52)
+    at = alt.XValue(frame.across + 56)
     picture = charts.svg(
         frame,
         "Base pages of the most skewed huge pages",
@@ -330,7 +334,7 @@ def skew_strips(skew: Skewness) -> Figure:
         ),
         alt.Chart(charts.table(words=["score"]))
         .mark_text(align="right", fontSize=12.5, fill=colour("muted"))
-        .encode(x=at, y=alt.YValue(frame.down + 14), text=alt.Text("words:N")),
+        .encode(x=at, y=alt.YValue(frame.down + 16.5), text=alt.Text("words:N")),
     )
     told = Hover(
         np.linspace(0, frame.across, 129),
@@ -360,7 +364,7 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
     level = np.digitize(matrix, edges[1:-1]) + 1
     polls = np.arange(count + 1.0)
     scale = alt.Scale(domain=[0, count], nice=False)
-    ticks = {"tickCount": 6, "tickMinStep": 1, "grid": False}
+    ticks = {**charts.whole(count, 6), "grid": False}
     across = alt.X("x:Q", scale=scale, axis=alt.Axis(title="poll", **ticks))
     height = alt.Y("y:Q", scale=scale, axis=frame.y("poll", **ticks))
     boxes = alt.Chart(charts.cells(level, polls, polls[:-1], polls[1:])).mark_rect()

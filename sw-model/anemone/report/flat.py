@@ -50,7 +50,7 @@ def pictures(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> lis
 def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Figure:
     """A step line a tenant; dashed where tenants conflict."""
     clock, polls, names = Clock.of(analysis.polls), analysis.polls, analysis.bandwidth.names
-    frame = time_frame(242)
+    frame = time_frame(242, len(names) * len(runs))
     poll = np.repeat(np.arange(len(polls)), np.diff(polls.edges))
     of = tenant_ranks(trace)
     colours = [series(i) for i in range(len(names))]
@@ -66,9 +66,9 @@ def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Fig
     for run in runs:
         mixed = run is not runs[0]
         rates = [run.hit_rates(poll, len(polls), of == i) for i in range(len(names))]
-        drawn = alt.Chart(charts.steps(clock.edges, np.stack(rates, axis=1), colours))
+        drawn = charts.steps(clock.edges, np.stack(rates, axis=1), colours)
         look = {"strokeDash": [5, 4]} if mixed else {}
-        line = drawn.mark_line(interpolate="step-after", **look)
+        line = charts.apiece(alt.Chart(drawn)).mark_line(interpolate="step-after", **look)
         line = line.encode(**place, stroke=charts.own("colour"))
         lines.append(charts.data(line, run.placement))
         for i, name in enumerate(names):
@@ -122,7 +122,7 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
     )
     said = np.unique(np.linspace(0, len(starts) - 1, min(9, len(starts))).round().astype(int))
     names = [address(int(pages[i])) for i in starts]
-    axis = charts.worded(said + 0.5, [names[i] for i in said], ticks=False)
+    axis = charts.worded(said + 0.5, [names[i] for i in said], ticks=False, labelPadding=10)
     title = "huge page (address order)"
     scale = alt.Scale(domain=[0, len(starts)], nice=False)
     across = alt.X("x:Q", scale=scale, axis=axis, title=title)
@@ -133,7 +133,11 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
         .encode(
             x=across,
             x2=alt.X2("x2:Q"),
-            y=alt.Y(f"{field}:Q", scale=up, axis=frame.y("accesses", tickCount=4)),
+            y=alt.Y(
+                f"{field}:Q",
+                scale=up,
+                axis=frame.y("accesses", **charts.whole(int(totals.max()), 4)),
+            ),
             y2=alt.Y2Datum(0),
             fill=charts.own("colour"),
         )

@@ -55,11 +55,11 @@ class Run:
         """What the trace is, in a few words each."""
         clock = [] if self.seconds is None else [f"{_duration(self.seconds)} on the trace's clock"]
         return [
-            f"{self.events:,} accesses",
+            counted(self.events, "access", "accesses"),
             *clock,
-            f"{self.pages:,} huge pages ({self.pages * 2:,} MiB) touched",
-            f"{self.tenants} tenant" + ("" if self.tenants == 1 else "s"),
-            f"{self.polls} polls",
+            f"{counted(self.pages, 'huge page')} ({self.pages * 2:,} MiB) touched",
+            counted(self.tenants, "tenant"),
+            counted(self.polls, "poll"),
         ]
 
     @property
@@ -89,7 +89,7 @@ class Run:
 def verdict(runs: list[Run]) -> str:
     """The result in one sentence."""
     bad = [run.name for run in runs if not run.good]
-    traces = f"{len(runs)} trace" + ("" if len(runs) == 1 else "s")
+    traces = counted(len(runs), "trace")
     if bad:
         return f"Not equal: {', '.join(bad)}"
     if all(run.agreed for run in runs):
@@ -166,6 +166,11 @@ def _flat_row(name: str, run: PlacedRun) -> dict:
     """A placement's row of the table of flat memory mode."""
     unlike = [c[0] if c else "" for c in (run.agreed, run.counted) if c is not None]
     return {"name": name, "cells": flat.cells(run), "marks": unlike, "last": []}
+
+
+def counted(number: int, what: str, many: str = "") -> str:
+    """1 trace, 2 traces; `many` where it is not `what` with an s."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
 def short(rate: float) -> str:
