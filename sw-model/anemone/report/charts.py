@@ -109,8 +109,8 @@ def data(chart: alt.Chart, name: str) -> alt.Chart:
 def svg(frame: Frame, label: str, *layers: alt.Chart) -> Markup:
     """The picture for a page: one SVG element, in the colours of the page's theme.
 
-    label: what it shows, for those who do not see it. Raises ValueError where Vega-Lite refuses the
-    chart.
+    label: what it shows, for those who do not see it. Raises Altair's SchemaValidationError for a
+    chart that is none of Vega-Lite's.
     """
     chart = alt.layer(*layers).properties(width=frame.across, height=frame.down)
     spec = chart.to_dict()

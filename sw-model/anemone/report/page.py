@@ -55,11 +55,11 @@ class Run:
         """What the trace is, in a few words each."""
         clock = [] if self.seconds is None else [f"{_duration(self.seconds)} on the trace's clock"]
         return [
-            counted(self.events, "access", "accesses"),
+            number_of(self.events, "access", "accesses"),
             *clock,
-            f"{counted(self.pages, 'huge page')} ({self.pages * 2:,} MiB) touched",
-            counted(self.tenants, "tenant"),
-            counted(self.polls, "poll"),
+            f"{number_of(self.pages, 'huge page')} ({self.pages * 2:,} MiB) touched",
+            number_of(self.tenants, "tenant"),
+            number_of(self.polls, "poll"),
         ]
 
     @property
@@ -89,7 +89,7 @@ class Run:
 def verdict(runs: list[Run]) -> str:
     """The result in one sentence."""
     bad = [run.name for run in runs if not run.good]
-    traces = counted(len(runs), "trace")
+    traces = number_of(len(runs), "trace")
     if bad:
         return f"Not equal: {', '.join(bad)}"
     if all(run.agreed for run in runs):
@@ -168,7 +168,7 @@ def _flat_row(name: str, run: PlacedRun) -> dict:
     return {"name": name, "cells": flat.cells(run), "marks": unlike, "last": []}
 
 
-def counted(number: int, what: str, many: str = "") -> str:
+def number_of(number: int, what: str, many: str = "") -> str:
     """1 trace, 2 traces; `many` where it is not `what` with an s."""
     return f"{number:,} {what if number == 1 else many or what + 's'}"
 
