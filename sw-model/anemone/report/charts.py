@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """From an Altair chart to a picture of the house style, in a page or in a file.
 
-Build charts with `layers` on a `Frame`, name the layers that show data with `data`, and hand them
-to `svg`; `Figure` is what the page's template takes, `save` writes a picture as SVG or PNG. Colours
-come from `theme.colour`, `theme.series` and `theme.heat`, or a picture has one theme only.
+    frame = Frame(HALF, 260, left=70, right=120)
+    rows = alt.Chart(table(load=loads, tail=tails)).mark_line(stroke=theme.series(0))
+    line = rows.encode(x="load:Q", y=alt.Y("tail:Q", axis=frame.y("p99 latency (ns)")))
+    picture = svg(frame, "Tail latency over load", data(line, "tail"))
+    save(picture, Path("docs/results/tail.svg"))
+
+`Figure` is what a page's template takes (parts.html), with a caption and a `Hover`. Colours come
+from `theme.colour`, `theme.series` and `theme.heat`: by name, as only so a picture has both themes.
 """
 
 from __future__ import annotations
