@@ -46,11 +46,9 @@ has_venv() { fresh || find_python "$VENV_MODULES" >/dev/null; }
 has_libpython() { fresh || find_python "$VENV_MODULES and $LIBPYTHON" >/dev/null; }
 
 has_chromium() {
-    for c in chromium google-chrome google-chrome-stable; do
-        if command -v "$c" >/dev/null; then return 0; fi
-    done
-    # Ubuntu's /usr/bin/chromium-browser is only a pointer to the snap, which may not be there.
-    [ -e /snap/bin/chromium ]
+    if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then return 0; fi
+    # Ubuntu's is a snap, which brings the driver. Its /usr/bin/chromium-browser is only a pointer to the snap.
+    [ -e /snap/bin/chromium ] && [ -e /snap/bin/chromium.chromedriver ]
 }
 
 has_kernel_headers() {

@@ -1,76 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headless Chromium over its DevTools pipe: no driver and no Python package needed."""
+"""Headless Chromium by selenium, with the driver that the system's packages bring."""
 
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
 import os
-import select
 import shutil
-import signal
-import time
 from pathlib import Path
 from types import TracebackType
 
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.actions.action_builder import ActionBuilder
+
 # No background traffic: on a closed network it fails, and would end up in the console.
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
+    "--disable-dev-shm-usage", "--hide-scrollbars",
 )  # fmt: skip
-BROWSERS = ("chromium", "google-chrome", "google-chrome-stable", "/snap/bin/chromium")
-PATIENCE = 60.0  # seconds for one answer
+# A browser and its driver: Debian's packages, Ubuntu's snap.
+BROWSERS = (
+    ("chromium", "/usr/bin/chromedriver"),
+    ("/snap/bin/chromium", "/snap/bin/chromium.chromedriver"),
+)
+
+# All that is drawn, as the page lays it out: for each picture the size of its SVG, its data marks
+# with an area or a length, labels outside their card, and pairs of labels that overlap.
+INSPECT = """
+return [...document.querySelectorAll("[data-picture]")].map((figure) => {
+  const svg = figure.querySelector("svg");
+  const box = svg.getBoundingClientRect();
+  const card = figure.getBoundingClientRect();
+  const marks = [...svg.querySelectorAll("[class*=data_] path")].filter((mark) => {
+    const b = mark.getBBox();
+    const style = getComputedStyle(mark);
+    const ink = [style.fill, style.stroke].some((c) => c !== "none" && !/, 0\\)$/.test(c));
+    return b.width + b.height > 0 && ink;
+  });
+  const labels = [...svg.querySelectorAll("text")].map((t) => [t, t.getBoundingClientRect()]);
+  const outside = labels.filter(([, b]) => b.left < card.left || b.right > card.right
+    || b.top < card.top || b.bottom > card.bottom).map(([t]) => t.textContent);
+  const clashes = [];
+  labels.forEach(([one, a], i) => labels.slice(i + 1).forEach(([two, b]) => {
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (wide > 1 && high > 3) clashes.push(`${one.textContent} / ${two.textContent}`);
+  }));
+  const drawn = marks.map((m) => (m.getAttribute("d") || "M").split("M").length - 1)
+    .reduce((a, b) => a + b, 0);
+  return {key: figure.dataset.picture, width: box.width, height: box.height, marks: marks.length,
+          drawn, labels: labels.length, outside, clashes};
+})
+"""
 
 
-def installed() -> str | None:
-    """The browser on this machine."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
+def installed() -> tuple[str, str] | None:
+    """The browser on this machine and its driver."""
+    found = ((shutil.which(browser), shutil.which(driver)) for browser, driver in BROWSERS)
+    return next((pair for pair in found if all(pair)), None)
+
+
+# Debian has the browser, and there nothing may be skipped: tests/conftest.py.
+needs_browser = pytest.mark.skipif(installed() is None, reason="no Chromium with its driver")
 
 
 class Browser:
     """One tab of a browser with an empty profile in `profile`; closes with the `with` block.
 
-    console: what the page has said, at every level, exceptions included. requests: every address
-    it asked for, but for the page's own.
+    dark: what the system's theme is. Raises FileNotFoundError without a browser or its driver.
     """
 
     def __init__(self, profile: Path, dark: bool = False) -> None:
-        browser = installed()
-        if browser is None:
-            raise FileNotFoundError("no Chromium")
-        self.console: list[str] = []
-        self.requests: list[str] = []
-        self.count, self.buffer, self.session = 0, b"", ""
-        self.loaded = False
-        # Chromium reads commands from descriptor 3 and answers on 4, each ended by a zero byte.
-        # High numbers here, so that giving the child its 3 and 4 cannot overwrite one of them.
-        theirs_in, self.out = _pipe()
-        self.into, theirs_out = _pipe()
-        self.pid = os.posix_spawn(
-            browser,
-            [browser, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
-            os.environ,
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, theirs_in, 3),
-                (os.POSIX_SPAWN_DUP2, theirs_out, 4),
-                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-            ],
-        )
-        os.close(theirs_in)
-        os.close(theirs_out)
-        try:
-            target = self.call("Target.createTarget", url="about:blank")["targetId"]
-            attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
-            self.session = attached["sessionId"]
-            for domain in ("Page", "Runtime", "Log", "Network"):
-                self.call(f"{domain}.enable")
-            scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-            self.call("Emulation.setEmulatedMedia", features=[scheme])
-        except BaseException:
-            self._end()
-            raise
+        pair = installed()
+        if pair is None:
+            raise FileNotFoundError("no Chromium with its driver")
+        options = webdriver.ChromeOptions()
+        options.binary_location = pair[0]
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        # The driver is on this machine, whatever proxy leads out of it.
+        direct = (*os.environ.get("no_proxy", "").split(","), "localhost")
+        os.environ["no_proxy"] = ",".join(dict.fromkeys(filter(None, direct)))
+        # With its path given, selenium looks for no driver and downloads none.
+        service = webdriver.ChromeService(pair[1])
+        self.driver = webdriver.Chrome(options=options, service=service)
+        self._console: list[str] = []
+        self._requests: list[str] = []
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 
     def __enter__(self) -> Browser:
         return self
@@ -81,104 +101,56 @@ class Browser:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            self.session = ""
-            self.call("Browser.close")
-        finally:
-            self._end()
+        self.driver.quit()
 
-    def _end(self) -> None:
-        """Wait a little for the browser to go by itself, then make it."""
-        for descriptor in (self.out, self.into):
-            os.close(descriptor)
-        for _ in range(100):
-            if os.waitpid(self.pid, os.WNOHANG) != (0, 0):
-                return
-            time.sleep(0.05)
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+    @property
+    def console(self) -> list[str]:
+        """What the page has said, at every level, exceptions included."""
+        said = self.driver.get_log("browser")  # each entry is handed out once
+        self._console += [f"{entry['level']}: {entry['message']}" for entry in said]
+        return self._console
 
-    def call(self, method: str, **parameters: object) -> dict:
-        """Send a DevTools command and wait for its answer."""
-        self.count += 1
-        message = {"id": self.count, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        data = json.dumps(message).encode() + b"\0"
-        while data:
-            data = data[os.write(self.out, data) :]
-        while True:
-            answer = self._next()
-            if answer.get("id") == self.count:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']['message']}")
-                return answer["result"]
-
-    def _next(self) -> dict:
-        """The browser's next message; events are noted on the way."""
-        while b"\0" not in self.buffer:
-            if not select.select([self.into], [], [], PATIENCE)[0]:
-                raise TimeoutError("the browser does not answer")
-            part = os.read(self.into, 1 << 20)
-            if not part:
-                raise EOFError("the browser has gone")
-            self.buffer += part
-        text, self.buffer = self.buffer.split(b"\0", 1)
-        message = json.loads(text)
-        self._note(message.get("method", ""), message.get("params", {}))
-        return message
-
-    def _note(self, event: str, said: dict) -> None:
-        if event == "Runtime.consoleAPICalled":
-            words = " ".join(str(a.get("value", a.get("description"))) for a in said["args"])
-            self.console.append(f"{said['type']}: {words}")
-        elif event == "Runtime.exceptionThrown":
-            details = said["exceptionDetails"]
-            words = details.get("exception", {}).get("description", details["text"])
-            self.console.append(f"exception: {words}")
-        elif event == "Log.entryAdded":
-            self.console.append(f"{said['entry']['level']}: {said['entry']['text']}")
-        elif event == "Network.requestWillBeSent" and said["type"] != "Document":
-            self.requests.append(said["request"]["url"])
-        elif event == "Page.loadEventFired":
-            self.loaded = True
+    @property
+    def requests(self) -> list[str]:
+        """Every address the page asked for, but for its own."""
+        for entry in self.driver.get_log("performance"):
+            event = json.loads(entry["message"])["message"]
+            said = event["params"]
+            if event["method"] != "Network.requestWillBeSent" or said["type"] == "Document":
+                continue
+            if not said["documentURL"].startswith("chrome:"):  # the tab's page before ours
+                self._requests.append(said["request"]["url"])
+        return self._requests
 
     def open(self, page: Path, width: int = 1280, height: int = 900) -> None:
         """Load a local page in a viewport of this size (CSS pixels); returns when it has loaded."""
         self.resize(width, height)
-        self.loaded = False
-        self.call("Page.navigate", url=page.resolve().as_uri())
-        while not self.loaded:
-            self._next()
+        self.driver.get(page.resolve().as_uri())
 
     def resize(self, width: int, height: int = 900) -> None:
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width, height=height, deviceScaleFactor=1, mobile=False,
-        )  # fmt: skip
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def run(self, script: str) -> object:
-        """The value of a piece of JavaScript."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(answer["exceptionDetails"]["exception"]["description"])
-        return answer["result"].get("value")
+        """The value of an expression in JavaScript."""
+        return self.driver.execute_script(f"return {script.strip()}")
+
+    def pictures(self) -> list[dict]:
+        """All that is drawn, as the page lays it out: see INSPECT."""
+        return self.driver.execute_script(INSPECT)
+
+    def scrolls_sideways(self) -> bool:
+        return self.run("document.documentElement.scrollWidth > innerWidth")
 
     def move_to(self, x: float, y: float) -> None:
         """Move the mouse (CSS pixels in the viewport)."""
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        actions = ActionBuilder(self.driver, duration=0)
+        actions.pointer_action.move_to_location(int(x), int(y))
+        actions.perform()
 
     def screenshot(self, path: Path) -> None:
         """The whole page, not only the viewport, as PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        whole = {"format": "png", "captureBeyondViewport": True}
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", whole)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(shot["data"]))
-
-
-def _pipe() -> tuple[int, int]:
-    """(read end, write end), both numbered from 10 and not handed to other children."""
-    ends = os.pipe()
-    high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
-    for end in ends:
-        os.close(end)
-    return high[0], high[1]

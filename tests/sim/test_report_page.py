@@ -12,50 +12,26 @@ from pathlib import Path
 import pytest
 
 from anemone.cli import main
-from tests.sim import browser
-from tests.sim.browser import Browser
+from tests.sim.browser import Browser, needs_browser
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "sim" / "traces"
 PICTURES = (
     "hotness", "bandwidth", "hotset", "skewness", "basepages", "similarity", "hitrate", "misses",
 )  # fmt: skip
+TOLD = {  # what each kind of picture says of the place under the mouse
+    "hotness": "accesses in the poll", "bandwidth": "MB/s", "hotset": "traffic kept",
+    "skewness": "huge pages", "basepages": "accesses of one", "similarity": "cosine",
+    "hitrate": "%", "misses": "accesses missed",
+}  # fmt: skip
 SCREENSHOT = ROOT / "build" / "sim" / "report.png"
 
-# All that is drawn, as the page lays it out: for each picture the size of its SVG, its data marks
-# with an area or a length, labels outside their card, and pairs of labels that overlap.
-INSPECT = """
-[...document.querySelectorAll("[data-picture]")].map((figure) => {
-  const svg = figure.querySelector("svg");
-  const box = svg.getBoundingClientRect();
-  const card = figure.getBoundingClientRect();
-  const marks = [...svg.querySelectorAll(".mark")].filter((mark) => {
-    const b = mark.getBBox();
-    const style = getComputedStyle(mark);
-    const ink = [style.fill, style.stroke].some((c) => c !== "none" && !/, 0\\)$/.test(c));
-    return b.width + b.height > 0 && ink;
-  });
-  const labels = [...svg.querySelectorAll("text")].map((t) => [t, t.getBoundingClientRect()]);
-  const outside = labels.filter(([, b]) => b.left < card.left || b.right > card.right
-    || b.top < card.top || b.bottom > card.bottom).map(([t]) => t.textContent);
-  const clashes = [];
-  labels.forEach(([one, a], i) => labels.slice(i + 1).forEach(([two, b]) => {
-    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-    if (wide > 1 && high > 3) clashes.push(`${one.textContent} / ${two.textContent}`);
-  }));
-  const drawn = marks.map((m) => (m.getAttribute("d") || "M").split("M").length - 1)
-    .reduce((a, b) => a + b, 0);
-  return {key: figure.dataset.picture, width: box.width, height: box.height, marks: marks.length,
-          drawn, labels: labels.length, outside, clashes};
-})
+# The colours of the page's ground, of a picture's words and of a cell of a heat map.
+COLOURS = """
+[[document.body, "backgroundColor"], [document.querySelector("svg text"), "fill"],
+ [document.querySelector("[class*=data_heat] path"), "fill"]]
+  .map(([element, what]) => getComputedStyle(element)[what])
 """
-TALL = "document.documentElement.scrollWidth > innerWidth"
-
-needs_browser = pytest.mark.skipif(
-    browser.installed() is None and "ubuntu" in Path("/etc/os-release").read_text().lower(),
-    reason="no Chromium: Ubuntu has it as a snap only, which does not work everywhere",
-)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +85,7 @@ def test_the_page_fetches_nothing(page: Path) -> None:
 @needs_browser
 def test_every_picture_is_drawn_and_the_console_is_silent(page: Path, tab: Browser) -> None:
     tab.open(page, 1280)
-    found = tab.run(INSPECT)
+    found = tab.pictures()
     tab.screenshot(SCREENSHOT)
     traces = sorted(path.name.split(".")[0] for path in SAMPLES.glob("*.parquet"))
     assert len(traces) >= 4
@@ -126,7 +102,7 @@ def test_every_picture_is_drawn_and_the_console_is_silent(page: Path, tab: Brows
         assert picture["labels"] >= 6, key
         assert picture["outside"] == [], key
         assert picture["clashes"] == [], key
-    assert tab.run(TALL) is False, "the page scrolls sideways"
+    assert not tab.scrolls_sideways(), "the page scrolls sideways"
     assert tab.console == []
     assert tab.requests == []
     assert SCREENSHOT.stat().st_size > 100_000
@@ -138,14 +114,15 @@ def test_the_check_sees_an_empty_picture_and_a_noisy_console(page: Path, tab: Br
     broken = page.with_name("broken.html")
     text = page.read_text(encoding="utf-8")
     spoilt = (
-        "<script>document.querySelectorAll('.mark').forEach((m) => m.remove());"
-        "const [one, two, three] = document.querySelectorAll('svg .tick');"
-        "one.textContent = 'x'.repeat(400); three.setAttribute('y', two.getAttribute('y'));"
+        "<script>document.querySelectorAll('[class*=data_]').forEach((m) => m.remove());"
+        "const [one, two, three] = document.querySelectorAll('svg text');"
+        "one.textContent = 'x'.repeat(400);"
+        "three.setAttribute('transform', two.getAttribute('transform'));"
         "console.warn('heard'); throw new Error('thrown');</script></body>"
     )
     broken.write_text(text.replace("</body>", spoilt), encoding="utf-8")
     tab.open(broken, 1280)
-    found = tab.run(INSPECT)
+    found = tab.pictures()
     assert all(picture["marks"] == 0 and picture["drawn"] == 0 for picture in found)
     assert found[0]["outside"]
     assert found[0]["clashes"]
@@ -157,25 +134,38 @@ def test_the_check_sees_an_empty_picture_and_a_noisy_console(page: Path, tab: Br
 @pytest.mark.parametrize("width", [390, 820, 1920])
 def test_it_fits_every_window(width: int, page: Path, tab: Browser) -> None:
     tab.open(page, width)
-    assert tab.run(TALL) is False
-    assert all(picture["clashes"] == [] for picture in tab.run(INSPECT))
+    assert not tab.scrolls_sideways()
+    assert all(picture["clashes"] == [] for picture in tab.pictures())
 
 
 @needs_browser
 def test_hovering_tells_and_the_theme_switches(page: Path, tab: Browser) -> None:
     tab.open(page, 1280)
-    place = tab.run(
-        "(() => { const f = document.querySelector('[data-picture$=hotness] svg .ground');"
-        "f.scrollIntoView({block: 'center'}); const b = f.getBoundingClientRect();"
-        "return [b.left + b.width / 3, b.top + b.height / 3]; })()"
-    )
-    tab.move_to(*place)
     tip = "((t) => t.hidden ? '' : t.textContent)(document.getElementById('tip'))"
-    assert "accesses in the poll" in tab.run(tip)
-    tab.move_to(2, 2)
-    assert tab.run(tip) == ""
-    ground = "getComputedStyle(document.body).backgroundColor"
-    before = tab.run(ground)
+    for key, words in TOLD.items():
+        place = tab.run(
+            f"(() => {{ const f = document.querySelector('[data-picture$={key}] svg');"
+            "f.scrollIntoView({block: 'center'}); const b = f.getBoundingClientRect();"
+            "return [b.left + b.width / 3, b.top + b.height / 2]; })()"
+        )
+        tab.move_to(*place)
+        assert words in tab.run(tip), key
+        assert tab.run("document.querySelectorAll('svg .spot').length") == 1, key
+        tab.move_to(2, 2)
+        assert tab.run(tip) == "", key
+        assert tab.run("document.querySelectorAll('svg .spot').length") == 0, key
+    before = tab.run(COLOURS)
     tab.run("document.getElementById('theme').click()")
-    assert tab.run(ground) != before
+    assert all(a != b for a, b in zip(before, tab.run(COLOURS), strict=True))
     assert tab.console == []
+
+
+@needs_browser
+def test_it_follows_the_systems_theme(page: Path, tmp_path: Path) -> None:
+    seen = []
+    for dark in (False, True):
+        with Browser(tmp_path / f"dark-{dark}", dark) as tab:
+            tab.open(page)
+            seen.append(tab.run(COLOURS))
+            assert tab.console == []
+    assert all(light != dark for light, dark in zip(*seen, strict=True))

@@ -17,8 +17,8 @@ class Polls:
     """The intervals between polls. Interval i holds events edges[i] to edges[i + 1].
 
     edges: int64[n + 1], event numbers. times: float64[n + 1], seconds from the trace's first
-    access, or event numbers where the trace has no clock (timed is False). The last interval ends
-    with the trace; its counts come from the final snapshot.
+    access, or event numbers where the trace has no clock, or one that stands still (timed is
+    False). The last interval ends with the trace; its counts come from the final snapshot.
     """
 
     edges: np.ndarray
@@ -30,7 +30,7 @@ class Polls:
         events = len(trace)
         step = rule.read_every or events
         edges = np.append(np.arange(0, events, step), events)
-        if trace.time_ns is None:
+        if trace.time_ns is None or not np.ptp(trace.time_ns):
             return Polls(edges, edges.astype(float), False)
         clock = trace.time_ns[np.minimum(edges, events - 1)].astype(np.int64)
         # Several cores' clocks may step back a little; the axis may not.

@@ -3,76 +3,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
-
+import altair as alt
 import numpy as np
+from markupsafe import Markup
 
 from anemone.analysis.hot_set import HOT_SHARE, MOVED
-from anemone.analysis.polls import Polls
 from anemone.analysis.skewness import FAST_SHARE, Skewness
 from anemone.analysis.telemetry import Analysis, Bandwidth
-from anemone.report.svg import (
-    RATE_UNITS,
-    TIME_UNITS,
-    Canvas,
-    Frame,
-    Scale,
-    cells,
-    levels,
-    pick_unit,
-    plain,
-)
-from anemone.trace.pages import HUGE_SHIFT
+from anemone.report import charts
+from anemone.report.charts import HALF, Figure, Frame, Hover
+from anemone.report.clock import RATE_UNITS, Clock, address, pick_unit, time_frame
+from anemone.report.theme import LEVELS, colour, series
 
-WIDE, HALF = 1120, 540
-LEFT, RIGHT = 96, 150  # margins of the time panels, equal so that their time axes line up
-LEVELS = 8
 ROWS = 160  # rows of the hotness picture; more huge pages than that share rows
 STRIPS = 12  # huge pages whose base pages are drawn
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One figure. caption is HTML; cells is what the page's script tells on hovering."""
-
-    key: str
-    title: str
-    svg: str
-    caption: str
-    wide: bool = True
-    cells: dict | None = None
-
-
-@dataclass(frozen=True)
-class Clock:
-    """The shared time axis: its scale, unit and words."""
-
-    polls: Polls
-    unit: float
-    name: str
-
-    @staticmethod
-    def of(polls: Polls) -> Clock:
-        if not polls.timed:
-            return Clock(polls, 1.0, "events")
-        return Clock(polls, *pick_unit(float(polls.times[-1]) / 2, TIME_UNITS))
-
-    def scale(self, frame: Frame) -> Scale:
-        return Scale(0, float(self.polls.times[-1]) / self.unit, frame.left, frame.right)
-
-    def edges(self, frame: Frame) -> list[float]:
-        scale = self.scale(frame)
-        return [scale(t) for t in self.polls.times / self.unit]
-
-    def axis(self, canvas: Canvas, frame: Frame) -> None:
-        title = f"time ({self.name})" if self.polls.timed else "events"
-        frame.x_axis(canvas, self.scale(frame), plain, title)
-
-    def say(self, poll: int) -> str:
-        """When poll interval `poll` began."""
-        at = self.polls.times[poll] / self.unit
-        return f"{at:.3g} {self.name}" if self.polls.timed else f"event {round(at):,}"
 
 
 def pictures(analysis: Analysis) -> list[Figure]:
@@ -87,269 +31,330 @@ def pictures(analysis: Analysis) -> list[Figure]:
     ]
 
 
-def address(page: int) -> str:
-    """Where a huge page begins in the device, exactly."""
-    return f"{page << (HUGE_SHIFT - 20):,} MiB"
-
-
-def time_frame(bottom: int, top: int = 14) -> Frame:
-    return Frame(LEFT, top, WIDE - RIGHT, bottom)
-
-
-def _moves(canvas: Canvas, frame: Frame, analysis: Analysis, clock: Clock, words: bool) -> None:
-    """A line at each move; `words` beside it, where the words before leave room."""
-    edges = clock.edges(frame)
-    taken = frame.left
-    for poll in analysis.hotset.moves:
-        canvas.line(edges[poll], frame.top, edges[poll], frame.bottom, "move-under")
-        canvas.line(edges[poll], frame.top, edges[poll], frame.bottom, "move")
-        # The dip is a poll wide on either side of the line.
-        said = f"hot set moved at {clock.say(poll)}"
-        wide = 7.5 * len(said)
-        late = edges[poll] > (frame.left + frame.right) * 0.6
-        near = max(poll - 1, 0) if late else min(poll + 2, len(edges) - 1)
-        first = edges[near] - 8 - wide if late else edges[near] + 8
-        if words and first > taken:
-            low = frame.bottom - (frame.bottom - frame.top) * 0.22
-            at, anchor = (first + wide, "end") if late else (first, "start")
-            canvas.text(at, low, said, "callout", anchor)
-            taken = first + wide
-
-
-def _legend_levels(
-    canvas: Canvas, x: float, top: float, edges: np.ndarray, title: tuple[str, ...], step: int = 22
-) -> None:
-    """A column of the colour levels, the largest on top, with their lower edges."""
-    for i, line in enumerate(title):
-        canvas.text(x, top + 10 + 15 * i, line, "tick")
-    top += 15 * len(title) + 6
-    for i in range(LEVELS):
-        level = LEVELS - i
-        canvas.rect(x, top + i * step, 16, step - 2, f"heat h{level}")
-        canvas.text(x + 24, top + i * step + step / 2 + 3, _from(edges, level), "tick")
-
-
-def _from(edges: np.ndarray, level: int) -> str:
-    """The words of a level: from its lower edge up, the lowest below its upper edge."""
-    return f"≥ {_brief(edges[level - 1])}" if level > 1 else f"< {_brief(edges[1])}"
-
-
-def _brief(value: float) -> str:
-    if value >= 10_000:
-        return f"{value / 1000:.0f}k"
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+def _moves(analysis: Analysis, clock: Clock) -> list[alt.Chart]:
+    """A line at each move, on a wider one in the card's colour, which parts it from the data."""
+    moves = alt.Chart(charts.table(x=clock.edges[analysis.hotset.moves]))
+    looks = ((5, 0.75, "card"), (2, 1, "move"))
+    return [
+        moves.mark_rule(strokeWidth=wide, opacity=opacity, stroke=colour(name)).encode(
+            x=clock.axis("x")
+        )
+        for wide, opacity, name in looks
+        if analysis.hotset.moves
+    ]
 
 
 def hotness(analysis: Analysis, clock: Clock) -> Figure:
     """Listing 2 over address and time."""
     heat, polls = analysis.heat, analysis.polls
-    frame = time_frame(334)
-    canvas = Canvas(WIDE, 380, "Accesses by huge page and time")
+    frame = time_frame(380)
     share = -(-len(heat.pages) // ROWS)
     starts = np.arange(0, len(heat.pages), share)
     # A short last interval is scaled up to a whole one, so that its colours mean the same.
     full = np.diff(polls.edges)[0] / np.diff(polls.edges)
     sizes = np.diff(np.append(starts, len(heat.pages)))
     rows = np.add.reduceat(heat.counts * full[:, None], starts, axis=1).T / sizes[:, None]
-    level, edges = levels(rows, LEVELS)
-    down = Scale(0, len(starts), frame.bottom, frame.top)  # low addresses at the bottom
-    ys = [down(i) for i in range(len(starts) + 1)]
-    canvas.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top, "ground")
-    for key, d in cells(level, clock.edges(frame), ys).items():
-        canvas.path(d, f"heat h{key} mark")
-    owners = np.unique(heat.owner)
-    if len(owners) > 1:
-        strip = cells((heat.owner[starts] + 1)[:, None], [frame.left - 9, frame.left - 3], ys)
-        for key, d in strip.items():
-            canvas.path(d, f"area t{(key - 1) % 6}")
-    for i in np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int)):
-        y = down(i + 0.5)
-        canvas.text(frame.left - 14, y + 4, address(int(heat.pages[starts[i]])), "tick", "end")
-    _moves(canvas, frame, analysis, clock, words=False)
-    clock.axis(canvas, frame)
-    _legend_levels(canvas, frame.right + 22, frame.top, edges, ("accesses a poll", "a huge page"))
-    together = f" Each row is {share} huge pages together." if share > 1 else ""
-    strip_words = " The strip at the left shows whose page it is." if len(owners) > 1 else ""
-    caption = (
-        f"One row for each of the {len(heat.pages):,} touched 2 MiB pages in address order, "
-        f"untouched ones left out.{together}{strip_words} From the reads of rule "
-        "<code>hotness</code> (Listing 2), reset on read."
+    level, edges = charts.levels(rows)
+    down = np.arange(len(starts) + 1.0)  # low addresses at the bottom
+    boxes = alt.Chart(charts.cells(level, clock.edges, down[:-1], down[1:])).mark_rect()
+    said = np.unique(np.linspace(0, len(starts) - 1, min(7, len(starts))).round().astype(int))
+    names = [address(int(heat.pages[i])) for i in starts]
+    places = charts.worded(said + 0.5, [names[i] for i in said], grid=False, labelPadding=14)
+    scale = alt.Scale(domain=[0, len(starts)], nice=False)
+    height = alt.Y("y:Q", scale=scale, axis=places, title=None)
+    key = charts.ramp(edges, ("accesses a poll", "a huge page"))
+    drawn = charts.data(
+        boxes.encode(x=clock.axis("x"), x2=alt.X2("x2:Q"), y=height, y2=alt.Y2("y2:Q"), color=key),
+        "heat",
     )
-    said = {
-        "x": clock.edges(frame),
-        "y": ys,
-        "rows": [address(int(heat.pages[i])) for i in starts],
-        "columns": [clock.say(i) for i in range(len(polls))],
-        "counts": np.add.reduceat(heat.counts, starts, axis=1).tolist(),
-        "what": "accesses in the poll",
-    }
+    shown = [charts.ground(frame), drawn]
+    tenants = len(np.unique(heat.owner))
+    if tenants > 1:
+        shown.append(_owners(heat.owner[starts], height))
+    told = Hover(
+        clock.pixels(frame),
+        frame.down - down / len(starts) * frame.down,
+        columns=[clock.say(i) for i in range(len(polls))],
+        rows=names,
+        values=np.add.reduceat(heat.counts, starts, axis=1).tolist(),
+        words="{row}, from {column}\n{value} accesses in the poll",
+    )
+    caption = Markup(
+        "One row for each of the {:,} touched 2 MiB pages in address order, untouched ones left "
+        "out.{}{} From the reads of rule <code>hotness</code> (Listing 2), reset on read."
+    ).format(
+        len(heat.pages),
+        f" Each row is {share} huge pages together." if share > 1 else "",
+        " The strip at the left shows whose page it is." if tenants > 1 else "",
+    )
+    picture = charts.svg(frame, "Accesses by huge page and time", *shown, *_moves(analysis, clock))
     title = "Hotness by address and time"
-    return Figure("hotness", title, canvas.svg(), caption, cells=said)
+    return Figure("hotness", title, picture, caption, hover=told.data(frame))
+
+
+def _owners(owner: np.ndarray, height: alt.Y) -> alt.Chart:
+    """A strip left of the plot: whose page a row is. owner: int64[rows], a tenant's index."""
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    rows = charts.table(
+        y=first, y2=np.append(first[1:], len(owner)), colour=[series(i) for i in owner[first]]
+    )
+    strip = alt.Chart(rows).mark_rect()
+    left, right = alt.XValue(-9), alt.X2Value(-3)
+    return strip.encode(x=left, x2=right, y=height, y2=alt.Y2("y2:Q"), fill=charts.own("colour"))
 
 
 def bandwidth(analysis: Analysis, clock: Clock) -> Figure:
     """Listing 3: a step line a tenant, the cap, and the polls in which the predicate held."""
     told, polls = analysis.bandwidth, analysis.polls
-    frame = time_frame(196)
-    canvas = Canvas(WIDE, 242, "Bandwidth by tenant over time")
+    frame = time_frame(242, len(told.names) + 1)
     rates = told.rate(polls)
     cap = told.cap * 64 / polls.spans
     cap[-1] = cap[-2] if len(cap) > 1 else cap[-1]  # a cap is of a whole poll; the last is shorter
     top = max(float(rates.max()), float(cap.max())) * 1.08
     unit, name = pick_unit(top, RATE_UNITS) if polls.timed else (1.0, "bytes an event")
-    up = Scale(0, top / unit, frame.bottom, frame.top)
-    frame.y_axis(canvas, up, plain, f"bandwidth ({name})")
-    xs = clock.edges(frame)
-    limit = [up(v / unit) for v in cap]
-    canvas.path(steps(xs, limit), "cap")
-    for i in range(len(told.names)):
-        line = [up(v / unit) for v in rates[:, i]]
-        css = f"t{i % 6}"
-        area = steps(xs, line) + f"V{frame.bottom:g}H{xs[0]:g}z"
-        canvas.path(area, f"area wash {css}")
-        canvas.path(steps(xs, line), f"line mark {css}")
-    for poll, i in np.argwhere(told.fired):
-        x, y = (xs[poll] + xs[poll + 1]) / 2, up(rates[poll, i] / unit)
-        tip = (
-            f"notify: {told.names[i]}, {told.counts[poll, i]:,} accesses in the poll from "
-            f"{clock.say(int(poll))}"
+    rates, cap, top = rates / unit, cap / unit, top / unit
+    height = alt.Y(
+        "y:Q",
+        scale=alt.Scale(domain=[0, top], nice=False),
+        axis=frame.y(f"bandwidth ({name})", tickCount=4),
+        stack=False,
+    )
+    colours = [series(i) for i in range(len(told.names))]
+    lines = charts.apiece(alt.Chart(charts.steps(clock.edges, rates, colours)))
+    across = {"x": clock.axis("x"), "y": height}
+    limit = alt.Chart(charts.steps(clock.edges, cap[:, None], [colour("muted")]))
+    poll, who = np.nonzero(told.fired)
+    fired = alt.Chart(
+        charts.table(x=clock.middles[poll], y=rates[poll, who], colour=[colours[i] for i in who])
+    )
+    ends = [(1 - rates[-3:, i].mean() / top, n, colours[i]) for i, n in enumerate(told.names)]
+    ends.append((1 - cap[-1] / top, "cap", colour("muted")))
+    picture = charts.svg(
+        frame,
+        "Bandwidth by tenant over time",
+        limit.mark_line(interpolate="step-after", strokeDash=[6, 5], strokeWidth=1.4).encode(
+            **across, stroke=charts.own("colour")
+        ),
+        lines.mark_area(interpolate="step-after", opacity=0.1).encode(
+            **across, fill=charts.own("colour")
+        ),
+        charts.data(
+            lines.mark_line(interpolate="step-after").encode(
+                **across, stroke=charts.own("colour")
+            ),
+            "rates",
+        ),
+        fired.mark_point(
+            shape="triangle-down", size=60, yOffset=-9, filled=True,
+            stroke=colour("card"), strokeWidth=1, opacity=1,
+        ).encode(**across, fill=charts.own("colour")),
+        charts.labels(frame, [(at * frame.down, words, c) for at, words, c in ends]),
+        *_moves(analysis, clock),
+    )  # fmt: skip
+    says = [
+        "\n".join(
+            f"{n}: {rates[poll, i]:.3g} {name}, {told.counts[poll, i]:,} accesses"
+            + (" ▾ notify" if told.fired[poll, i] else "")
+            for i, n in enumerate(told.names)
         )
-        canvas.path(f"M{x:g} {y - 4:g}l4.5 -8h-9z", f"fired t{i % 6}", tip)
-    ends = [(up(rates[-3:, i].mean() / unit), n, f"t{i % 6}")
-            for i, n in enumerate(told.names)]  # fmt: skip
-    ends.append((limit[-1], "cap", "t-cap"))
-    for y, words, css in apart(ends, 17, frame.top + 4, frame.bottom):
-        canvas.text(frame.right + 12, y + 4, words, f"tag {css}")
-    _moves(canvas, frame, analysis, clock, words=False)
-    clock.axis(canvas, frame)
-    return Figure("bandwidth", "Bandwidth by tenant", canvas.svg(), _bandwidth_words(told))
+        for poll in range(len(polls))
+    ]
+    caption = _bandwidth_words(told)
+    hover = clock.hover(frame, says)
+    return Figure("bandwidth", "Bandwidth by tenant", picture, caption, hover=hover)
 
 
-def _bandwidth_words(told: Bandwidth) -> str:
+def _bandwidth_words(told: Bandwidth) -> Markup:
     fired = [f"{told.names[i]} in {n}" for i, n in enumerate(told.fired.sum(axis=0)) if n]
     alone = ", since one tenant alone cannot have twice its share" if len(told.names) == 1 else ""
     polls = f"It held in no poll{alone}"
     if fired:
         polls = f"It held for {' and '.join(fired)} of {len(told.fired)} polls"
-    return (
+    return Markup(
         "Every huge page of a tenant maps to one counter (Listing 3); 64 B an access. The dashed "
-        f"line is the cap of {told.cap:,} accesses a poll; ▾ marks a poll in which the notify "
-        f"predicate held on a channel. {polls} ({told.notifications:,} notifications)."
-    )
-
-
-def steps(xs: list[float], ys: list[float]) -> str:
-    path = f"M{xs[0]:g} {ys[0]:g}"
-    return path + "".join(f"V{y:g}H{x:g}" for x, y in zip(xs[1:], ys, strict=True))
-
-
-def apart(
-    ends: list[tuple[float, str, str]], gap: float, top: float, bottom: float
-) -> list[tuple[float, str, str]]:
-    """Move labels up or down until none is nearer than `gap` to the next."""
-    ends = sorted(ends)
-    ys = [max(top, min(bottom, e[0])) for e in ends]
-    for i in range(1, len(ys)):
-        ys[i] = max(ys[i], ys[i - 1] + gap)
-    ys[-1] = min(ys[-1], max(bottom, top + gap * (len(ys) - 1)))
-    for i in range(len(ys) - 2, -1, -1):
-        ys[i] = min(ys[i], ys[i + 1] - gap)
-    return [(y, words, css) for y, (_, words, css) in zip(ys, ends, strict=True)]
+        "line is the cap of {:,} accesses a poll; ▾ marks a poll in which the notify predicate "
+        "held on a channel. {} ({:,} notifications)."
+    ).format(told.cap, polls, told.notifications)
 
 
 def hotset(analysis: Analysis, clock: Clock) -> Figure:
     """How much of its traffic the hot set keeps."""
     hot = analysis.hotset
-    frame = time_frame(156)
-    canvas = Canvas(WIDE, 202, "Traffic that the hot set of the polls before still takes")
-    up = Scale(0, 1, frame.bottom, frame.top)
-    frame.y_axis(canvas, up, lambda v: f"{v * 100:.0f} %", "traffic kept", 3)
-    canvas.line(frame.left, up(MOVED), frame.right, up(MOVED), "cap")
-    canvas.text(frame.right + 12, up(MOVED) + 4, "moved below", "tag t-cap")
-    xs = clock.edges(frame)
-    dots = [((xs[i] + xs[i + 1]) / 2, up(v)) for i, v in enumerate(hot.kept) if not np.isnan(v)]
-    canvas.path("M" + "L".join(f"{x:g} {y:g}" for x, y in dots) if dots else "", "line t0")
-    for (x, y), poll in zip(dots, np.flatnonzero(~np.isnan(hot.kept)), strict=True):
-        tip = f"poll from {clock.say(int(poll))}: {hot.kept[poll] * 100:.0f} % of the traffic kept"
-        canvas.add("circle", "dot mark t0", tip, cx=f"{x:g}", cy=f"{y:g}", r=3.2)
-    _moves(canvas, frame, analysis, clock, words=True)
-    clock.axis(canvas, frame)
-    return Figure("hotset", "Where the hot set is", canvas.svg(), _hotset_words(analysis, clock))
+    frame = time_frame(202)
+    height = alt.Y(
+        "y:Q",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=frame.y("traffic kept", values=[0, 0.5, 1], labelExpr="datum.value * 100 + ' %'"),
+    )
+    known = np.flatnonzero(~np.isnan(hot.kept))
+    kept = alt.Chart(charts.table(x=clock.middles[known], y=hot.kept[known]))
+    across = {"x": clock.axis("x"), "y": height}
+    bar = (1 - MOVED) * frame.down
+    picture = charts.svg(
+        frame,
+        "Traffic that the hot set of the polls before still takes",
+        alt.Chart().mark_rule(strokeDash=[6, 5], strokeWidth=1.4).encode(y=alt.YDatum(MOVED)),
+        kept.mark_line(stroke=series(0)).encode(**across),
+        charts.data(
+            kept.mark_point(
+                filled=True, fill=series(0), size=34, stroke=colour("card"), strokeWidth=1.2,
+                opacity=1,
+            ).encode(**across),
+            "kept",
+        ),
+        charts.labels(frame, [(bar, "moved below", colour("muted"))]),
+        *_moves(analysis, clock),
+        *_callouts(analysis, clock, frame),
+    )  # fmt: skip
+    says = [
+        "no poll before it" if np.isnan(v) else f"{v * 100:.0f} % of the traffic kept"
+        for v in hot.kept
+    ]
+    caption = _hotset_words(analysis, clock)
+    hover = clock.hover(frame, says)
+    return Figure("hotset", "Where the hot set is", picture, caption, hover=hover)
 
 
-def _hotset_words(analysis: Analysis, clock: Clock) -> str:
+def _callouts(analysis: Analysis, clock: Clock, frame: Frame) -> list[alt.Chart]:
+    """Words beside the moves' lines, where the words before leave room."""
+    edges = clock.pixels(frame)
+    taken, said = 0.0, []
+    for poll in analysis.hotset.moves:
+        # The dip is a poll wide on either side of the line.
+        words = f"hot set moved at {clock.say(poll)}"
+        wide = 7.5 * len(words)
+        late = edges[poll] > frame.across * 0.6
+        near = max(poll - 1, 0) if late else min(poll + 2, len(edges) - 1)
+        first = edges[near] - 8 - wide if late else edges[near] + 8
+        if first > taken:
+            said.append((first, words))
+            taken = first + wide
+    if not said:
+        return []
+    xs, words = zip(*said, strict=True)
+    callouts = alt.Chart(charts.table(x=xs, words=words))
+    place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.YValue(frame.down * 0.78)}
+    words = callouts.mark_text(
+        align="left",
+        fontWeight=600,
+        fill=colour("move"),
+        stroke=colour("card"),
+        strokeWidth=4,
+        strokeJoin="round",
+    )
+    return [words.encode(**place, text=alt.Text("words:N"))]
+
+
+def _hotset_words(analysis: Analysis, clock: Clock) -> Markup:
     hot = analysis.hotset
     pages = "the most accessed huge page" if hot.size == 1 else f"the {hot.size:,} hottest pages"
-    how = (
-        f"The accesses of each poll to the hot set of all polls since it last moved ({pages}, "
-        f"{HOT_SHARE:.0%} of those touched), over the accesses to the poll's own hot set. "
-    )
+    how = Markup(
+        "The accesses of each poll to the hot set of all polls since it last moved ({}, {:.0%} of "
+        "those touched), over the accesses to the poll's own hot set. "
+    ).format(pages, HOT_SHARE)
     if not hot.stable:
         return how + "It never settles here: the program moves through its memory."
     if not hot.moves:
         return how + "It stays where it is."
     when = ", ".join(clock.say(poll) for poll in hot.moves)
-    return how + f"<strong>It moves in the poll that begins at {escape(when)}.</strong>"
+    return how + Markup("<strong>It moves in the poll that begins at {}.</strong>").format(when)
 
 
 def skew_scores(skew: Skewness) -> Figure:
     """Listing 1: how many huge pages have which skewness."""
-    frame = Frame(62, 14, HALF - 16, 246)
-    canvas = Canvas(HALF, 292, "Distribution of the skewness score")
+    frame = Frame(HALF, 292, left=62, right=16)
     bins = max(6, int(np.ceil(skew.score.max() + 1e-9)))
     count, _ = np.histogram(skew.score, bins=np.arange(bins + 1))
-    across = Scale(0, bins, frame.left, frame.right)
-    up = Scale(0, max(1, int(count.max())) * 1.1, frame.bottom, frame.top)
-    frame.y_axis(canvas, up, plain, "huge pages")
-    for i, n in enumerate(count):
-        x, w = across(i), across(i + 1) - across(i)
-        tip = f"score {i} to {i + 1}: {n} huge pages"
-        canvas.rect(x + 1.5, up(n), w - 3, frame.bottom - up(n), "bar mark", tip)
-        if n:
-            canvas.text(x + w / 2, up(n) - 5, f"{n}", "tick", "middle")
-    frame.x_axis(canvas, across, plain, "skewness score", min(bins, 12))
-    caption = (
+    score = np.arange(bins)
+    rows = charts.table(x=score + 0.03, x2=score + 0.97, middle=score + 0.5, y=count)
+    drawn = alt.Chart(rows)
+    scale = alt.Scale(domain=[0, max(1, int(count.max())) * 1.1], nice=False)
+    height = alt.Y(
+        "y:Q", scale=scale, axis=frame.y("huge pages", **charts.whole(int(count.max()), 4))
+    )
+    ticks = alt.Axis(**charts.whole(bins, 12))
+    across = alt.X("x:Q", scale=alt.Scale(domain=[0, bins]), axis=ticks, title="skewness score")
+    picture = charts.svg(
+        frame,
+        "Distribution of the skewness score",
+        charts.data(
+            drawn.mark_rect(fill=series(0)).encode(
+                x=across, x2=alt.X2("x2:Q"), y=height, y2=alt.Y2Datum(0)
+            ),
+            "bars",
+        ),
+        drawn.transform_filter("datum.y > 0")
+        .mark_text(dy=-9, fontSize=12.5, fill=colour("muted"))
+        .encode(x=alt.X("middle:Q"), y=height, text=alt.Text("y:Q", format=",")),
+    )
+    told = Hover(
+        np.linspace(0, frame.across, bins + 1),
+        [0, frame.down],
+        [f"score {i} to {i + 1}\n{n:,} huge pages" for i, n in enumerate(count)],
+    )
+    caption = Markup(
         "Score of a huge page = log<sub>2</sub>(1 + S), S = Σ h<sub>j</sub>² / U² over its 512 "
         "base pages: h<sub>j</sub> is base page j's accesses over the mean of all touched ones, U "
-        f"counts the hot ones (here ≥ {skew.threshold:,} accesses: the hottest {FAST_SHARE:.0%}, a "
-        "1:2 fast tier); 0 if U = 0. After MEMTIS; a high score is a page worth splitting."
-    )
-    return Figure("skewness", "Skewness within huge pages", canvas.svg(), caption, False)
+        "counts the hot ones (here ≥ {:,} accesses: the hottest {:.0%}, a 1:2 fast tier); 0 if "
+        "U = 0. After MEMTIS; a high score is a page worth splitting."
+    ).format(skew.threshold, FAST_SHARE)
+    title = "Skewness within huge pages"
+    return Figure("skewness", title, picture, caption, wide=False, hover=told.data(frame))
 
 
 def skew_strips(skew: Skewness) -> Figure:
     """The base pages of the most skewed huge pages."""
-    frame = Frame(82, 14, HALF - 62, 246)
-    canvas = Canvas(HALF, 292, "Base pages of the most skewed huge pages")
+    frame = Frame(HALF, 292, left=82, right=62)
     order = np.lexsort((-skew.base.sum(axis=1), -skew.score))[:STRIPS]
-    base = skew.base[order]
     # Four base pages a cell: 128 cells a row are as fine as the picture is.
-    level, _ = levels(base.reshape(len(order), -1, 4).max(axis=2), LEVELS)
-    across = Scale(0, 512, frame.left, frame.right)
-    xs = [across(i) for i in range(0, 513, 4)]
-    height = (frame.bottom - frame.top) / max(len(order), 1)
-    for i, page in enumerate(skew.pages[order]):
-        y = frame.top + i * height
-        canvas.rect(frame.left, y, frame.right - frame.left, height - 3, "ground")
-        for key, d in cells(level[i : i + 1], xs, [y, y + height - 3]).items():
-            canvas.path(d, f"heat h{key} mark")
-        canvas.text(frame.left - 8, y + height / 2 + 3, address(int(page)), "tick", "end")
-        canvas.text(
-            HALF - 10, y + height / 2 + 3, f"{skew.score[order[i]]:.1f}", "tick strong", "end"
-        )
-    frame.x_axis(canvas, Scale(0, 512, frame.left, frame.right), plain, "4 KiB base page", 4)
-    canvas.text(HALF - 10, frame.bottom + 18, "score", "tick", "end")
-    caption = (
-        f"The {len(order)} most skewed of {len(skew.pages):,} tracked huge pages; stronger colours "
-        "are more accesses (log scale), the number at the right is the score."
+    most = skew.base[order].reshape(len(order), -1, 4).max(axis=2)
+    level, _ = charts.levels(most)
+    top = np.arange(len(order)) + 0.0
+    low = top + 1 - 3 / (frame.down / len(order))  # three px between two strips
+    names = [address(int(page)) for page in skew.pages[order]]
+    places = charts.worded(top + 0.45, names, grid=False)
+    scale = alt.Scale(domain=[len(order), 0], nice=False)
+    height = alt.Y("y:Q", scale=scale, axis=places, title=None)
+    ticks = alt.Axis(values=[0, 128, 256, 384, 512])
+    title = "4 KiB base page"
+    across = alt.X("x:Q", scale=alt.Scale(domain=[0, 512], nice=False), axis=ticks, title=title)
+    where = {"x": across, "x2": alt.X2("x2:Q"), "y": height, "y2": alt.Y2("y2:Q")}
+    whole = np.zeros(len(order), int)
+    strips = alt.Chart(charts.table(x=whole, x2=whole + 512, y=top, y2=low))
+    boxes = alt.Chart(charts.cells(level, np.arange(0.0, 513, 4), top, low))
+    scores = alt.Chart(charts.table(y=top + 0.45, score=skew.score[order]))
+    at = alt.XValue(frame.across + 56)
+    picture = charts.svg(
+        frame,
+        "Base pages of the most skewed huge pages",
+        strips.mark_rect(fill=colour("ground")).encode(**where),
+        charts.data(boxes.mark_rect().encode(**where, color=charts.ramp()), "heat"),
+        scores.mark_text(align="right", fontWeight=600, fontSize=12.5).encode(
+            x=at, y=height, text=alt.Text("score:Q", format=".1f")
+        ),
+        alt.Chart(charts.table(words=["score"]))
+        .mark_text(align="right", fontSize=12.5, fill=colour("muted"))
+        .encode(x=at, y=alt.YValue(frame.down + 16.5), text=alt.Text("words:N")),
     )
-    return Figure("basepages", "Inside the most skewed pages", canvas.svg(), caption, False)
+    told = Hover(
+        np.linspace(0, frame.across, 129),
+        np.append(top, len(order)) * frame.down / len(order),
+        columns=[f"base pages {i} to {i + 3}" for i in range(0, 512, 4)],
+        rows=names,
+        values=most.T.tolist(),
+        words="{row}, {column}\nat most {value} accesses of one",
+    )
+    caption = Markup(
+        "The {} most skewed of {:,} tracked huge pages; stronger colours are more accesses (log "
+        "scale), the number at the right is the score."
+    ).format(len(order), len(skew.pages))
+    title = "Inside the most skewed pages"
+    return Figure("basepages", title, picture, caption, wide=False, hover=told.data(frame))
 
 
 def similarity(analysis: Analysis, clock: Clock) -> Figure:
     """Every poll against every other."""
-    frame = Frame(74, 14, 410, 350)
-    canvas = Canvas(HALF, 400, "Similarity of each poll to each other poll")
+    frame = Frame(HALF, 400, left=74, right=130, bottom=50)
     matrix = analysis.hotset.similarity
     count = len(matrix)
     # A program that hardly changes uses a part of the scale, but never less than its upper fifth:
@@ -357,24 +362,40 @@ def similarity(analysis: Analysis, clock: Clock) -> Figure:
     low = min(0.8, float(np.floor(matrix.min() * 10) / 10))
     edges = np.linspace(low, 1, LEVELS + 1)
     level = np.digitize(matrix, edges[1:-1]) + 1
-    across, up = (
-        Scale(0, count, frame.left, frame.right),
-        Scale(0, count, frame.bottom, frame.top),
+    polls = np.arange(count + 1.0)
+    scale = alt.Scale(domain=[0, count], nice=False)
+    ticks = {**charts.whole(count, 6), "grid": False}
+    across = alt.X("x:Q", scale=scale, axis=alt.Axis(title="poll", **ticks))
+    height = alt.Y("y:Q", scale=scale, axis=frame.y("poll", **ticks))
+    boxes = alt.Chart(charts.cells(level, polls, polls[:-1], polls[1:])).mark_rect()
+    drawn = boxes.encode(
+        x=across,
+        x2=alt.X2("x2:Q"),
+        y=height,
+        y2=alt.Y2("y2:Q"),
+        color=charts.ramp(edges, ("cosine",), 26),
     )
-    xs, ys = [across(i) for i in range(count + 1)], [up(i) for i in range(count + 1)]
-    for key, d in cells(level, xs, ys).items():
-        canvas.path(d, f"heat h{key} mark")
-    for poll in analysis.hotset.moves:
-        for css in ("move-under", "move"):
-            canvas.line(xs[poll], frame.top, xs[poll], frame.bottom, css)
-            canvas.line(frame.left, ys[poll], frame.right, ys[poll], css)
-    frame.x_axis(canvas, across, plain, "poll", 6)
-    for value in up.ticks(6):
-        canvas.text(frame.left - 8, up(value) + 4, plain(value), "tick", "end")
-    frame.y_title(canvas, "poll")
-    _legend_levels(canvas, 434, frame.top, edges, ("cosine",), 26)
-    caption = (
+    moves = alt.Chart(charts.table(x=analysis.hotset.moves, y=analysis.hotset.moves))
+    lines = [
+        moves.mark_rule(strokeWidth=wide, opacity=opacity, stroke=colour(name)).encode(**place)
+        for wide, opacity, name in ((5, 0.75, "card"), (2, 1, "move"))
+        for place in ({"x": across}, {"y": height})
+        if analysis.hotset.moves
+    ]
+    told = Hover(
+        polls / count * frame.across,
+        frame.down - polls / count * frame.down,
+        columns=[f"poll {i}, from {clock.say(i)}" for i in range(count)],
+        rows=[f"poll {i}" for i in range(count)],
+        values=matrix.round(2).tolist(),
+        words="{column}, and {row}\ncosine {value}",
+    )
+    caption = Markup(
         "Cosine similarity of two polls' accesses by huge page. A strong square on the diagonal "
         "is a time in which the same pages were hot."
     )
-    return Figure("similarity", "Polls that look alike", canvas.svg(), caption, False)
+    picture = charts.svg(
+        frame, "Similarity of each poll to each other poll", charts.data(drawn, "heat"), *lines
+    )
+    title = "Polls that look alike"
+    return Figure("similarity", title, picture, caption, wide=False, hover=told.data(frame))

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode in the report: a table of all traces, and of each its pictures."""
+"""Flat memory mode in the report: the cells of its table, and the pictures of a trace."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
+import altair as alt
 import numpy as np
+from markupsafe import Markup
 
 from anemone.analysis.telemetry import Analysis
 from anemone.flat.analysis import PlacedRun
 from anemone.flat.result import HIT
-from anemone.report.figures import WIDE, Clock, Figure, address, apart, steps, time_frame
-from anemone.report.svg import Canvas, Scale, plain
+from anemone.report import charts
+from anemone.report.charts import Figure, Hover
+from anemone.report.clock import Clock, address, time_frame
+from anemone.report.theme import series
 from anemone.trace import Trace
 from anemone.trace.pages import tenant_ranks, touched_pages
 
@@ -21,13 +24,6 @@ HEADS = (
     "trace", "pages", "near", "hit rate", "swaps", "near reads", "near writes", "far reads",
     "far writes", "wrong lines",
 )  # fmt: skip
-
-
-def mark(unlike: str) -> str:
-    """Whether two sides are equal, or what is unlike."""
-    if not unlike:
-        return '<span class="verdict good">✓ equal</span>'
-    return f'<span class="verdict bad">✗ {escape(unlike)}</span>'
 
 
 def cells(run: PlacedRun) -> list[str]:
@@ -46,35 +42,6 @@ def cells(run: PlacedRun) -> list[str]:
     ]
 
 
-def table(runs: Sequence[tuple[str, Sequence[PlacedRun]]]) -> str:
-    """A row a placement of a trace."""
-    heads = [*HEADS]
-    placed = [run for _, group in runs for run in group]
-    if any(run.agreed is not None for run in placed):
-        heads.append("RTL = model")
-    heads.append("= trace")
-    rows = []
-    for name, group in runs:
-        for run in group:
-            link = f'<a href="#{escape(name)}">{escape(name)}</a>'
-            shown = [
-                link,
-                *cells(run),
-                *(mark("".join(c[:1])) for c in (run.agreed, run.counted) if c is not None),
-            ]
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in shown) + "</tr>")
-    head = "".join(f"<th>{h}</th>" for h in heads)
-    return (
-        '<h2 class="next">Flat memory mode</h2>\n'
-        "<p>The same accesses through the swap controller, near memory "
-        "half of what the trace touches, a swap on every miss. A page of 4 KiB shares its place in "
-        "near memory with one other: of the same tenant (isolated) or, where there are two, of "
-        "another (conflicting, Memstrata §3.3). Traffic is in lines of 64 B.</p>\n"
-        f'<div class="card scroll"><table class="summary"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>\n"
-    )
-
-
 def pictures(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> list[Figure]:
     """Hit rate over time, and misses by page."""
     return [hit_rate(runs, trace, analysis), misses(runs[0], trace, analysis)]
@@ -83,43 +50,56 @@ def pictures(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> lis
 def hit_rate(runs: Sequence[PlacedRun], trace: Trace, analysis: Analysis) -> Figure:
     """A step line a tenant; dashed where tenants conflict."""
     clock, polls, names = Clock.of(analysis.polls), analysis.polls, analysis.bandwidth.names
-    frame = time_frame(196)
-    canvas = Canvas(WIDE, 242, "Hit rate in near memory over time")
-    up = Scale(0, 1, frame.bottom, frame.top)
-    frame.y_axis(canvas, up, lambda v: f"{v * 100:.0f} %", "hits")
+    frame = time_frame(242, len(names) * len(runs))
     poll = np.repeat(np.arange(len(polls)), np.diff(polls.edges))
     of = tenant_ranks(trace)
-    xs = clock.edges(frame)
-    ends = []
+    colours = [series(i) for i in range(len(names))]
+    place = {
+        "x": clock.axis("x"),
+        "y": alt.Y(
+            "y:Q",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=frame.y("hits", tickCount=4, labelExpr="round(datum.value * 100) + ' %'"),
+        ),
+    }
+    lines, ends, says = [], [], [""] * len(polls)
     for run in runs:
-        conflicting = run.placement != runs[0].placement
+        mixed = run is not runs[0]
+        rates = [run.hit_rates(poll, len(polls), of == i) for i in range(len(names))]
+        drawn = charts.steps(clock.edges, np.stack(rates, axis=1), colours)
+        look = {"strokeDash": [5, 4]} if mixed else {}
+        line = charts.apiece(alt.Chart(drawn)).mark_line(interpolate="step-after", **look)
+        line = line.encode(**place, stroke=charts.own("colour"))
+        lines.append(charts.data(line, run.placement))
         for i, name in enumerate(names):
-            rates = run.hit_rates(poll, len(polls), of == i)
-            line = [up(v) for v in rates]
-            canvas.path(steps(xs, line), f"line {'dashed ' if conflicting else ''}mark t{i % 6}")
-            ends.append(
-                (float(np.mean(line[-3:])), "… conflicting" if conflicting else name, f"t{i % 6}")
-            )
-    for y, words, css in apart(ends, 17, frame.top + 4, frame.bottom):
-        canvas.text(frame.right + 12, y + 4, words, f"tag {css}")
-    clock.axis(canvas, frame)
-    caption = (
-        f"Accesses that near memory of {runs[0].near_bytes / (1 << 20):.1f} MiB has the line of, "
-        "by poll and tenant; every other one swaps. "
-    ) + _neighbours(runs, names, of)
-    return Figure("hitrate", "Hits in near memory", canvas.svg(), caption)
+            at = (1 - float(rates[i][-3:].mean())) * frame.down
+            ends.append((at, "… conflicting" if mixed else name, colours[i]))
+            how = f" {run.placement}" if len(runs) > 1 else ""
+            says = [
+                f"{said}\n{name}: {rate:.1%}{how}"
+                for said, rate in zip(says, rates[i], strict=True)
+            ]
+    picture = charts.svg(
+        frame, "Hit rate in near memory over time", *lines, charts.labels(frame, ends)
+    )
+    caption = Markup(
+        "Accesses that near memory of {:.1f} MiB has the line of, by poll and tenant; every other "
+        "one swaps. "
+    ).format(runs[0].near_bytes / (1 << 20)) + _neighbours(runs, names, of)
+    hover = clock.hover(frame, [said.lstrip() for said in says])
+    return Figure("hitrate", "Hits in near memory", picture, caption, hover=hover)
 
 
-def _neighbours(runs: Sequence[PlacedRun], names: Sequence[str], of: np.ndarray) -> str:
+def _neighbours(runs: Sequence[PlacedRun], names: Sequence[str], of: np.ndarray) -> Markup:
     """What conflicting does to each tenant, in words; nothing where there is one placement."""
     if len(runs) == 1:
-        return ""
+        return Markup("")
     apart_, mixed = (run.hit_rates(of, len(names)) for run in runs)
     said = [
-        f"{escape(name)} hits {apart_[i]:.1%} isolated and {mixed[i]:.1%} conflicting"
+        f"{name} hits {apart_[i]:.1%} isolated and {mixed[i]:.1%} conflicting"
         for i, name in enumerate(names)
     ]
-    return f"Dashed: tenants share places. <strong>{'; '.join(said)}.</strong>"
+    return Markup("Dashed: tenants share places. <strong>{}.</strong>").format("; ".join(said))
 
 
 def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
@@ -131,29 +111,51 @@ def misses(run: PlacedRun, trace: Trace, analysis: Analysis) -> Figure:
     share = -(-len(pages) // COLUMNS)  # huge pages a column
     starts = np.arange(0, len(pages), share)
     totals, misses_ = (np.add.reduceat(counts, starts) for counts in (total, missed))
-    frame = time_frame(196)
-    canvas = Canvas(WIDE, 242, "Accesses and misses by huge page")
-    up = Scale(0, max(1, int(totals.max())) * 1.06, frame.bottom, frame.top)
-    across = Scale(0, len(starts), frame.left, frame.right)
-    frame.y_axis(canvas, up, plain, "accesses")
-    for i, start in enumerate(starts):
-        x, wide = across(i + 0.1), across(i + 0.9) - across(i + 0.1)
-        css = f"t{owner[start] % 6}"
-        tip = (
-            f"{address(int(pages[start]))}: {misses_[i]:,} of {totals[i]:,} accesses missed "
-            f"({misses_[i] / max(totals[i], 1):.0%})"
-        )
-        for count, kind in ((totals[i], f"area faint {css}"), (misses_[i], f"area mark {css}")):
-            canvas.rect(x, up(count), wide, frame.bottom - up(count), kind, tip)
-    canvas.line(frame.left, frame.bottom, frame.right, frame.bottom, "axis")
-    for i in np.unique(np.linspace(0, len(starts) - 1, min(9, len(starts))).round().astype(int)):
-        words = address(int(pages[starts[i]]))
-        canvas.text(across(i + 0.5), frame.bottom + 18, words, "tick", "middle")
-    title = "huge page (address order)"
-    canvas.text((frame.left + frame.right) / 2, frame.bottom + 38, title, "title", "middle")
-    together = f" A column is {share} huge pages." if share > 1 else ""
-    caption = (
-        f"Strong: misses; faint: all accesses to the page, {run.placement}.{together} What a rule "
-        "that asks for near-misses counts by page, the outcomes of the accesses say here."
+    frame = time_frame(242)
+    column = np.arange(len(starts))
+    rows = charts.table(
+        x=column + 0.1,
+        x2=column + 0.9,
+        all=totals,
+        missed=misses_,
+        colour=[series(i) for i in owner[starts]],
     )
-    return Figure("misses", "Misses by page", canvas.svg(), caption)
+    said = np.unique(np.linspace(0, len(starts) - 1, min(9, len(starts))).round().astype(int))
+    names = [address(int(pages[i])) for i in starts]
+    axis = charts.worded(said + 0.5, [names[i] for i in said], ticks=False, labelPadding=10)
+    title = "huge page (address order)"
+    scale = alt.Scale(domain=[0, len(starts)], nice=False)
+    across = alt.X("x:Q", scale=scale, axis=axis, title=title)
+    up = alt.Scale(domain=[0, max(1, int(totals.max())) * 1.06], nice=False)
+    bars = [
+        alt.Chart(rows)
+        .mark_rect(opacity=opacity)
+        .encode(
+            x=across,
+            x2=alt.X2("x2:Q"),
+            y=alt.Y(
+                f"{field}:Q",
+                scale=up,
+                axis=frame.y("accesses", **charts.whole(int(totals.max()), 4)),
+            ),
+            y2=alt.Y2Datum(0),
+            fill=charts.own("colour"),
+        )
+        for field, opacity in (("all", 0.28), ("missed", 1))
+    ]
+    picture = charts.svg(
+        frame, "Accesses and misses by huge page", bars[0], charts.data(bars[1], "missed")
+    )
+    told = Hover(
+        np.linspace(0, frame.across, len(starts) + 1),
+        [0, frame.down],
+        [
+            f"{name}\n{miss:,} of {all_:,} accesses missed ({miss / max(all_, 1):.0%})"
+            for name, miss, all_ in zip(names, misses_, totals, strict=True)
+        ],
+    )
+    caption = Markup(
+        "Strong: misses; faint: all accesses to the page, {}.{} What a rule that asks for "
+        "near-misses counts by page, the outcomes of the accesses say here."
+    ).format(run.placement, f" A column is {share} huge pages." if share > 1 else "")
+    return Figure("misses", "Misses by page", picture, caption, hover=told.data(frame))

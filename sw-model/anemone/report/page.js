@@ -3,7 +3,6 @@
 "use strict";
 (() => {
   const tip = document.getElementById("tip");
-  const hide = () => { tip.hidden = true; };
   const show = (event, words) => {
     tip.textContent = words;
     tip.hidden = false;
@@ -20,22 +19,30 @@
     }
     return -1;
   };
-  for (const data of document.querySelectorAll("script.cells")) {
+  // Each picture may bring a grid of cells over its plot, and their words: charts.Hover.
+  for (const data of document.querySelectorAll("script.hover")) {
     const cells = JSON.parse(data.textContent);
     const svg = data.parentElement.querySelector("svg");
+    const spot = document.createElementNS(svg.namespaceURI, "rect");
+    spot.setAttribute("class", cells.rows.length > 1 ? "spot" : "spot column");
+    const hide = () => { tip.hidden = true; spot.remove(); };
+    const frame = (at, size, edges, i) => {
+      spot.setAttribute(at, Math.min(edges[i], edges[i + 1]));
+      spot.setAttribute(size, Math.abs(edges[i + 1] - edges[i]));
+    };
     svg.addEventListener("pointermove", (event) => {
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
       const column = within(cells.x, at.x);
       const row = within(cells.y, at.y);
       if (column < 0 || row < 0) { hide(); return; }
-      const count = cells.counts[column][row].toLocaleString("en");
-      show(event, `${cells.rows[row]}, from ${cells.columns[column]}: ${count} ${cells.what}`);
+      frame("x", "width", cells.x, column);
+      frame("y", "height", cells.y, row);
+      svg.append(spot);
+      const value = cells.values.length ? cells.values[column][row].toLocaleString("en") : "";
+      const said = {row: cells.rows[row], column: cells.columns[column], value};
+      show(event, cells.words.replace(/\{(\w+)\}/g, (_, name) => said[name]));
     });
     svg.addEventListener("pointerleave", hide);
-  }
-  for (const mark of document.querySelectorAll("[data-tip]")) {
-    mark.addEventListener("pointermove", (event) => show(event, mark.dataset.tip));
-    mark.addEventListener("pointerleave", hide);
   }
   document.getElementById("theme").addEventListener("click", () => {
     const root = document.documentElement;

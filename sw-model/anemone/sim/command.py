@@ -4,7 +4,8 @@ mode, on the RTL and on the golden model, everything compared, and a page with p
 
 Layout of the output folder: report.html; TRACE/rules.toml, TRACE/rtl/ and TRACE/model/, as `anemone
 replay` writes them; TRACE/flat/PLACEMENT/ with flat.toml, trace.parquet, rtl/ and model/, as
-`anemone flat` writes them. Exit status 0 if all is equal, 1 if not, 2 for bad input.
+`anemone flat` writes them; TRACE/pictures/, each picture as a file. Exit status 0 if all is equal,
+1 if not, 2 for bad input.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from anemone.io.outputs import unwritable
 from anemone.replay import replay
 from anemone.replay.result import write
 from anemone.report import flat
+from anemone.report.charts import save
 from anemone.report.figures import pictures
 from anemone.report.page import Run, page
 from anemone.telemetry.paper_rules import paper_rules
@@ -87,6 +88,10 @@ def run_trace(
     analysis = analyse(first, rules, trace, geometry, given.programs)
     run.moves = [float(analysis.polls.times[poll]) for poll in analysis.hotset.moves]
     run.shown = [*pictures(analysis), *flat.pictures(run.flat, trace, analysis)]
+    drawn = folder / "pictures"
+    drawn.mkdir(exist_ok=True)
+    for figure in run.shown:
+        save(figure.svg, drawn / f"{figure.key}.svg")
     run.polls = len(analysis.polls)
     return run
 
