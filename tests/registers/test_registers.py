@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 
@@ -14,9 +12,12 @@ import pytest
 from anemone.backends.rtl import builder
 from anemone.io.build_cache import built
 from tests.bench.build import ROOT, tools_path
+from tests.bench.once import cocotb_tests, verdicts
+from tests.bench.simulate import simulate
 
 WORK = ROOT / "build" / "registers"
 TOP = "RegistersBench"
+BENCH = Path(__file__).with_name("bench.py")
 PIPELINES, TABLE = 3, 16  # not all powers of two
 
 
@@ -46,52 +47,20 @@ def simulator() -> Path:
     return built(WORK / "sim", [source], make)
 
 
-def names() -> list[str]:
-    tree = ast.parse((Path(__file__).parent / "bench.py").read_text())
-    tests = [node for node in tree.body if isinstance(node, ast.AsyncFunctionDef)]
-    return [node.name for node in tests if node.decorator_list]
-
-
 @cache
 def outcomes() -> dict[str, str]:
     """By test: nothing, or what went wrong. All tests share one simulation."""
-    from cocotb_tools.runner import get_runner
-
     folder = WORK / "run"
-    folder.mkdir(parents=True, exist_ok=True)
-    results, log = folder / "results.xml", folder / "simulation.log"
-    results.unlink(missing_ok=True)
-    build = simulator()
-    try:
-        get_runner("verilator").test(
-            test_module="tests.registers.bench",
-            hdl_toplevel_lang="verilog",
-            hdl_toplevel=TOP,
-            build_dir=build,
-            test_dir=folder,
-            results_xml=str(results),
-            log_file=log,
-            extra_env={
-                "PYTHONPATH": str(ROOT),
-                "COCOTB_LOG_LEVEL": "WARNING",
-                "COCOTB_ANSI_OUTPUT": "0",
-                "PIPELINES": str(PIPELINES),
-                "TABLE": str(TABLE),
-            },
-        )
-    except (RuntimeError, SystemExit) as error:
-        print(error)
-    assert results.is_file(), log.read_text()[-6000:]
-    found = {}
-    for case in ET.parse(results).iter("testcase"):
-        failed = case.find("failure") is not None or case.find("error") is not None
-        found[case.get("name", "").rpartition(".")[2]] = log.read_text()[-6000:] if failed else ""
-    return found
+    sizes = {"PIPELINES": str(PIPELINES), "TABLE": str(TABLE)}
+
+    def play() -> None:
+        simulate(simulator(), "bench", folder, package="tests.registers", top=TOP, **sizes)
+
+    return verdicts(folder, cocotb_tests(BENCH), play)
 
 
 @pytest.mark.xdist_group("registers")
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", cocotb_tests(BENCH))
 def test_register(name: str) -> None:
     """A cocotb test of bench.py."""
-    wrong = outcomes().get(name, "the simulation did not run it")
-    assert not wrong, wrong
+    assert not outcomes()[name], outcomes()[name]
