@@ -65,10 +65,10 @@ def _same(text, first, last, word, case):  # type: ignore[no-untyped-def]
     """Whether text[first:last] is a word of lower-case letters; case: bits that do not matter."""
     if last - first != len(word):
         return False
+    same = True
     for i in range(len(word)):
-        if text[first + i] | case != word[i]:
-            return False
-    return True
+        same = same and text[first + i] | case == word[i]
+    return same
 
 
 @njit(cache=True, nogil=True)
@@ -126,7 +126,8 @@ def scan(text, forms, most, out):  # type: ignore[no-untyped-def]
 
     forms, most: the Form and the largest value of each field. Returns (rows, line, error, field,
     first, last): on an error the row and line it is in, from 0 and 1, the field, and where in the
-    text its value is. Blank lines are skipped, blanks around a field and a pair of double quotes too.
+    text its value is. Blank lines are skipped, blanks around a field and a pair of double quotes
+    too.
     """
     row, line, at, end = 0, 0, 0, len(text)
     while at < end:
