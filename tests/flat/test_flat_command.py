@@ -188,9 +188,7 @@ def test_a_trace_in_batches() -> None:
     trace = Trace(trace.addr.astype(np.uint64) * np.uint64(64), trace.write.astype(bool))
     config = FlatConfig(4, 1, (0x1000, 0x1080), "nth", 2)
     told: list[tuple[int, int]] = []
-    result = flat.run(
-        config, rebatch(trace, 4), "model", progress=lambda *step: told.append(step)
-    )
+    result = flat.run(config, rebatch(trace, 4), "model", progress=lambda *step: told.append(step))
     assert differences(result, flat.run(config, trace, "model")) == []
     assert told == [(4, 4), (8, 8), (9, 9)]
     with pytest.raises(InputError, match=r"^late.csv: row 6: addr is 512"):

@@ -207,9 +207,7 @@ class FlatMemory:
         return {home: tags[NEAR] for home, tags in sorted(self._slots.items()) if tags[NEAR]}
 
 
-def replay(
-    memory: FlatMemory, accesses: Iterable[tuple[int, bool]], before: int = 0
-) -> list[int]:
+def replay(memory: FlatMemory, accesses: Iterable[tuple[int, bool]], before: int = 0) -> list[int]:
     """Run a trace of (addr, write), and return the outcomes.
 
     Writes are of whole lines, with the number of the row, from 1, in every 8 bytes.
