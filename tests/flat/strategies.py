@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from anemone.flat import FlatConfig
 from anemone.hardware.geometry import LINE_BYTES
 
-
 policies = (
     st.sampled_from([("every", 1), ("never", 1)])
     | st.tuples(st.just("nth"), st.sampled_from([1, 2, 3, 255]))

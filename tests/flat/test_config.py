@@ -155,7 +155,7 @@ def test_addresses_without_memory(config: FlatConfig, addr: list[int], said: str
 def test_an_address_without_memory_far_behind() -> None:
     addresses = np.zeros(200_000, np.uint64)
     addresses[199_990] = 512
-    with pytest.raises(InputError, match="^t.csv: row 1000199991: addr is 512"):
+    with pytest.raises(InputError, match="row 1000199991: addr is 512"):
         FlatConfig(4).check(addresses, "t.csv", before=1_000_000_000)
 
 

@@ -98,7 +98,7 @@ def test_a_window_that_is_refused_does_nothing() -> None:
     memory = flat_fast.FlatMemory(FlatConfig(4))
     memory.accesses(np.array([256, 0], np.uint64), np.ones(2, bool))
     counts, contents = memory.counts, memory.contents()
-    with pytest.raises(InputError, match="^late: row 4: addr is 512"):
+    with pytest.raises(InputError, match="late: row 4: addr is 512"):
         memory.accesses(np.array([0, 512], np.uint64), np.ones(2, bool), name="late")
     with pytest.raises(ValueError, match="1 addresses, 2 flags"):
         memory.accesses(np.zeros(1, np.uint64), np.ones(2, bool))

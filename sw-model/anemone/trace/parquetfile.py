@@ -48,7 +48,9 @@ def _batches(path: object, content: BinaryIO) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(content, page_checksum_verification=True, buffer_size=_BUFFER) as file:
+        # With pre_buffer pyarrow would hold whatever it has read of the file.
+        options = {"buffer_size": _BUFFER, "pre_buffer": False}
+        with pq.ParquetFile(content, page_checksum_verification=True, **options) as file:
             yield pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             yield from file.iter_batches(_ROWS)
     except InputError:
