@@ -126,6 +126,7 @@ PARAMS = {
     ("simulator", "params", "wraps"),
     [
         (simulators.expander(LEAST), PARAMS["expander"], "expander.cpp"),
+        (simulators.vfio_server(LEAST), PARAMS["expander"], "expander.cpp"),
         (simulators.flat_memory(3, 30), PARAMS["flat"], "controller.cpp"),
     ],
     ids=lambda value: getattr(value, "key", None),
