@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from anemone import flat
+from anemone.backends.rtl import flat as rtl_flat
 from anemone.flat import Counts, FlatConfig, FlatResult, differences
 from anemone.io import outputs
 from anemone.io.errors import InputError
@@ -195,6 +196,18 @@ def test_a_trace_in_batches() -> None:
         late = Trace(np.array([0, 0, 0, 0, 0, 512], np.uint64), np.zeros(6, bool))
         flat.run(FlatConfig(4), rebatch(late, 4), "model", name="late.csv")
     assert len(flat.run(config, iter([]), "model").outcomes) == 0
+
+
+def test_the_rtl_is_given_all_batches_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[int]] = []
+    monkeypatch.setattr(
+        rtl_flat, "run", lambda config, trace, *rest: given.append(trace.addr.tolist())
+    )
+    trace = Trace(np.array([0, 64, 512], np.uint64), np.zeros(3, bool))
+    flat.run(FlatConfig(8), rebatch(trace, 2), "rtl")
+    assert given == [[0, 64, 512]]
+    with pytest.raises(InputError, match="row 3: addr is 512"):
+        flat.run(FlatConfig(4), rebatch(trace, 2), "rtl")
 
 
 def test_differences_are_told() -> None:
