@@ -174,6 +174,7 @@ def blocks(draw: st.DrawFn) -> tuple[list[str], str]:
 @given(blocks())
 @example((["addr", "write"], "1,0\r2,0\n"))
 @example((["addr", "write"], "\ufeff1,0\n"))
+@example((["addr", "write"], "NULL,0\n"))
 @example((["addr", "write"], '"1"2,0\n'))
 @example((["addr", "write", "gap_ns"], "1,0,-0\n"))
 def test_what_pyarrow_takes_our_scanner_takes_for_the_same(block: tuple[list[str], str]) -> None:
