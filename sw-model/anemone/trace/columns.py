@@ -35,7 +35,7 @@ class Column:
     """A column of a trace.
 
     dtype: of its array. most: the largest value, of form NUMBER; None: the device's last byte.
-    words: what it may hold, in an error; the device's size is put in after it where it counts.
+    words: what it may hold, as an error says it; {last} and {gib} stand for the device's size.
     """
 
     dtype: type[np.generic]
