@@ -35,6 +35,7 @@ LONG = {
     "tests/sim/test_report_page.py": (*REPLAY, "sim/traces/*", "sw-model/anemone/report/**/*"),
     "tests/flat/test_rtl_": (*BENCH, *REPLAY),
     "tests/bench/": BENCH,
+    "tests/rtl/test_build.py": (*REPLAY, "sim/vfio/*"),
     "tests/rtl/": REPLAY,
     "tests/fpga/": (*BENCH, "fpga/**/*", "tests/fpga/*"),
     "tests/registers/": BENCH,

@@ -26,10 +26,13 @@ def running() -> Iterator[Server]:
     ("words", "says"),
     [
         ("", "--socket and --control are needed"),
-        ("--socket a --control", "its value is missing"),
+        ("--socket a --control", "--control has no value"),
         ("--socket a --control b --speed 3", "no option --speed"),
-        ("--socket a --control b --host-base 0x1000", "not a multiple of 256 MiB"),
-        ("--socket a --control b --host-size much", "not a multiple of 256 MiB"),
+        (
+            "--socket a --control b --host-base 0x1000",
+            '--host-base is "0x1000", not a multiple of 256 MiB',
+        ),
+        ("--socket a --control b --host-size much", '--host-size is "much", not a'),
     ],
 )
 def test_a_wrong_command_line_ends_with_2(words: str, says: str) -> None:

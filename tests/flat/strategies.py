@@ -9,6 +9,12 @@ from hypothesis import strategies as st
 from anemone.flat import FlatConfig
 from anemone.hardware.geometry import LINE_BYTES
 
+policies = (
+    st.sampled_from([("every", 1), ("never", 1)])
+    | st.tuples(st.just("nth"), st.sampled_from([1, 2, 3, 255]))
+    | st.tuples(st.just("one_in"), st.sampled_from([1, 2, 3, 7, (1 << 32) - 1]))
+)
+
 
 @st.composite
 def configs(draw: st.DrawFn, most_lines: int = 12) -> FlatConfig:
@@ -19,11 +25,7 @@ def configs(draw: st.DrawFn, most_lines: int = 12) -> FlatConfig:
     total = (ratio + 1) * near_lines
     start = draw(st.integers(0, total + 3))
     dedicated = (start * LINE_BYTES, (start + draw(st.integers(1, 5))) * LINE_BYTES)
-    policy, n = draw(
-        st.sampled_from([("every", 1), ("never", 1)])
-        | st.tuples(st.just("nth"), st.sampled_from([1, 2, 3, 255]))
-        | st.tuples(st.just("one_in"), st.sampled_from([1, 2, 3, 7, (1 << 32) - 1]))
-    )
+    policy, n = draw(policies)
     return FlatConfig(near_lines, ratio, dedicated if draw(st.booleans()) else (0, 0), policy, n)
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from anemone.flat import FlatConfig, load_config, parse_config
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import InputError
-from anemone.trace import Trace
 from tests.commands import assert_names_field, one_line
 
 GEOMETRY = Geometry(device_gib=1)
@@ -145,12 +144,19 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_addresses_without_memory(config: FlatConfig, addr: list[int], said: str | None) -> None:
-    trace = Trace(np.array(addr, np.uint64), np.zeros(len(addr), bool))
+    addresses = np.array(addr, np.uint64)
     if said is None:
-        config.check(trace, "t.csv")
+        config.check(addresses, "t.csv")
         return
     with pytest.raises(InputError, match="^t.csv: " + re.escape(said)):
-        config.check(trace, "t.csv")
+        config.check(addresses, "t.csv")
+
+
+def test_an_address_without_memory_far_behind() -> None:
+    addresses = np.zeros(200_000, np.uint64)
+    addresses[199_990] = 512
+    with pytest.raises(InputError, match="row 1000199991: addr is 512"):
+        FlatConfig(4).check(addresses, "t.csv", before=1_000_000_000)
 
 
 def test_the_example_in_the_documentation() -> None:

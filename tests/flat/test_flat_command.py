@@ -13,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from anemone import flat
+from anemone.backends.rtl import flat as rtl_flat
 from anemone.flat import Counts, FlatConfig, FlatResult, differences
 from anemone.io import outputs
 from anemone.io.errors import InputError
-from anemone.trace import Trace
+from anemone.trace import Trace, rebatch
 from tests.commands import assert_refused, run
 
 CONFIG = """\
@@ -181,6 +182,32 @@ def test_the_python_interface() -> None:
         flat.run(FlatConfig(2), trace, "model")
     with pytest.raises(ValueError, match="no backend 'fpga'"):
         flat.run(FlatConfig(4096), trace, "fpga")
+
+
+def test_a_trace_in_batches() -> None:
+    trace = Trace(*(np.array(column) for column in zip(*LINES, strict=True)))
+    trace = Trace(trace.addr.astype(np.uint64) * np.uint64(64), trace.write.astype(bool))
+    config = FlatConfig(4, 1, (0x1000, 0x1080), "nth", 2)
+    told: list[tuple[int, int]] = []
+    result = flat.run(config, rebatch(trace, 4), "model", progress=lambda *step: told.append(step))
+    assert differences(result, flat.run(config, trace, "model")) == []
+    assert told == [(4, 4), (8, 8), (9, 9)]
+    with pytest.raises(InputError, match=r"^late.csv: row 6: addr is 512"):
+        late = Trace(np.array([0, 0, 0, 0, 0, 512], np.uint64), np.zeros(6, bool))
+        flat.run(FlatConfig(4), rebatch(late, 4), "model", name="late.csv")
+    assert len(flat.run(config, iter([]), "model").outcomes) == 0
+
+
+def test_the_rtl_is_given_all_batches_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[int]] = []
+    monkeypatch.setattr(
+        rtl_flat, "run", lambda config, trace, *rest: given.append(trace.addr.tolist())
+    )
+    trace = Trace(np.array([0, 64, 512], np.uint64), np.zeros(3, bool))
+    flat.run(FlatConfig(8), rebatch(trace, 2), "rtl")
+    assert given == [[0, 64, 512]]
+    with pytest.raises(InputError, match="row 3: addr is 512"):
+        flat.run(FlatConfig(4), rebatch(trace, 2), "rtl")
 
 
 def test_differences_are_told() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -13,22 +14,32 @@ from hypothesis import strategies as st
 from anemone.bench.flat import accesses
 from anemone.flat import FlatConfig
 from anemone.golden import flat, flat_fast
-from tests.flat.strategies import configs, traces
+from anemone.io.errors import InputError
+from tests.flat.strategies import configs, policies, traces
 
 SEED = 20261121
 
 
-def assert_same(config: FlatConfig, parts: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """All of a trace: outcomes, counts, tags and the contents of every line touched.
+def assert_same(
+    config: FlatConfig,
+    parts: list[tuple[np.ndarray, np.ndarray]],
+    policies: Sequence[tuple[str, int]] = (),
+) -> None:
+    """All of a trace in windows: outcomes, counts, tags and the contents of every line touched.
 
-    The data are row numbers, which start again with each part: so each part goes into fast models
-    and plain ones that have seen the others.
+    policies: set before each window but the first.
     """
     fast, plain = flat_fast.FlatMemory(config), flat.FlatMemory(config)
-    for addr, write in parts:
+    for number, (addr, write) in enumerate(parts):
+        if policies and number:
+            for memory in (fast, plain):
+                memory.set_policy(*policies[number - 1])
         accesses = zip(addr.tolist(), write.tolist(), strict=True)
-        assert fast.accesses(addr, write).tolist() == flat.replay(plain, accesses)
-    assert fast.counts == plain.counts
+        expected = flat.replay(plain, accesses, fast.rows)
+        assert fast.accesses(addr, write).tolist() == expected
+        assert fast.counts == plain.counts
+        assert fast.config == plain.config
+    assert fast.rows == sum(len(addr) for addr, _ in parts)
     assert fast.mismatches == plain.mismatches == 0
     sets, tags = fast.sets()
     assert (sets.dtype, tags.dtype) == (np.uint64, np.uint8)
@@ -45,6 +56,56 @@ def assert_same(config: FlatConfig, parts: list[tuple[np.ndarray, np.ndarray]]) 
 def test_the_fast_model_equals_the_plain_one(data: st.DataObject) -> None:
     config = data.draw(configs())
     assert_same(config, [data.draw(traces(config)) for _ in range(data.draw(st.integers(1, 3)))])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_policies_that_change_between_windows(data: st.DataObject) -> None:
+    """Few sets, so that what a policy has counted is there for the next."""
+    config = data.draw(configs(most_lines=3))
+    parts = [data.draw(traces(config, 30)) for _ in range(data.draw(st.integers(2, 6)))]
+    assert_same(config, parts, [data.draw(policies) for _ in parts[1:]])
+
+
+@pytest.mark.parametrize(
+    ("policy", "n"),
+    [("always", 1), ("nth", 0), ("nth", 256), ("one_in", 0), ("one_in", 1 << 32), ("every", 0)],
+)
+def test_policies_that_there_are_none(policy: str, n: int) -> None:
+    memory = flat_fast.FlatMemory(FlatConfig(4))
+    with pytest.raises(ValueError, match="one of"):
+        memory.set_policy(policy, n)
+    assert memory.config == FlatConfig(4)
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_windows_are_as_one_trace(data: st.DataObject) -> None:
+    config = data.draw(configs())
+    addr, write = data.draw(traces(config, 200))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(addr)), max_size=5)))
+    whole, parts = flat_fast.FlatMemory(config), flat_fast.FlatMemory(config)
+    outcomes = [
+        parts.accesses(addr[first:last], write[first:last])
+        for first, last in zip([0, *cuts], [*cuts, len(addr)], strict=True)
+    ]
+    assert whole.accesses(addr, write).tolist() == np.concatenate(outcomes).tolist()
+    assert whole.counts == parts.counts and whole.contents() == parts.contents()
+    assert [c.tolist() for c in whole.sets()] == [c.tolist() for c in parts.sets()]
+
+
+def test_a_window_that_is_refused_does_nothing() -> None:
+    memory = flat_fast.FlatMemory(FlatConfig(4))
+    memory.accesses(np.array([256, 0], np.uint64), np.ones(2, bool))
+    counts, contents = memory.counts, memory.contents()
+    with pytest.raises(InputError, match="late: row 4: addr is 512"):
+        memory.accesses(np.array([0, 512], np.uint64), np.ones(2, bool), name="late")
+    with pytest.raises(ValueError, match="1 addresses, 2 flags"):
+        memory.accesses(np.zeros(1, np.uint64), np.ones(2, bool))
+    memory.rows = flat_fast.UNWRITTEN - 2  # as after so many
+    with pytest.raises(ValueError, match="4294967288 accesses: not below"):
+        memory.accesses(np.zeros(2, np.uint64), np.zeros(2, bool))
+    assert (memory.counts, memory.contents()) == (counts, contents)
 
 
 @pytest.mark.parametrize("policy", [("every", 1), ("nth", 2), ("one_in", 5), ("never", 1)])
@@ -72,6 +133,20 @@ def test_a_read_of_wrong_data_is_a_mismatch() -> None:
     memory._rows[0, flat_fast.R_CONTENTS] ^= np.uint64(1)
     memory.accesses(twice[0], np.zeros(2, bool))
     assert memory.mismatches == 2
+
+
+def test_data_of_another_window_are_a_mismatch() -> None:
+    """The first row of a window wrote other data than the first of the window before."""
+    memory = flat_fast.FlatMemory(FlatConfig(4, 1))
+    line, write = np.zeros(1, np.uint64), np.ones(1, bool)
+    memory.accesses(line, write)
+    stale = memory._rows[0, flat_fast.R_CONTENTS]
+    memory.accesses(line, write)
+    memory.accesses(line, ~write)
+    assert memory.mismatches == 0
+    memory._rows[0, flat_fast.R_CONTENTS] = stale
+    memory.accesses(line, ~write)
+    assert memory.mismatches == 1
 
 
 def test_progress() -> None:

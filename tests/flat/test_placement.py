@@ -53,7 +53,7 @@ def test_every_page_has_a_frame_of_its_own(trace: Trace, placement: str) -> None
     tenants = len(np.unique(trace.tenant))
     pages = len(np.unique(old))
     assert new.max() < 2 * placed.colours and pages <= 2 * placed.colours <= pages + tenants
-    placed.config.check(placed.trace, "trace")
+    placed.config.check(placed.trace.addr, "trace")
 
 
 @settings(deadline=None)

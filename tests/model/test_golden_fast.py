@@ -119,6 +119,120 @@ def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
     assert_same(f, p)
 
 
+def read_lines(p: nemo.Telemetry, at: list[int], effect: bool) -> list[list[int]]:
+    """What `read` of these counters gives, by lines: each that holds one is read once."""
+    geometry, width = p.geometry, p.rule.width
+    per_line = 512 // width
+    values = {
+        (line, channel): nemo.unpack(p.read_line(channel, line, effect), width)
+        for line in {i // per_line for i in at}
+        for channel in range(geometry.channels)
+    }
+    return [
+        [values[i // per_line, channel][i % per_line] for channel in range(geometry.channels)]
+        for i in at
+    ]
+
+
+@st.composite
+def picks(draw: st.DrawFn, counters: int) -> tuple[object, list[int]]:
+    """An index that `read` takes, and the counters that it means."""
+    number = st.integers(0, counters - 1)
+    kind = draw(st.sampled_from(["all", "slice", "range", "list", "array"]))
+    if kind == "all":
+        return None, list(range(counters))
+    if kind in ("slice", "range"):
+        first, last = sorted((draw(number), draw(number)))
+        every = range(first, last, draw(st.integers(1, 40)))
+        return (slice(every.start, every.stop, every.step) if kind == "slice" else every), [*every]
+    some = draw(st.lists(number, max_size=6))
+    return (some if kind == "list" else np.array(some, np.uint32)), some
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_bulk_reads_between_batches_equal_the_plain_model(data: st.DataObject) -> None:
+    """As a simulator of policies does: events, counters at once, many entries of the table."""
+    geometry = data.draw(geometries)
+    rule = replace(data.draw(rules(geometry)), read_every=0)
+    f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+    for _ in range(data.draw(st.integers(1, 6))):
+        addr, write = data.draw(events(20))
+        f.events(addr, write)
+        for event in zip(addr.tolist(), write.tolist(), strict=True):
+            p.event(*event)
+        what = data.draw(st.sampled_from(["read", "read", "snapshot", "map", "unmap", "clear"]))
+        if what in ("map", "unmap"):
+            entries = table_entries(geometry, rule.width)
+            changed = data.draw(st.lists(entries, max_size=9, unique_by=lambda entry: entry[0]))
+            keys, bases = np.array(changed, np.uint64).reshape(-1, 2).T
+            f.set_translation(keys, bases, what == "map")
+            for key, base in changed:
+                p.set_translation(key, base, what == "map")
+        elif what == "clear":
+            f.clear()
+            p.clear()
+        else:
+            index, meant = data.draw(picks(geometry.counters(rule.width)))
+            values = f.read(index, effect=what == "read")
+            assert (values.dtype, values.shape) == (np.uint64, (len(meant), geometry.channels))
+            assert values.tolist() == read_lines(p, meant, what == "read")
+        assert_same(f, p)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_batches_are_as_one_call(data: st.DataObject) -> None:
+    geometry = data.draw(geometries)
+    rule = data.draw(rules(geometry))
+    addr, write = data.draw(events(120))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(addr)), max_size=5)))
+    whole, parts = fast.Telemetry(rule, geometry), fast.Telemetry(rule, geometry)
+    whole.events(addr, write)
+    for first, last in zip([0, *cuts], [*cuts, len(addr)], strict=True):
+        parts.events(addr[first:last], write[first:last])
+    assert reads_of(parts) == reads_of(whole)
+    assert parts.read().tolist() == whole.read().tolist()
+    assert parts._counts.tolist() == whole._counts.tolist()
+
+
+def test_what_is_not_there_is_refused() -> None:
+    geometry = Geometry(channels=2, pipelines=1, states=16, table=4)
+    t = fast.Telemetry(Rule(name="a", end=1 << 20, width=32, map=[[0, 0]]), geometry)
+    for index in ([-1], [32], np.array([0, 1 << 40]), [0.5], ["a"]):
+        with pytest.raises(IndexError, match="counters are whole numbers of 0 to 31"):
+            t.read(index, effect=True)
+    table = t._table.tolist()
+    for key, base, said in (
+        (4, 0, "key 4: 0 to 3"),
+        (-1, 0, "key -1: 0 to 3"),
+        (0, 32, "base 32: 0 to 31"),
+        (np.array([1, 4]), 0, "key .*: 0 to 3"),
+        (np.array([1, 2]), np.array([0, -1]), "base .*: 0 to 31"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            t.set_translation(key, base)
+    assert t._table.tolist() == table
+    with pytest.raises(ValueError, match="2 addresses, 1 flags"):
+        t.events(np.zeros(2, np.uint64), np.zeros(1, bool))
+    with pytest.raises(ValueError, match="1 addresses, 2 outcomes"):
+        t.events(np.zeros(1, np.uint64), np.zeros(1, bool), near=np.zeros(2, np.uint8))
+    assert t.matched == 0
+
+
+def test_a_bulk_read_is_no_loop_of_lines() -> None:
+    """All 131,072 counters of 8 bits, with effect: in Python, line by line, it takes a second."""
+    fast.warm_up()
+    rule = Rule(name="a", end=1 << 20, width=8, effect_op="add", effect_operand=1)
+    t = fast.Telemetry(rule, Geometry())
+    started = time.thread_time()
+    for count in range(5):
+        assert (t.read(effect=True) == count).all()
+    seconds = (time.thread_time() - started) / 5
+    print(f"{seconds * 1e3:.1f} ms")
+    assert seconds < 0.1
+
+
 def test_every_combination_of_op_width_predicate_effect_and_operand() -> None:
     """All of Table 1, each combination on a short crowded trace; and each was seen to act."""
     print(f"seed {SEED}")

@@ -6,9 +6,19 @@ docs/flat.md is the contract; anemone.golden.flat is the model that says it in P
 
 from anemone.flat.config import POLICIES, FlatConfig, load_config, parse_config
 from anemone.flat.replay import run
-from anemone.flat.result import FILES, Counts, FlatResult, differences, write
+from anemone.flat.result import (
+    DEDICATED,
+    FILES,
+    HIT,
+    MISS,
+    SWAP,
+    Counts,
+    FlatResult,
+    differences,
+    write,
+)
 
 __all__ = [
-    "FILES", "POLICIES", "Counts", "FlatConfig", "FlatResult", "differences", "load_config",
-    "parse_config", "run", "write",
+    "DEDICATED", "FILES", "HIT", "MISS", "POLICIES", "SWAP", "Counts", "FlatConfig", "FlatResult",
+    "differences", "load_config", "parse_config", "run", "write",
 ]  # fmt: skip

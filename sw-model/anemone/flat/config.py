@@ -13,13 +13,13 @@ import numpy as np
 from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.io.errors import InputError
 from anemone.io.tables import Table, parse_toml, read_text
-from anemone.trace import Trace
 
 # Of these the position of a name is its code in the hardware.
 POLICIES = ("every", "nth", "one_in", "never")
 MOST_RATIO = 4
 # The largest n: the sideband has 8 bits for the count of a set, the channel 32 for its misses.
 _MOST_N = {"nth": 255, "one_in": (1 << 32) - 1}
+_CHECKED = 1 << 16  # addresses checked at a time: as many as the processor's cache holds
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,32 @@ class FlatConfig:
         """There is memory for this physical line."""
         return 0 <= p < self.lines or p in self.dedicated_lines
 
-    def check(self, trace: Trace, name: object) -> None:
-        """Raise InputError for the first address where there is no memory.
+    def check(self, addr: np.ndarray, name: object, before: int = 0) -> None:
+        """Raise InputError for the first address, of addr uint64[n], where there is no memory.
 
-        name: the trace's, for the error.
+        name: the trace's, for the error. before: its rows before these.
         """
         start, end = self.dedicated
         size = self.lines * LINE_BYTES
-        outside = trace.addr // np.uint64(LINE_BYTES) >= np.uint64(self.lines)
-        if start != end:
-            outside &= (trace.addr < np.uint64(start)) | (trace.addr >= np.uint64(end))
-        if outside.any():
-            row = int(np.argmax(outside))
-            there = f"below {size:#x} ({self.ratio + 1} x {self.near_lines} lines)"
+        for at in range(0, len(addr), _CHECKED):
+            some = addr[at : at + _CHECKED]
+            outside = some >= size
             if start != end:
-                there += f", or {start:#x} to {end - 1:#x} (dedicated)"
-            raise InputError(name, f"row {row + 1}", "addr", int(trace.addr[row]), there)
+                outside &= (some < start) | (some >= end)
+            if outside.any():
+                row = int(np.argmax(outside))
+                there = f"below {size:#x} ({self.ratio + 1} x {self.near_lines} lines)"
+                if start != end:
+                    there += f", or {start:#x} to {end - 1:#x} (dedicated)"
+                place = f"row {before + at + row + 1}"
+                raise InputError(name, place, "addr", int(some[row]), there)
+
+
+def check_policy(policy: str, n: int) -> None:
+    """Raise ValueError unless there is such a policy, with such an n where it has one."""
+    most = _MOST_N.get(policy, n)
+    if policy not in POLICIES or not 1 <= n <= most:
+        raise ValueError(f"policy {policy!r}, n = {n}: one of {POLICIES}, n from 1 to {_MOST_N}")
 
 
 def load_config(path: str | os.PathLike, geometry: Geometry) -> FlatConfig:

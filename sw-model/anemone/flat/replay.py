@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from anemone.backends import BACKENDS
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import FlatResult
 from anemone.hardware.geometry import Geometry
-from anemone.trace import Trace
+from anemone.trace import Trace, concatenate
 
 # Called now and then with the accesses done and those there are.
 Progress = Callable[[int, int], None]
@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 
 def run(
     config: FlatConfig,
-    trace: Trace,
+    trace: Trace | Iterable[Trace],
     backend: str,
     geometry: Geometry | None = None,
     progress: Progress | None = None,
@@ -28,28 +28,41 @@ def run(
 ) -> FlatResult:
     """Run a trace on backend "model" (golden.flat_fast) or "rtl" (backends.rtl.flat).
 
+    trace: all of it, or its batches one after the other (anemone.trace.batches). The model then
+    holds one batch at a time and a byte an access, its outcome; the RTL is given all of them
+    at once. progress: of batches, those accesses are there to do that were read.
     A write is of the whole line, with the number of its row, from 1, in every 8 bytes.
     geometry: the device, whose size the RTL is built for. name: what errors call the trace.
     Raises InputError for an address where there is no memory.
     """
-    config.check(trace, name)
     if backend == "rtl":
         from anemone.backends.rtl import flat  # builds and drives the verilated controller
 
-        return flat.run(config, trace, geometry or Geometry(), progress)
+        whole = trace if isinstance(trace, Trace) else concatenate(trace)
+        config.check(whole.addr, name)
+        return flat.run(config, whole, geometry or Geometry(), progress)
     if backend != "model":
         raise ValueError(f"no backend {backend!r}: one of {BACKENDS}")
-    return _model(config, trace, progress)
+    return _model(config, [trace] if isinstance(trace, Trace) else trace, progress, name)
 
 
-def _model(config: FlatConfig, trace: Trace, progress: Progress | None) -> FlatResult:
+def _model(
+    config: FlatConfig, batches: Iterable[Trace], progress: Progress | None, name: object
+) -> FlatResult:
     from anemone.golden.flat_fast import FlatMemory
 
-    addr = np.ascontiguousarray(trace.addr, np.uint64)
-    write = np.ascontiguousarray(trace.write, np.bool_)
     FlatMemory.warm_up()
     memory = FlatMemory(config)
-    started = time.perf_counter()
-    outcomes = memory.accesses(addr, write, progress)
-    seconds = time.perf_counter() - started
-    return FlatResult(memory.counts, *memory.sets(), outcomes, memory.mismatches, seconds)
+    seconds = 0.0
+    outcomes = [np.empty(0, np.uint8)]
+
+    def step(done: int, size: int) -> None:
+        if progress:
+            progress(memory.rows + done, memory.rows + size)
+
+    for batch in batches:
+        started = time.perf_counter()
+        outcomes.append(memory.accesses(batch.addr, batch.write, step, name))
+        seconds += time.perf_counter() - started
+    result = np.concatenate(outcomes)
+    return FlatResult(memory.counts, *memory.sets(), result, memory.mismatches, seconds)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
 from anemone.telemetry.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, Rule
@@ -81,6 +82,16 @@ def _after_read(p, value):  # type: ignore[no-untyped-def]
     if effect == RESET:
         return operand
     return _apply(effect, value, operand, width, _mask(width))
+
+
+@njit(cache=True, nogil=True)
+def _affect(p, state, at):  # type: ignore[no-untyped-def]
+    """The read effect on the counters at these positions.
+
+    The bitmap stays: where the effect makes something of zero, it is not looked at.
+    """
+    for i in at:
+        state[i] = _after_read(p, state[i])
 
 
 @njit(cache=True, nogil=True)
@@ -187,7 +198,7 @@ class Telemetry:
     """One rule on one pipeline, as nemo.Telemetry, for arrays of events.
 
     reads: what the periodic reads returned so far, as a list of (event uint64, index uint32,
-    channel uint8, value uint64) columns, sorted.
+    channel uint8, value uint64) columns, sorted; who reads a long trace may take them out.
     """
 
     def __init__(self, rule: Rule, geometry: Geometry) -> None:
@@ -229,9 +240,28 @@ class Telemetry:
         """Let the next notification be latched."""
         self._counts[C_NOTIFIED] = 0
 
-    def set_translation(self, key: int, base: int, valid: bool = True) -> None:
-        """Change one entry of the table, between two calls of `events`."""
+    def set_translation(
+        self, key: int | np.ndarray, base: int | np.ndarray, valid: bool = True
+    ) -> None:
+        """Change entries of the table, between two calls of `events`.
+
+        key: an entry, or int[k] of them. base: the base index that it gets, or int[k]; not valid:
+        the entries are unmapped. Raises ValueError, and changes nothing, for a key past the table
+        or a base past the counters.
+        """
+        counters = self.geometry.counters(self.rule.width)
+        for name, value, end in (("key", key, len(self._table)), ("base", base, counters)):
+            if np.any(np.less(value, 0) | np.greater_equal(value, end)):
+                raise ValueError(f"{name} {value}: 0 to {end - 1}")
         self._table[key] = base if valid else _UNMAPPED
+
+    def clear(self) -> None:
+        """Zero all counters and counts, unmap every key and let the next notification be latched,
+        as the hardware's clear does. `reads` and their period stay.
+        """
+        self._state[:] = self._live[:] = 0
+        self._table[:] = _UNMAPPED
+        self._counts[:C_EVENTS] = 0
 
     def events(
         self,
@@ -242,11 +272,19 @@ class Telemetry:
     ) -> None:
         """A run of requests: addr uint64[n] (bytes), write bool[n]; and the reads that fall due.
 
+        A trace may come in any number of calls: all state goes on from one to the next.
         near: uint8[n], in flat memory mode what near memory had: positions in NEAR, 0 if it could
         not tell. progress is called with the number of events done since it was last called.
         """
         if near is None:
             near = np.zeros(len(addr) if self._p[P_NEAR] else 0, np.uint8)
+        elif len(near) != len(addr):
+            raise ValueError(f"{len(addr)} addresses, {len(near)} outcomes")
+        if len(write) != len(addr):
+            raise ValueError(f"{len(addr)} addresses, {len(write)} flags of writes")
+        addr = np.ascontiguousarray(addr, np.uint64)
+        write = np.ascontiguousarray(write, np.bool_)
+        near = np.ascontiguousarray(near, np.uint8)
         own = (self._p, self._table, self._state, self._live, self._counts)
         size = max(_BUFFER, len(self._state)) if self.rule.read_every else 0
         buffer = tuple(np.empty(size, t) for t in (np.uint64, np.uint32, np.uint8, np.uint64))
@@ -264,14 +302,41 @@ class Telemetry:
     def read_line(self, channel: int, line: int, effect: bool) -> list[int]:
         """Eight state words before the read's effect, which applies to the whole line."""
         per_word = 64 // self.rule.width
-        per_line = WORDS_PER_LINE * per_word
-        at = np.arange(line * per_line, (line + 1) * per_line) * self.geometry.channels + channel
+        at = np.arange(line * self.per_line, (line + 1) * self.per_line)
+        at = at * self.geometry.channels + channel
         before = self._state[at]
         if effect:
-            # No bit of the bitmap to set: where the effect moves zero, it is not looked at.
-            self._state[at] = [_after_read(self._p, value) for value in before]
+            _affect(self._p, self._state, at)
         bits = np.arange(per_word, dtype=np.uint64) * np.uint64(self.rule.width)
         return np.bitwise_or.reduce(before.reshape(WORDS_PER_LINE, per_word) << bits, 1).tolist()
+
+    def read(self, index: slice | ArrayLike | None = None, effect: bool = False) -> np.ndarray:
+        """Many counters at once: uint64[k, channels], the values before the read's effect.
+
+        index: which counters of every channel, a slice, a range or int[k]; None is all of them.
+        effect: as on the hardware, which reads lines of 64 B, it applies to every counter of each
+        line that one of them is in, on every channel, once. Raises IndexError for a counter that
+        is not there.
+        """
+        counters = self._state.reshape(-1, self.geometry.channels)
+        if index is None or isinstance(index, slice):
+            at = np.arange(len(counters))[index or slice(None)]
+        else:
+            at = np.asarray(index)
+            if at.size and (at.dtype.kind not in "iu" or at.min() < 0 or at.max() >= len(counters)):
+                raise IndexError(f"counters are whole numbers of 0 to {len(counters) - 1}")
+            at = at.astype(np.int64).reshape(-1)
+        values = counters[at]
+        if effect:
+            size = self.per_line * self.geometry.channels
+            first = np.unique(at // self.per_line) * size
+            _affect(self._p, self._state, (first[:, None] + np.arange(size)).reshape(-1))
+        return values
+
+    @property
+    def per_line(self) -> int:
+        """Counters of a channel in a telemetry line of 64 B."""
+        return WORDS_PER_LINE * (64 // self.rule.width)
 
     def nonzero(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(index, channel, value) columns of the counters that are not zero, sorted."""
@@ -285,4 +350,6 @@ def warm_up() -> None:
     one = np.zeros(1, np.uint64), np.zeros(1, np.bool_)
     geometry = Geometry(channels=1, pipelines=1, states=16, table=2)
     for every in (0, 1):
-        Telemetry(Rule(name="", end=1, read_every=every), geometry).events(*one)
+        telemetry = Telemetry(Rule(name="", end=1, read_every=every), geometry)
+        telemetry.events(*one)
+        telemetry.read(effect=True)

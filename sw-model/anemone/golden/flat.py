@@ -207,13 +207,14 @@ class FlatMemory:
         return {home: tags[NEAR] for home, tags in sorted(self._slots.items()) if tags[NEAR]}
 
 
-def replay(memory: FlatMemory, accesses: Iterable[tuple[int, bool]]) -> list[int]:
+def replay(memory: FlatMemory, accesses: Iterable[tuple[int, bool]], before: int = 0) -> list[int]:
     """Run a trace of (addr, write), and return the outcomes.
 
     Writes are of whole lines, with the number of the row, from 1, in every 8 bytes.
+    before: rows of the trace that this memory has run already.
     """
     outcomes = []
-    for row, (addr, write) in enumerate(accesses, start=1):
+    for row, (addr, write) in enumerate(accesses, start=before + 1):
         if write:
             memory.write(addr // LINE_BYTES, row.to_bytes(8, "little") * (LINE_BYTES // 8))
         else:

@@ -11,11 +11,12 @@ numbered by its near line, which is no set's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numba import njit
 
-from anemone.flat.config import POLICIES, FlatConfig
+from anemone.flat.config import POLICIES, FlatConfig, check_policy
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
 
 EVERY, NTH, ONE_IN, NEVER = range(len(POLICIES))
@@ -107,8 +108,8 @@ def _with(state, shift, mask, value):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _access(p, rows, counts, write, outcomes, first, last, found):  # type: ignore[no-untyped-def]
-    """A block of accesses to the rows found."""
+def _access(p, rows, counts, write, outcomes, before, first, last, found):  # type: ignore[no-untyped-def]
+    """A block of accesses to the rows found. before: those of the calls before."""
     policy, n = p[P_POLICY], p[P_N]
     golden = R_CONTENTS + np.int64(p[P_RATIO]) + 1
     hits = misses = swaps = near_writes = far_reads = far_writes = mismatches = near_reads = 0
@@ -120,7 +121,7 @@ def _access(p, rows, counts, write, outcomes, first, last, found):  # type: igno
         held = R_CONTENTS + slot
         # The line is written where it is found; a swap then moves it.
         if writes:
-            rows[row, golden + tag] = rows[row, held] = i + 1
+            rows[row, golden + tag] = rows[row, held] = before + i + 1
         elif rows[row, held] != rows[row, golden + tag]:
             mismatches += 1
         if alone:
@@ -146,10 +147,11 @@ def _access(p, rows, counts, write, outcomes, first, last, found):  # type: igno
             count = _1
             if (state >> _MISSED) & _TAG == tag:
                 count += (state >> _MISSES) & _COUNT
-            swap = count == n
-            state = _with(state, _MISSED, _TAG, tag)
-            state = _with(state, _MISSES, _COUNT, _0 if swap else count)
-            near_writes += not swap
+            swap = count >= n
+            if not swap:
+                state = _with(state, _MISSED, _TAG, tag)
+                state = _with(state, _MISSES, _COUNT, count)
+                near_writes += 1
         far_reads += not writes
         if swap:
             outcomes[i] = SWAP
@@ -161,6 +163,7 @@ def _access(p, rows, counts, write, outcomes, first, last, found):  # type: igno
             state = _with(state, np.uint32(3) * victim, _TAG, slot)
             state = _with(state, np.uint32(3 * tag), _TAG, 0)
             state = _with(state, _NEAR_TAG, _TAG, tag)
+            state = _with(state, _MISSES, _COUNT, 0)
         else:
             outcomes[i] = MISS
             far_writes += writes
@@ -175,13 +178,13 @@ def _access(p, rows, counts, write, outcomes, first, last, found):  # type: igno
 
 
 @njit(cache=True, nogil=True)
-def _run(p, index, rows, counts, addr, write, outcomes, first, last):  # type: ignore[no-untyped-def]
+def _run(p, index, rows, counts, addr, write, outcomes, before, first, last):  # type: ignore[no-untyped-def]
     """Accesses first to last, a block after another."""
     found = np.empty(_BLOCK, np.int64)
     for at in range(first, last, _BLOCK):
         end = min(at + _BLOCK, last)
         _find(p, index, rows, counts, addr, at, end, found)
-        _access(p, rows, counts, write, outcomes, at, end, found)
+        _access(p, rows, counts, write, outcomes, before, at, end, found)
 
 
 def _rows(count: int, words: int) -> np.ndarray:
@@ -193,10 +196,17 @@ def _rows(count: int, words: int) -> np.ndarray:
 
 
 class FlatMemory:
-    """Near and far memory behind one controller, as flat.FlatMemory, for arrays of accesses."""
+    """Near and far memory behind one controller, as flat.FlatMemory, for arrays of accesses.
+
+    A trace may come in any number of windows. Contents, counts and the rows' numbers go on from
+    one to the next, and between two the policy may change.
+    rows: accesses so far. mismatches: reads so far that did not return what was last written to
+    their line, in whichever window. counts: what the accesses so far were and asked for.
+    """
 
     def __init__(self, config: FlatConfig) -> None:
         self.config = config
+        self.rows = 0
         first, last = config.dedicated_lines.start, config.dedicated_lines.stop
         policy = POLICIES.index(config.policy)
         self._p = np.array(
@@ -217,22 +227,46 @@ class FlatMemory:
         addr: np.ndarray,
         write: np.ndarray,
         progress: Callable[[int, int], None] | None = None,
+        name: object = "trace",
     ) -> np.ndarray:
-        """A trace: addr uint64[n] (bytes), write bool[n]. Returns the outcomes, uint8[n].
+        """A window of a trace: addr uint64[n] (bytes), write bool[n]. Returns the outcomes,
+        uint8[n]: HIT, MISS, SWAP or DEDICATED of anemone.flat.
 
-        A write is of the whole line, with the number of its row, from 1, in every 8 bytes.
-        progress is called with the accesses done and those there are.
+        A write is of the whole line, with the number of its row, from 1 in the first window, in
+        every 8 bytes. name: what errors call the trace. progress is called with the accesses of
+        the window that are done and those there are. Raises InputError for an address where there
+        is no memory, and ValueError past 2^32 - 9 accesses in all; then nothing is done.
         """
-        if len(addr) >= UNWRITTEN:
-            raise ValueError(f"{len(addr)} accesses in a call: not below {UNWRITTEN}")
+        if len(write) != len(addr):
+            raise ValueError(f"{len(addr)} addresses, {len(write)} flags of writes")
+        if self.rows + len(addr) >= UNWRITTEN:
+            raise ValueError(f"{self.rows + len(addr)} accesses: not below {UNWRITTEN}")
+        addr = np.ascontiguousarray(addr, np.uint64)
+        write = np.ascontiguousarray(write, np.bool_)
+        self.config.check(addr, name, self.rows)
         outcomes = np.empty(len(addr), np.uint8)
         for first in range(0, len(addr), _CHUNK):
             last = min(first + _CHUNK, len(addr))
             self._make_room(last - first)
-            _run(self._p, self._index, self._rows, self._counts, addr, write, outcomes, first, last)
+            own = (self._p, self._index, self._rows, self._counts)
+            _run(*own, addr, write, outcomes, self.rows, first, last)
             if progress:
                 progress(last, len(addr))
+        self.rows += len(addr)
         return outcomes
+
+    def set_policy(self, policy: str, n: int = 1) -> None:
+        """Another policy, one of POLICIES, from the next access on; n as in FlatConfig.
+
+        As a write of the policy register: unless both are what they were, `one_in` counts the
+        misses from here. What sets have counted of misses in a row stays until `nth` goes on with
+        it. Raises ValueError for a policy that there is none.
+        """
+        check_policy(policy, n)
+        if (policy, n) != (self.config.policy, self.config.n):
+            self.config = replace(self.config, policy=policy, n=n)
+            self._p[P_POLICY], self._p[P_N] = POLICIES.index(policy), n
+            self._counts[C_CHANNEL] = 0
 
     def _make_room(self, accesses: int) -> None:
         """For a new row for each access, with half of the index free."""

@@ -159,6 +159,13 @@ class Telemetry:
         else:
             self.table.pop(key, None)
 
+    def clear(self) -> None:
+        """Zero all states and counts, unmap every key and let the next notification be latched."""
+        self.table.clear()
+        self.states = [[0] * self.geometry.states for _ in range(self.geometry.channels)]
+        self.matched = self.unmapped = self.out_of_range = self.notifications = 0
+        self.notified = None
+
     def nonzero(self) -> Iterator[tuple[int, int, int]]:
         """(index, channel, value) of every counter that is not zero, in that order."""
         for index in range(self.geometry.counters(self.rule.width)):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces: what they are, how they are read, and whose pages are in them."""
 
-from anemone.trace.reader import COLUMNS, Trace, read_trace
+from anemone.trace.columns import COLUMNS, KINDS, Trace, concatenate, rebatch
+from anemone.trace.reader import batches, read_trace
 
-__all__ = ["COLUMNS", "Trace", "read_trace"]
+__all__ = ["COLUMNS", "KINDS", "Trace", "batches", "concatenate", "read_trace", "rebatch"]

@@ -1,38 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace rows out of CSV text, compiled: one pass, exact about what is wrong and where."""
+"""Trace rows out of CSV text one character after the other, exact about what is wrong and where.
+
+What a trace in CSV may look like, this says. csvfile lets pyarrow read all that is written as
+usual, and asks here for the rest: the place of an error, and spellings that pyarrow does not know.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
+from anemone.trace.columns import KINDS, Form
+
 OK, BAD, FEW, MANY = range(4)  # a value not allowed; too few fields; too many
 
 _ZERO = np.uint64(0)
+_FLAG, _REAL, _WORD = int(Form.FLAG), int(Form.REAL), int(Form.WORD)
+_WORDS = tuple(word.encode() for word in KINDS)
 
 
 @njit(cache=True, nogil=True)
-def count_lines(text, start):  # type: ignore[no-untyped-def]
-    """Lines from `start` on, the last with or without its end: an upper bound of the rows."""
+def count_lines(text):  # type: ignore[no-untyped-def]
+    """Lines, the last with or without its end: an upper bound of the rows."""
     n = 1
-    for i in range(start, len(text)):
-        if text[i] == 10:
+    for c in text:
+        if c == 10:
             n += 1
     return n
 
 
 @njit(cache=True, nogil=True)
-def _value(text, first, last, boolean):  # type: ignore[no-untyped-def]
-    """The number in text[first:last] and whether it is one: decimal, 0x, and maybe true, false."""
+def _number(text, first, last):  # type: ignore[no-untyped-def]
+    """The whole number in text[first:last] and whether it is one: decimal or 0x."""
     n = last - first
-    if boolean and (n == 4 or n == 5):
-        word = b"true" if n == 4 else b"false"
-        same = True
-        for i in range(n):
-            if text[first + i] | 32 != word[i]:
-                same = False
-        if same:
-            return np.uint64(5 - n), True
     v = _ZERO
     if n > 2 and text[first] == 48 and (text[first + 1] | 32) == 120:  # 0x
         for i in range(first + 2, last):
@@ -61,15 +61,75 @@ def _value(text, first, last, boolean):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def scan(text, start, kinds, most, addr, write, time_ns, tenant):  # type: ignore[no-untyped-def]
-    """Fill the columns from text[start:]. kinds: the column (0 to 3, as given) of each field;
-    most: the largest value of each column.
+def _same(text, first, last, word, case):  # type: ignore[no-untyped-def]
+    """Whether text[first:last] is a word of lower-case letters; case: bits that do not matter."""
+    if last - first != len(word):
+        return False
+    same = True
+    for i in range(len(word)):
+        same = same and text[first + i] | case == word[i]
+    return same
 
-    Returns (rows, line, error, field, first, last): on an error the row and line it is in, the
-    field, and where in the text its value is. Blank lines are skipped, blanks around a field and
-    a pair of double quotes too.
+
+@njit(cache=True, nogil=True)
+def _digits(text, first, last):  # type: ignore[no-untyped-def]
+    """Where the digits from `first` on end."""
+    while first < last and 48 <= text[first] <= 57:
+        first += 1
+    return first
+
+
+@njit(cache=True, nogil=True)
+def _is_real(text, first, last):  # type: ignore[no-untyped-def]
+    """Whether text[first:last] is a decimal number without a sign; it may be too large."""
+    at = _digits(text, first, last)
+    digits = at - first
+    if at < last and text[at] == 46:
+        end = _digits(text, at + 1, last)
+        digits += end - at - 1
+        at = end
+    if digits and at < last and (text[at] | 32) == 101:  # e
+        at += 1
+        if at < last and (text[at] == 43 or text[at] == 45):
+            at += 1
+        end = _digits(text, at, last)
+        return end > at and end == last
+    return digits > 0 and at == last
+
+
+@njit(cache=True, nogil=True)
+def _value(text, first, last, form, most):  # type: ignore[no-untyped-def]
+    """What stands for the value in text[first:last], and whether it is one.
+
+    Of a REAL its place is what stands for it, first << 32 | last: what text says exactly as a
+    double is more than is wanted here.
     """
-    row, line, at, end = 0, 1, start, len(text)
+    if form == _WORD:
+        for code, word in enumerate(_WORDS):
+            if _same(text, first, last, word, 0):
+                return np.uint64(code), True
+        return _ZERO, False
+    if form == _REAL:
+        return np.uint64(first) << np.uint64(32) | np.uint64(last), _is_real(text, first, last)
+    if form == _FLAG:
+        if _same(text, first, last, b"true", 32):
+            return np.uint64(1), True
+        if _same(text, first, last, b"false", 32):
+            return _ZERO, True
+    value, good = _number(text, first, last)
+    return value, good and value <= most
+
+
+@njit(cache=True, nogil=True)
+def scan(text, forms, most, out):  # type: ignore[no-untyped-def]
+    """Fill out, uint64[fields + 1, rows], from text, uint8: a row a field, the last the lines.
+
+    forms, most: the Form and the largest value of each field. Returns (rows, line, error, field,
+    first, last): on an error the row and line it is in, from 0 and 1, the field, and where in the
+    text its value is. Blank lines are skipped, blanks around a field and a pair of double quotes
+    too.
+    """
+    row, line, at, end = 0, 0, 0, len(text)
     while at < end:
         line += 1
         stop = at
@@ -93,27 +153,20 @@ def scan(text, start, kinds, most, addr, write, time_ns, tenant):  # type: ignor
             if last - first >= 2 and text[first] == 34 and text[last - 1] == 34:
                 first += 1
                 last -= 1
-            if field == len(kinds):
+            if field == len(forms):
                 return row, line, MANY, field, first, last
-            kind = kinds[field]
-            value, good = _value(text, first, last, kind == 1)
-            if not good or value > most[kind]:
+            value, good = _value(text, first, last, forms[field], most[field])
+            if not good:
                 return row, line, BAD, field, first, last
-            if kind == 0:
-                addr[row] = value
-            elif kind == 1:
-                write[row] = value != _ZERO
-            elif kind == 2:
-                time_ns[row] = value
-            else:
-                tenant[row] = value
+            out[field, row] = value
             field += 1
             at = comma + 1
             if comma == stop:
                 break
         if not blank:
-            if field < len(kinds):
+            if field < len(forms):
                 return row, line, FEW, field, at, at
+            out[len(forms), row] = line
             row += 1
         at = stop + 1
     return row, line, OK, 0, 0, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anemone.trace.reader import Trace
+from anemone.trace.columns import Trace
 
 HUGE_SHIFT = 21  # of a 2 MiB page
 
