@@ -8,31 +8,10 @@
 #   modules=PATH     the folder of its modules
 # Exit: 0 all is there; 2 something is missing that this script cannot fetch.
 set -eu
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/anemone/cosim
+TOPIC=cosim
 # QEMU is this Debian's, with all its libraries, unless the one on PATH is new enough.
 SUITE=trixie
-KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
-
-say() { printf 'cosim: %s\n' "$*" >&2; }
-stop() {
-    printf 'cosim: %s\n' "$*" >&2
-    exit 2
-}
-
-# $CACHE/NAME, all of it or nothing: `fetch_NAME FOLDER` fills it. $1: NAME; $2: what is said; $3: what to do instead.
-cached() {
-    if [ -d "$CACHE/$1" ]; then return 0; fi
-    command -v apt-get >/dev/null || stop "$1 is missing, and there is no apt to fetch it: $3"
-    say "$2"
-    rm -rf "$CACHE/$1.new"
-    mkdir "$CACHE/$1.new"
-    # A shell of its own: `set -e` does not hold within an `||`.
-    (set -x && cd "$CACHE/$1.new" && "fetch_$1") >"$CACHE/$1.log" 2>&1 &
-    wait $! || stop "$1 could not be fetched, see $CACHE/$1.log: $3"
-    mv "$CACHE/$1.new" "$CACHE/$1"
-}
-
-unpack() { for deb in "$1"/*.deb; do dpkg-deb -x "$deb" .; done; }
+. "$(dirname "$0")/fetch.sh"
 
 fetch_busybox() {
     mkdir debs
@@ -50,29 +29,10 @@ fetch_image() {
     test -r "boot/vmlinuz-$release"
 }
 
-# With an apt of its own, as if nothing were installed: the machine's server and settings, another suite.
 fetch_qemu() {
-    apt=$PWD/apt
-    mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/none"
-    : >"$apt/status"
-    here=$(. /etc/os-release && echo "$VERSION_CODENAME")
-    site=$(apt-get indextargets --format '$(RELEASE) $(SITE)' 'Created-By: Packages' |
-        awk -v here="$here" '$1 == here && !site { site = $2 } END { print site }')
-    test -n "$site"
-    for suite in $SUITE $SUITE-backports; do
-        echo "deb [signed-by=$KEYS] $site $suite main"
-    done >"$apt/sources.list"
-    get() {
-        apt-get -q -y --no-install-recommends -o Dir::State::status="$apt/status" \
-            -o Dir::State::lists="$apt/lists" -o Dir::Cache="$apt" -o Dir::Cache::archives="$apt/archives" \
-            -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts="$apt/none" \
-            -o Dir::Etc::preferences="$apt/none/preferences" -o Dir::Etc::preferencesparts="$apt/none" \
-            -o APT::Sandbox::User= -o Acquire::Languages=none "$@"
-    }
-    get update
-    get --download-only -t "$SUITE-backports" install qemu-system-x86
-    unpack "$apt/archives"
-    rm -r "$apt"
+    download qemu-system-x86 "$SUITE-backports"
+    unpack apt/archives
+    rm -r apt
     has_vfio_user "$(qemu_of "$PWD")"
 }
 
@@ -86,11 +46,7 @@ qemu_of() {
 # shellcheck disable=SC2086 # the command is words
 has_vfio_user() { $1 -device help 2>/dev/null | grep -q '"vfio-user-pci"'; }
 
-case $CACHE in *[[:space:]]*) stop "the cache's path has blanks: $CACHE; set XDG_CACHE_HOME" ;; esac
-mkdir -p "$CACHE"
-exec 9>"$CACHE/.lock"
-flock 9 # two workers of the tests at once
-
+prepare
 qemu=qemu-system-x86_64
 if ! command -v $qemu >/dev/null || ! has_vfio_user $qemu; then
     cached qemu "fetching QEMU of $SUITE-backports into $CACHE/qemu (40 MB; once)" \

@@ -41,6 +41,8 @@ LONG = {
     "tests/registers/": BENCH,
     "tests/driver/test_static.py": ("driver/**/*", "mk/*"),
     "tests/capture/test_captured_": ("sim/**/*", "mk/*"),
+    "tests/capture/test_any_program.py": ("sim/capture/**/*", "mk/*", "tests/capture/guest.c"),
+    "tests/capture/test_program_": ("sim/capture/**/*", "mk/*", "tests/capture/guest.c"),
 }
 # Of those, what plays in `make check`, too.
 ALSO_FAST = ("test_campaign.py", "test_rtl_campaign.py")

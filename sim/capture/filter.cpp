@@ -10,8 +10,8 @@ constexpr std::size_t kBuffered = 1 << 16; // events between two deliveries: 1 M
 }
 
 Filter::Filter(const Config& config, Sink sink, void* context)
-    : config_(config), pages_(config), cache_(config), prefetcher_(config), combiner_(config),
-      sink_(sink), context_(context) {
+    : config_(config), pages_(config), cache_(config), core_(config, cache_, *this), sink_(sink),
+      context_(context) {
     buffer_.reserve(kBuffered);
 }
 
@@ -36,43 +36,18 @@ void Filter::access(std::uint64_t pc, std::uint64_t address, std::uint64_t size,
             continue;
         if (phase_ == Phase::record)
             now_ps_ += config_.access_ps * config_.slow_down;
-        touch(pc, physical, write);
+        core_.access(pc, physical, write);
     }
 }
 
-void Filter::touch(std::uint64_t pc, std::uint64_t line, bool write) {
-    if (!combiner_.empty()) {
-        if (const auto drained = combiner_.drain(line))
-            streamed(*drained);
-    }
-    const Cache::Found found = cache_.access(line, write);
-    if (!found.hit) {
-        if (phase_ == Phase::record)
-            now_ps_ += config_.stall_ps * config_.slow_down;
-        bring_in(line, write, false);
-    } else if (found.prefetched && phase_ == Phase::record) {
-        totals_.prefetches_used++;
-    }
-    if (!config_.prefetch)
-        return;
-    const unsigned ahead = prefetcher_.observe(pc, line);
-    for (unsigned i = 1; i <= ahead; i++) {
-        const std::uint64_t next = line + i * prefetcher_.stride();
-        if (!cache_.holds(next) && !combiner_.holds(next))
-            bring_in(next, false, true);
-    }
+void Filter::stalls() {
+    if (phase_ == Phase::record)
+        now_ps_ += config_.stall_ps * config_.slow_down;
 }
 
-// The fill goes out first; the line it pushes out waits in a buffer until the read is on its way.
-void Filter::bring_in(std::uint64_t line, bool dirty, bool prefetched) {
-    (prefetched ? totals_.prefetches : totals_.fills) +=
-        emit(line, prefetched ? Event::kPrefetch : 0);
-    if (const auto out = cache_.fill(line, dirty, prefetched)) {
-        if (phase_ == Phase::record)
-            totals_.prefetches_unused += out->unused_prefetch;
-        if (out->dirty)
-            totals_.writebacks += emit(out->line, Event::kWrite);
-    }
+void Filter::prefetched(bool used) {
+    if (phase_ == Phase::record)
+        (used ? totals_.prefetches_used : totals_.prefetches_unused)++;
 }
 
 void Filter::stream(std::uint64_t address, std::uint64_t size) {
@@ -90,45 +65,45 @@ void Filter::stream(std::uint64_t address, std::uint64_t size) {
             continue;
         if (phase_ == Phase::record)
             now_ps_ += config_.access_ps * config_.slow_down;
-        // The store goes round the cache, so a copy in it must go: written back if it was dirty,
-        // since nobody knows yet that the whole line will be overwritten.
-        if (const auto held = cache_.remove(line)) {
-            if (held->dirty)
-                totals_.writebacks += emit(line, Event::kWrite);
-        }
-        if (const auto drained = combiner_.store(line, first, n))
-            streamed(*drained);
+        core_.stream(line, first, n);
     }
-}
-
-void Filter::fence() {
-    while (const auto drained = combiner_.drain_oldest())
-        streamed(*drained);
-}
-
-void Filter::streamed(WriteCombiner::Drained out) {
-    const bool recorded = emit(out.line, Event::kWrite | Event::kNonTemporal);
-    totals_.streamed += recorded;
-    totals_.streamed_partial += recorded && !out.full;
 }
 
 void Filter::flush() {
     fence();
-    while (const auto out = cache_.clean_next()) {
-        totals_.writebacks += emit(out->line, Event::kWrite);
-    }
+    while (const auto out = cache_.clean_next())
+        moves(out->line, Kind::writeback, true);
 }
 
-bool Filter::emit(std::uint64_t line, std::uint64_t flags) {
+void Filter::moves(std::uint64_t line, Kind kind, bool full) {
     if (phase_ != Phase::record)
-        return false;
+        return;
     now_ps_ += config_.line_ps * config_.slow_down;
+    std::uint64_t flags = 0;
+    switch (kind) {
+    case Kind::load:
+    case Kind::rfo:
+        totals_.fills++;
+        break;
+    case Kind::prefetch:
+        totals_.prefetches++;
+        flags = Event::kPrefetch;
+        break;
+    case Kind::writeback:
+        totals_.writebacks++;
+        flags = Event::kWrite;
+        break;
+    case Kind::nt:
+        totals_.streamed++;
+        totals_.streamed_partial += !full;
+        flags = Event::kWrite | Event::kNonTemporal;
+        break;
+    }
     buffer_.push_back({line * kLineBytes | flags, now_ns()});
     if (++events_ == config_.events)
         enter(Phase::done);
     if (buffer_.size() >= kBuffered)
         deliver();
-    return true;
 }
 
 void Filter::deliver() {

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "cache.hpp"
-#include "combine.hpp"
 #include "config.hpp"
+#include "core.hpp"
 #include "pages.hpp"
-#include "prefetch.hpp"
 
 namespace capture {
 
@@ -38,17 +37,18 @@ struct Totals {
     std::uint64_t prefetches_used = 0, prefetches_unused = 0;
 };
 
-class Filter {
+class Filter final : private Traffic {
 public:
     using Sink = void (*)(void* context, const Event* events, std::size_t n);
 
     Filter(const Config& config, Sink sink, void* context);
+    Filter(const Filter&) = delete; // the core knows where it is
 
     // `size` bytes at a virtual address by the instruction at `pc`. Every line of it is touched, in
     // order. Throws std::length_error when the device has no page left.
     void access(std::uint64_t pc, std::uint64_t address, std::uint64_t size, bool write);
     void stream(std::uint64_t address, std::uint64_t size); // a non-temporal store
-    void fence();                                           // empties the write-combining buffers
+    void fence() { core_.fence(); }                         // empties the write-combining buffers
     void call() {
         if (phase_ != Phase::record)
             return;
@@ -75,16 +75,14 @@ public:
     std::string json() const; // totals and derived figures, one object
 
 private:
-    void touch(std::uint64_t pc, std::uint64_t line, bool write);
-    void bring_in(std::uint64_t line, bool dirty, bool prefetched);
-    void streamed(WriteCombiner::Drained line);
-    bool emit(std::uint64_t line, std::uint64_t flags); // whether it was recorded
+    void stalls() override;
+    void moves(std::uint64_t line, Kind kind, bool full) override;
+    void prefetched(bool used) override;
 
     Config config_;
     PageMap pages_;
     Cache cache_;
-    StridePrefetcher prefetcher_;
-    WriteCombiner combiner_;
+    Core core_;
     Totals totals_;
     Phase phase_ = Phase::load;
     std::uint64_t now_ps_ = 0, events_ = 0;

@@ -100,5 +100,5 @@ def test_a_failed_capture_leaves_the_trace_that_was_there(
 def test_help_teaches() -> None:
     done = capture("--help")
     assert done.returncode == 0
-    for word in ("--llc-kib", "--placement", "graph", "sqlite", "kvstore", "stream", "$ anemone"):
+    for word in ("--llc-kib", "--placement", "graph", "sqlite", "redis", "-- PROGRAM", "$ anemone"):
         assert word in done.stdout

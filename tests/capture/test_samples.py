@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 from anemone.capture import store
+from anemone.capture.programs import PROGRAMS
 from anemone.capture.samples import SAMPLES
 from anemone.hardware.geometry import Geometry
 from anemone.trace import Trace, read_trace
+from anemone.trace.columns import KINDS
 
 FOLDER = Path(__file__).parents[2] / "sim" / "traces"
-NAMES = ("graph", "sqlite", "kvstore", "stream")
-MOST_BYTES = 4_000_000
+OURS = ("graph", "sqlite", "kvstore", "stream")
+OTHERS = ("redis", "gcc")  # of PROGRAMS; the rest is captured by `make traces`
+NAMES = OURS + OTHERS
+MOST_BYTES = 2_500_000
 HUGE, BASE = np.uint64(21), np.uint64(12)
 
 _read: dict[str, Trace] = {}
@@ -34,8 +38,9 @@ def counts_by_page(trace: Trace, rows: slice | np.ndarray) -> np.ndarray:
     return np.bincount(np.searchsorted(pages, trace.addr[rows] >> HUGE), minlength=len(pages))
 
 
-def test_the_four_are_there_and_are_the_commands_own() -> None:
-    assert sorted(p.stem for p in FOLDER.glob("*.parquet")) == sorted(NAMES) == sorted(SAMPLES)
+def test_they_are_there_and_are_the_commands_own() -> None:
+    assert sorted(p.stem for p in FOLDER.glob("*.parquet")) == sorted(NAMES)
+    assert sorted(SAMPLES) == sorted(OURS) and set(OTHERS) <= set(PROGRAMS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,11 +51,18 @@ def test_a_sample_is_well_formed(name: str) -> None:
     path = FOLDER / f"{name}.parquet"
     assert path.stat().st_size <= MOST_BYTES
     schema = pq.read_schema(path)
+    further = [
+        ("thread", pa.uint16()),
+        ("gap_ns", pa.float64()),
+        ("dep", pa.bool_()),
+        ("kind", pa.dictionary(pa.uint8(), pa.string())),
+    ]
     assert [(f.name, f.type) for f in schema] == [
         ("addr", pa.uint64()),
         ("write", pa.bool_()),
         ("time_ns", pa.uint64()),
         ("tenant", pa.uint16()),
+        *(further if name in OTHERS else []),
     ]
     trace = sample(name)
     assert 500_000 <= len(trace) <= 1_500_000
@@ -60,7 +72,37 @@ def test_a_sample_is_well_formed(name: str) -> None:
     assert trace.write.any() and not trace.write.all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_program_of_debian_says_where_it_came_from(name: str) -> None:
+    origin, trace = store.origin_of(FOLDER / f"{name}.parquet"), sample(name)
+    program = PROGRAMS[name]
+    assert (origin["sample"], origin["about"]) == (name, program.about)
+    assert origin["programs"] == {name: {"tenant": program.tenant, "arguments": {}}}
+    settings = origin["settings"].split()
+    for setting, value in program.settings.items():
+        assert f"{setting}={value}" in settings
+    assert set(program.run.text().split()) <= set(settings)
+    s = origin["summary"]
+    assert s["events"] == len(trace) == sum(s["kinds"].values())
+    assert s["writes"] == trace.write.sum() == s["kinds"]["writeback"] + s["kinds"]["nt"]
+    assert s["tenants"] == {str(program.tenant): len(trace)}
+    assert origin["speed"]["instructions_per_second"] > 0
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_program_of_debian_has_what_tier_wants(name: str) -> None:
+    trace = sample(name)
+    assert trace.kind is not None and trace.gap_ns is not None and trace.dep is not None
+    kinds = np.bincount(trace.kind, minlength=len(KINDS))
+    assert (kinds[:4] > 5000).all()
+    assert (trace.gap_ns >= 0).all() and trace.gap_ns.sum() > 1e6
+    loads = trace.kind == KINDS.index("load")
+    assert 0.05 < trace.dep[loads].mean() < 0.5
+    assert not trace.dep[trace.kind >= KINDS.index("prefetch")].any()
+    assert trace.thread is not None and (name != "gcc" or not trace.thread.any())
+
+
+@pytest.mark.parametrize("name", OURS)
 def test_a_sample_says_where_it_came_from(name: str) -> None:
     origin, trace = store.origin_of(FOLDER / f"{name}.parquet"), sample(name)
     assert origin["sample"] == name

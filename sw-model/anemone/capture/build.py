@@ -25,8 +25,9 @@ RUNTIME = ROOT / "sim" / "capture"
 WORKLOADS = ROOT / "sim" / "workloads"
 BUILT = ROOT / "build" / "capture"
 
-FILTER = ("config", "pages", "cache", "prefetch", "filter")
+FILTER = ("config", "pages", "cache", "prefetch", "core", "filter")
 ENTRY = ("runtime", "allocator", "tsan_entry", "libc_calls")
+PLUGIN = ("plugin", "thread", "machine", "instruction")  # in sim/capture/qemu
 
 # What some compilers switch on by themselves is off: checked copies (__memcpy_chk) would hide
 # from redirect.syms, and a stack protector reads thread-local storage, which is not there when libc
@@ -96,6 +97,23 @@ def build_library() -> Path:
     )
 
 
+def build_plugin(zydis: Path) -> Path:
+    """The plugin for QEMU. zydis: the folder of its headers and library (mk/capture-tools.sh)."""
+    sources = [RUNTIME / "qemu" / f"{name}.cpp" for name in PLUGIN]
+    sources += [RUNTIME / f"{name}.cpp" for name in FILTER if name != "filter"]
+    flags = [*_CXX, "-O2", "-flto", "-fPIC", "-fvisibility=hidden"]
+    flags += [f"-I{RUNTIME}", f"-I{zydis}/usr/include"]
+    # QEMU's libraries are another Debian's: of ours it gets only the C library.
+    link = ["-shared", "-static-libstdc++", "-static-libgcc"]
+    link += [f"-L{zydis}/usr/lib/x86_64-linux-gnu", "-lZydis", "-lZycore"]
+    command = [*compiler(), *flags, *map(str, sources), *link]
+    return built(
+        BUILT / "programs" / "plugin.so",
+        [*_contents(sources), *command, compiler_version()],
+        lambda plugin: _run([*command, "-o", str(plugin)], "the plugin for QEMU"),
+    )
+
+
 def _object(source: Path, flags: list[str]) -> Path:
     """One source compiled; if instrumented, its library calls made visible."""
     command = [*compiler(), *flags, "-c", str(source)]
@@ -113,7 +131,7 @@ def _object(source: Path, flags: list[str]) -> Path:
 def _contents(sources: list[Path]) -> list[Path]:
     """The sources, and every header that one of ours may include."""
     ours = any(ROOT in s.parents and BUILT not in s.parents for s in sources)
-    headers = [*RUNTIME.glob("*.h*"), *WORKLOADS.glob("*.h*")] if ours else []
+    headers = [*RUNTIME.rglob("*.h*"), *WORKLOADS.glob("*.h*")] if ours else []
     return sorted([*sources, *headers])
 
 

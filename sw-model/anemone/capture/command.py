@@ -16,20 +16,50 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from typer.core import TyperGroup
 
-from anemone.capture import build, run, store
+from anemone.capture import build, guest, run, store
+from anemone.capture.program import RunSettings
+from anemone.capture.programs import PROGRAMS, ProgramSample
 from anemone.capture.samples import SAMPLES, Sample
 from anemone.capture.settings import Pages, Placement, Settings
-from anemone.io.errors import MISSING, InputError
+from anemone.io.errors import MISSING, Bare, InputError
 from anemone.io.outputs import check_out
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+NAMES = (*SAMPLES, *PROGRAMS)
+_WORDS = "words"  # in the context: what follows --
+
+
+class _Group(TyperGroup):
+    """Keeps what follows `--` apart from the names of samples."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_WORDS] = args[at + 1 :]
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Group,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
 _BASE = Settings()
+_RUN = RunSettings()
 _OWN = "[default: the sample's own]"
 
 _EPILOG = (
     """
-**What it does.** A program is compiled with thread-sanitizer instrumentation, so that each of its
+**Any program.** `anemone capture --out DIR -- PROGRAM ARGS` runs an unmodified x86-64 program in
+QEMU's user mode, all its threads, and a plugin of ours sees each load and store. Its trace has
+further columns (thread, gap_ns, kind, dep, op: docs/traces.md), and `--instructions N` writes the
+first N instructions one by one. When enough is recorded the program is asked to end (SIGTERM). What
+it prints goes to standard error.
+
+**Our samples.** A program is compiled with thread-sanitizer instrumentation, so that each of its
 loads and stores calls a function; those functions are ours. They feed a cache (write-back, LRU,
 with a stride prefetcher), give pages physical frames the first time they are touched, and write
 down the lines that the cache fetches (reads), writes back, and that non-temporal stores send past
@@ -38,21 +68,25 @@ it (writes). The program runs for real and checks its own answers.
 **Samples**
 
 """
-    + "\n".join(f"- **{s.name}**: {s.about}" for s in SAMPLES.values())
+    + "\n".join(f"- **{s.name}**: {s.about}" for s in (*SAMPLES.values(), *PROGRAMS.values()))
     + """
 
 **Examples**
 
-    $ anemone capture                              # all four, into build/traces
+    $ anemone capture --out out -- python3 -c 'print(sum(range(10**6)))'
+    $ anemone capture --skip 100000000 --events 5000000 -- /usr/bin/xz -k FILE
+    $ anemone capture                              # all samples, into build/traces
     $ anemone capture kvstore --no-prefetch        # what demand misses alone would show
     $ anemone capture graph --pages base --placement scattered --events 5000000
     $ anemone capture kvstore --with kvstore.keys=1000000 --with kvstore.think_ns=1000
     $ anemone sim --traces build/traces            # and replay them
 
-The same command gives the same rows, whatever the machine's address randomisation and speed, as
-long as compiler, C library and SQLite are the same; each file's metadata says which they were.
-`sqlite` fetches SQLite's source with apt (no root, the system's lists stay as they are); the
-others need g++ alone. docs/traces.md has the models, their limits, and the samples' statistics.
+The same command gives the same rows for our samples, whatever the machine's address randomisation
+and speed, as long as compiler, C library and SQLite are the same; each file's metadata says which
+they were. A program of threads in QEMU runs a little differently each time. `sqlite` fetches
+SQLite's source with apt (no root, the system's lists stay as they are); for programs in QEMU it and
+Debian's programs are fetched so; the others need g++ alone. docs/traces.md has the models, their
+limits, and the samples' statistics.
 
 Bad input is one line on stderr and exit status 2; a trace that is there is replaced only by a whole
 new one.
@@ -67,9 +101,10 @@ new one.
     context_settings={"allow_interspersed_args": True},  # options after names, too
 )
 def capture(
+    ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help=f"Of {', '.join(SAMPLES)}. [default: all]"),
+        typer.Argument(metavar="NAME", help=f"Of {', '.join(NAMES)}. [default: all]"),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for NAME.parquet.", metavar="DIR")] = Path(
         "build/traces"
@@ -110,11 +145,38 @@ def capture(
             help="A program's own argument, as in the first comment of its source. Repeatable.",
         ),
     ] = None,
+    skip: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Instructions of a program in QEMU before all else, only to touch pages. {_OWN}",
+            show_default=False,
+        ),
+    ] = None,
+    warm: Annotated[
+        int | None,
+        typer.Option(help=f"The next ones, to fill the cache. {_OWN}", show_default=False),
+    ] = None,
+    instructions: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Write the first N recorded instructions, with their loads and stores, to "
+            f"DIR/{guest.INSTRUCTIONS}/NAME.parquet.",
+        ),
+    ] = _RUN.instructions,
+    instruction_ps: Annotated[
+        int, typer.Option(help="Picoseconds an instruction, without waits for memory.")
+    ] = _RUN.instruction_ps,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Of PROGRAM's trace. [default: the program's]", show_default=False),
+    ] = None,
+    native: Annotated[
+        bool, typer.Option("--native", help="Run PROGRAM by itself first, to tell the slow-down.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
     """Capture memory traces of real programs, taken where lines leave the cache."""
-    chosen = [_sample(name) for name in dict.fromkeys(names or SAMPLES)]
-    own = _own_arguments(with_ or [], chosen)
     common = {
         "llc_kib": llc_kib,
         "ways": ways,
@@ -126,23 +188,54 @@ def capture(
         "slow_down": slow_down,
     }
     special = {"events": events, "placement": placement, "base_gib": base_gib}
-    special = {name: value for name, value in special.items() if value is not None}
-    plan = [(s, Settings(**{**common, **s.settings, **special})) for s in chosen]
-    check_out(out)
-    done = {}
-    with _progress() as progress:
-        for sample, settings in plan:
-            done[sample.name] = _capture(sample, settings, own, out, progress)
+    special = {key: value for key, value in special.items() if value is not None}
+    phases = {"skip": skip, "warm": warm}
+    phases = {key: value for key, value in phases.items() if value is not None}
+    always = {"instructions": instructions, "instruction_ps": instruction_ps}
+    own = RunSettings(**always, **phases)
+    words = ctx.meta.get(_WORDS)
+    done: dict[str, Any] = {}
+    if words is not None:
+        if names or with_:
+            given = (names or with_ or [""])[0]
+            allowed = "either samples, or -- PROGRAM ARGS"
+            raise InputError("command line", "capture", "NAME or --with", given, allowed)
+        settings = Settings(**{**common, **special})
+        called = guest.name_of(words, name)
+        check_out(out)
+        with _progress() as progress:
+            done[called] = guest.capture_words(words, called, native, settings, own, out, progress)
+    else:
+        if name is not None or native:
+            option = "--native" if name is None else "--name"
+            raise InputError("command line", "capture", option, Bare("given"), "-- PROGRAM ARGS")
+        chosen = [_sample(each) for each in dict.fromkeys(names or NAMES)]
+        ours = [s for s in chosen if isinstance(s, Sample)]
+        if (skip is not None or warm is not None or instructions) and ours:
+            allowed = f"of {', '.join(PROGRAMS)}, or -- PROGRAM ARGS"
+            field = "NAME beside --skip, --warm, --instructions"
+            raise InputError("command line", "capture", field, ours[0].name, allowed)
+        with_arguments = _own_arguments(with_ or [], ours)
+        plan = [(s, Settings(**{**common, **s.settings, **special})) for s in chosen]
+        check_out(out)
+        with _progress() as progress:
+            for sample, settings in plan:
+                if isinstance(sample, Sample):
+                    made = _capture(sample, settings, with_arguments, out, progress)
+                else:
+                    run_settings = replace(sample.run, **always, **phases)
+                    made = guest.capture_sample(sample, settings, run_settings, out, progress)
+                done[sample.name] = made
     if as_json:
         print(json.dumps(done, indent=2))
     else:
         _table(done, out)
 
 
-def _sample(name: str) -> Sample:
-    if name not in SAMPLES:
-        raise InputError("command line", "capture", "NAME", name, ", ".join(SAMPLES))
-    return SAMPLES[name]
+def _sample(name: str) -> Sample | ProgramSample:
+    if name not in NAMES:
+        raise InputError("command line", "capture", "NAME", name, ", ".join(NAMES))
+    return SAMPLES[name] if name in SAMPLES else PROGRAMS[name]
 
 
 def _own_arguments(given: list[str], chosen: list[Sample]) -> dict[str, dict[str, int]]:
@@ -230,3 +323,9 @@ def _table(done: dict[str, dict[str, Any]], out: Path) -> None:
             f"{s['bytes'] / 1e6:.2f}",
         )
     Console().print(table)
+    for name, s in done.items():
+        if "instructions_per_second" in s:
+            said = f"{name}: {s['instructions_per_second'] / 1e6:.1f} M instructions/s"
+            if "slowdown" in s:
+                said += f", {s['slowdown']:.0f} times slower than by itself"
+            print(said)

@@ -7,7 +7,7 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ class Capture:
     """Lines that left or entered a cache, in order.
 
     addr uint64[n], physical byte addresses; write, prefetch, non_temporal bool[n]; time_ns
-    uint64[n], never falling; tenant uint16[n]. `programs` has each program's own totals.
+    uint64[n], never falling; tenant uint16[n]. `programs` has each program's own totals. `more`:
+    further columns of a program that QEMU ran, by name (program.py).
     """
 
     addr: np.ndarray
@@ -40,6 +41,7 @@ class Capture:
     time_ns: np.ndarray
     tenant: np.ndarray
     programs: dict[str, Any]
+    more: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.addr)

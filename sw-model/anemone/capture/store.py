@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a capture as Parquet: the columns of a trace, and where it came from in the metadata."""
+"""Writes a capture as Parquet: the columns of a trace, and where it came from in the metadata; the
+instructions of a program, too."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anemone.capture.run import Capture
 from anemone.io.errors import InputError
 from anemone.io.outputs import unwritable
+from anemone.trace.columns import KINDS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 METADATA = b"anemone.capture"
 # By measurement on the four samples, in bits an event after zstd: addresses split into byte streams
 # take 0.3 to 16 where plain ones take 7 to 18; times as differences take 0.1 to 7 where plain ones
 # take 15 to 21.
 _ENCODING = {"addr": "BYTE_STREAM_SPLIT", "write": "RLE", "time_ns": "DELTA_BINARY_PACKED"}
+_MORE_ENCODING = {"dep": "RLE", "op": "DELTA_BINARY_PACKED"}
 _ROWS = 1 << 20  # a row group
 _LEVEL = 19
 
@@ -28,28 +34,67 @@ def write(capture: Capture, path: Path, origin: dict[str, Any]) -> int:
     `origin` goes into the file's metadata as JSON.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
+    more = {name: pa.array(column) for name, column in capture.more.items()}
+    if "kind" in more:
+        more["kind"] = pa.DictionaryArray.from_arrays(more["kind"], pa.array(KINDS))
     table = pa.table(
         {
             "addr": pa.array(capture.addr, pa.uint64()),
             "write": pa.array(capture.write, pa.bool_()),
             "time_ns": pa.array(capture.time_ns, pa.uint64()),
             "tenant": pa.array(capture.tenant, pa.uint16()),
+            **more,
         }
-    ).replace_schema_metadata({METADATA: json.dumps(origin, sort_keys=True).encode()})
+    )
+    encoding = {**_ENCODING, **{n: e for n, e in _MORE_ENCODING.items() if n in more}}
+    dictionary = ["tenant", *(name for name in ("thread", "gap_ns", "kind") if name in more)]
+    return _write(table, path, origin, encoding, dictionary)
+
+
+def write_instructions(
+    rows: np.ndarray, operations: np.ndarray, path: Path, origin: dict[str, Any]
+) -> int:
+    """Write instructions with their loads and stores (program.py's arrays), a row each, as `write`
+    does. Operations are lists: addresses, sizes in bytes, whether they are stores."""
+    import pyarrow as pa
+
+    offsets = pa.array(np.append(rows["first"], len(operations)).astype(np.int32))
+
+    def lists(values: np.ndarray) -> pa.ListArray:
+        return pa.ListArray.from_arrays(offsets, pa.array(values))
+
+    names = ("thread", "pc", "bytes", "branch", "address_registers", "reads", "writes")
+    columns = {name: pa.array(rows[name]) for name in names}
+    columns["branch"] = pa.array(rows["branch"] != 0)
+    columns["address"] = lists(operations["address"])
+    columns["size"] = lists(operations["bytes"].astype(np.uint8))
+    columns["store"] = lists(operations["store"] != 0)
+    return _write(pa.table(columns), path, origin, None, True)
+
+
+def _write(
+    table: pa.Table,
+    path: Path,
+    origin: dict[str, Any],
+    encoding: dict[str, str] | None,
+    dictionary: list[str] | bool,
+) -> int:
+    import pyarrow.parquet as pq
+
+    metadata = {METADATA: json.dumps(origin, sort_keys=True).encode()}
     part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with part.open("wb") as file:  # for pyarrow takes no name that is not UTF-8
                 pq.write_table(
-                    table,
+                    table.replace_schema_metadata(metadata),
                     file,
                     compression="zstd",
                     compression_level=_LEVEL,
-                    use_dictionary=["tenant"],
-                    column_encoding=_ENCODING,
+                    use_dictionary=dictionary,
+                    column_encoding=encoding,
                     row_group_size=_ROWS,
                 )
             part.replace(path)
@@ -76,5 +121,5 @@ def columns_equal(a: Path, b: Path) -> bool:
 
     left, right = pq.read_table(a), pq.read_table(b)
     return left.column_names == right.column_names and all(
-        np.array_equal(left[n].to_numpy(), right[n].to_numpy()) for n in left.column_names
+        left[n].equals(right[n]) for n in left.column_names
     )

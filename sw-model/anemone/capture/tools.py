@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU's user mode and the programs of others, fetched where they are missing
+(mk/capture-tools.sh)."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from anemone.capture.build import ROOT, build_plugin
+from anemone.io.errors import Bare, InputError
+
+
+@dataclass(frozen=True)
+class Tools:
+    """qemu: the command's words. plugin: ours, for its -plugin. roots: the asked-for programs', by
+    name: folders with the program and all its libraries."""
+
+    qemu: tuple[str, ...]
+    plugin: Path
+    roots: dict[str, Path]
+
+
+@functools.cache
+def find_tools(*names: str) -> Tools:
+    """QEMU, our plugin, and the programs of these names. Raises InputError, one line."""
+    script = ROOT / "mk" / "capture-tools.sh"
+    done = subprocess.run(["sh", script, *names], capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+        allowed = "a Debian with its package server within reach"
+        raise InputError("capture", "fetching", "QEMU or a program", Bare(said), allowed)
+    found = dict(line.split("=", 1) for line in done.stdout.splitlines())
+    roots = {name: Path(found[name]) for name in names}
+    return Tools(tuple(found["qemu"].split()), build_plugin(Path(found["zydis"])), roots)
