@@ -167,5 +167,7 @@ mkdir -p build
 exec 9>build/.setup.lock
 flock 9 # two makes at once in one checkout
 system_packages
+./mill --fetch & # beside the Python packages: both mostly wait
+mill=$!
 environment
-./mill --fetch
+wait $mill
