@@ -19,11 +19,11 @@ import pytest
 from tests.inputs import ROOT, digest
 
 KEPT = ROOT / "build" / "test" / "kept"
-HARDWARE = ("hw/src/**/*.scala", "hw/regs/*", "build.sc", ".mill-version")
+HARDWARE = ("hw/src/**/*.scala", "hw/regs/*", "build.sc", ".mill-version", "mk/*")
 BENCH = (*HARDWARE, "hw/test/**/*.scala")
 REPLAY = (*HARDWARE, "sim/common/*", "sim/expander/*", "sim/replay/*", "sim/flat/*",
           "driver/include/**/*")  # fmt: skip
-GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "tests/cosim/guest/*", "mk/*")
+GUEST = (*HARDWARE, "driver/**/*", "sim/**/*")
 
 # The long tests, by what their paths begin with: what they are of, beside the Python they import.
 # The longest first: what is left at the end is to be short.
@@ -34,15 +34,15 @@ LONG = {
     "tests/expander/": (*BENCH, "fpga/agilex/*"),
     "tests/sim/test_report_page.py": (*REPLAY, "sim/traces/*", "sw-model/anemone/report/**/*"),
     "tests/flat/test_rtl_": (*BENCH, *REPLAY),
-    "tests/bench/": BENCH,
+    "tests/bench/": (*BENCH, "tests/*/mutants*.txt"),
     "tests/rtl/test_build.py": (*REPLAY, "sim/vfio/*"),
     "tests/rtl/": REPLAY,
-    "tests/fpga/": (*BENCH, "fpga/**/*", "tests/fpga/*"),
+    "tests/fpga/": (*BENCH, "fpga/**/*", "docs/*.md"),
     "tests/registers/": BENCH,
-    "tests/driver/test_static.py": ("driver/**/*", "mk/*"),
+    "tests/driver/test_static.py": ("driver/**/*", "docs/*.md", "mk/*"),
     "tests/capture/test_captured_": ("sim/**/*", "mk/*"),
-    "tests/capture/test_any_program.py": ("sim/capture/**/*", "mk/*", "tests/capture/guest.c"),
-    "tests/capture/test_program_": ("sim/capture/**/*", "mk/*", "tests/capture/guest.c"),
+    "tests/capture/test_any_program.py": ("sim/capture/**/*", "mk/*"),
+    "tests/capture/test_program_": ("sim/capture/**/*", "mk/*"),
 }
 # Of those, what plays in `make check`, too.
 ALSO_FAST = ("test_campaign.py", "test_rtl_campaign.py")
@@ -50,7 +50,8 @@ FAST = "FAST" in os.environ
 ASKED = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask by its environment
 
 # Debian has all that any test wants; Ubuntu has Chromium as a snap only, and other kernels.
-COMPLETE = "debian" in platform.freedesktop_os_release().get("ID", "")
+COMPLETE = platform.freedesktop_os_release().get("ID") == "debian"
+WRONG = pytest.StashKey[bool]()  # a phase of the test did not pass
 
 
 def path_of(item: pytest.Item) -> str:
@@ -104,7 +105,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
     if COMPLETE and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, which nothing may be on this platform: {call.excinfo}"
-    if report.when == "call" and report.passed and (kept := verdict(item)):
+    if not report.passed:
+        item.stash[WRONG] = True
+    if report.when == "teardown" and WRONG not in item.stash and (kept := verdict(item)):
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.touch()
     return report

@@ -17,10 +17,13 @@ TOOLS = ("requirements.lock", "mk/verilator.sh", "mk/packages.txt", "pyproject.t
 
 
 def imported(module: Path) -> frozenset[Path]:
-    """A Python file, all of ours that it imports, however deep, and what lies beside those in
-    their packages but is not Python (templates, scripts of a guest)."""
-    found: set[Path] = set()
-    todo = [module, *_above(module, "conftest.py")]
+    """A test module, all of ours that it imports, however deep, and what else is in its folder or
+    beside the packages' modules: benches, which a simulator imports by their names, templates,
+    scripts and programs of a guest. Not the other test modules."""
+    below = [path for path in module.parent.rglob("*") if path.is_file()]
+    found = {path for path in below if _is_data(path)}
+    todo = [path for path in below if path.suffix == ".py" and not path.name.startswith("test_")]
+    todo += [module, *_above(module, "conftest.py")]
     while todo:
         path = todo.pop()
         if path not in found and path.is_file():
@@ -70,10 +73,15 @@ def _content(path: Path) -> str:
     return f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
-def digest(module: Path, patterns: Iterable[str], words: Iterable[str]) -> str:
-    """Of a test module and all that it imports, files by patterns from the root, and words."""
+@cache
+def _contents(module: Path, patterns: tuple[str, ...]) -> str:
     files = set(imported(module)) | {ROOT / name for name in TOOLS}
     for pattern in patterns:
         files.update(path for path in ROOT.glob(pattern) if path.is_file())
-    text = "\n".join([*sorted(map(_content, files)), *words])
+    return "\n".join(sorted(map(_content, files)))
+
+
+def digest(module: Path, patterns: tuple[str, ...], words: Iterable[str]) -> str:
+    """Of a test module and all that it imports, files by patterns from the root, and words."""
+    text = "\n".join([_contents(module, patterns), *words])
     return hashlib.sha256(text.encode()).hexdigest()
