@@ -22,6 +22,7 @@ TOPS = {
 LACKING = 77
 COMPLETE = platform.freedesktop_os_release().get("ID") == "debian"
 C_SOURCES = (".c", ".cpp", ".h", ".hpp")
+HARDWARE_LINT = ("build.sc", ".scalafmt.conf", "mk/hw.mk", "mk/slang.py", "mk/verilator.vlt")
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,14 @@ def listed(*command: str) -> list[str]:
 
 
 def changed() -> list[str]:
-    """The files that differ from where this branch left its upstream, or from the last commit."""
-    upstream = ["git", "merge-base", "HEAD", "@{upstream}"]
-    found = subprocess.run(upstream, cwd=ROOT, capture_output=True, text=True, check=False)
-    base = found.stdout.strip() or "HEAD"
+    """The files that differ from where this branch left its upstream, or main."""
+    base = "HEAD"
+    for upstream in ("@{upstream}", "main"):
+        command = ["git", "merge-base", "HEAD", upstream]
+        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if found.returncode == 0:
+            base = found.stdout.strip()
+            break
     added = listed("ls-files", "-o", "--exclude-standard")
     return sorted({*listed("diff", "--name-only", base), *added})
 
@@ -121,11 +126,14 @@ def all_stages() -> list[Stage]:
 def quick_stages() -> list[Stage]:
     """`make check`."""
     names = changed()
+    every = listed("ls-files", "-co", "--exclude-standard")
     found: list[Stage] = []
-    if python := ending(names, ".py"):
+    if "pyproject.toml" in names:
+        found += python_linters(["."])
+    elif python := ending(names, ".py"):
         found += python_linters(python)
-    if c := ending(names, *C_SOURCES):
+    if c := ending(every if ".clang-format" in names else names, *C_SOURCES):
         found += c_linters(c)
-    if any(name.startswith("hw/") or name == "build.sc" for name in names):
+    if any(name.startswith("hw/") or name in HARDWARE_LINT for name in names):
         found += hardware_linters()
     return [*found, pytest(900, "--dist", "worksteal")]

@@ -19,11 +19,11 @@ import pytest
 from tests.inputs import ROOT, digest
 
 KEPT = ROOT / "build" / "test" / "kept"
-HARDWARE = ("hw/src/**/*.scala", "hw/regs/*", "build.sc", ".mill-version", "mk/*")
+HARDWARE = ("hw/src/**/*.scala", "hw/regs/**/*", "build.sc", ".mill-version", "mk/**/*")
 BENCH = (*HARDWARE, "hw/test/**/*.scala")
 REPLAY = (*HARDWARE, "sim/common/*", "sim/expander/*", "sim/replay/*", "sim/flat/*",
           "driver/include/**/*")  # fmt: skip
-GUEST = (*HARDWARE, "driver/**/*", "sim/**/*")
+GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md")
 
 # The long tests, by what their paths begin with: what they are of, beside the Python they import.
 # The longest first: what is left at the end is to be short.
@@ -39,10 +39,10 @@ LONG = {
     "tests/rtl/": REPLAY,
     "tests/fpga/": (*BENCH, "fpga/**/*", "docs/*.md"),
     "tests/registers/": BENCH,
-    "tests/driver/test_static.py": ("driver/**/*", "docs/*.md", "mk/*"),
-    "tests/capture/test_captured_": ("sim/**/*", "mk/*"),
-    "tests/capture/test_any_program.py": ("sim/capture/**/*", "mk/*"),
-    "tests/capture/test_program_": ("sim/capture/**/*", "mk/*"),
+    "tests/driver/test_static.py": ("driver/**/*", "docs/*.md", "mk/**/*"),
+    "tests/capture/test_captured_": ("sim/**/*", "mk/**/*"),
+    "tests/capture/test_any_program.py": ("sim/capture/**/*", "mk/**/*"),
+    "tests/capture/test_program_": ("sim/capture/**/*", "mk/**/*"),
 }
 # Of those, what plays in `make check`, too.
 ALSO_FAST = ("test_campaign.py", "test_rtl_campaign.py")
@@ -52,6 +52,7 @@ ASKED = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask b
 # Debian has all that any test wants; Ubuntu has Chromium as a snap only, and other kernels.
 COMPLETE = platform.freedesktop_os_release().get("ID") == "debian"
 WRONG = pytest.StashKey[bool]()  # a phase of the test did not pass
+OF = pytest.StashKey[Path | None]()  # its verdict's place as it began
 
 
 def path_of(item: pytest.Item) -> str:
@@ -83,6 +84,14 @@ def verdict(item: pytest.Item) -> Path | None:
     return KEPT / digest(item.path, LONG[part], words)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    report = yield
+    if COMPLETE and report.outcome == "skipped":
+        report.outcome = "failed"
+    return report
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     kept = verdict(item)
@@ -107,7 +116,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
         report.longrepr = f"skipped, which nothing may be on this platform: {call.excinfo}"
     if not report.passed:
         item.stash[WRONG] = True
-    if report.when == "teardown" and WRONG not in item.stash and (kept := verdict(item)):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.touch()
+    if report.when == "setup":
+        item.stash[OF] = verdict(item)
+    # What changed while the test ran is neither of before nor of now.
+    if report.when == "teardown" and WRONG not in item.stash:
+        kept = verdict(item)
+        if kept and kept == item.stash[OF]:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.touch()
     return report

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # Where our packages are, by the first part of their names.
 PACKAGES = {"anemone": ROOT / "sw-model", "tests": ROOT, "fpga": ROOT, "mk": ROOT}
+# For so long a list of files is good; what is in them is looked at each time.
+FRESH_NS = 10 * 10**9
 # Pins of every tool that is not the system's.
 TOOLS = ("requirements.lock", "mk/verilator.sh", "mk/packages.txt", "pyproject.toml")
 
@@ -28,7 +31,7 @@ def imported(module: Path) -> frozenset[Path]:
         path = todo.pop()
         if path not in found and path.is_file():
             found.add(path)
-            todo += _named(path)
+            todo += _named(path, _state(path))
             if path.name == "__init__.py":
                 found.update(p for p in path.parent.iterdir() if p.is_file() and _is_data(p))
     return frozenset(found)
@@ -44,8 +47,14 @@ def _above(module: Path, name: str) -> Iterator[Path]:
             yield folder / name
 
 
+def _state(path: Path) -> tuple[int, int]:
+    """Differs when the file has been written: what is known of it is asked anew then."""
+    now = path.stat()
+    return now.st_mtime_ns, now.st_size
+
+
 @cache
-def _named(path: Path) -> tuple[Path, ...]:
+def _named(path: Path, state: tuple[int, int]) -> tuple[Path, ...]:
     """The files that a module's imports may mean; not all of them need exist."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
@@ -69,19 +78,20 @@ def _files(name: str) -> Iterator[Path]:
 
 
 @cache
-def _content(path: Path) -> str:
+def _content(path: Path, state: tuple[int, int]) -> str:
     return f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
-@cache
-def _contents(module: Path, patterns: tuple[str, ...]) -> str:
-    files = set(imported(module)) | {ROOT / name for name in TOOLS}
-    for pattern in patterns:
-        files.update(path for path in ROOT.glob(pattern) if path.is_file())
-    return "\n".join(sorted(map(_content, files)))
-
-
-def digest(module: Path, patterns: tuple[str, ...], words: Iterable[str]) -> str:
+def digest(module: Path, patterns: Iterable[str], words: Iterable[str]) -> str:
     """Of a test module and all that it imports, files by patterns from the root, and words."""
-    text = "\n".join([_contents(module, patterns), *words])
-    return hashlib.sha256(text.encode()).hexdigest()
+    files = _files_of(module, tuple(patterns), time.monotonic_ns() // FRESH_NS)
+    lines = sorted(_content(path, _state(path)) for path in files if path.is_file())
+    return hashlib.sha256("\n".join([*lines, *words]).encode()).hexdigest()
+
+
+@cache
+def _files_of(module: Path, patterns: tuple[str, ...], now: int) -> frozenset[Path]:
+    found = set(imported(module)) | {ROOT / name for name in TOOLS}
+    for pattern in patterns:
+        found.update(path for path in ROOT.glob(pattern) if path.is_file())
+    return frozenset(found)

@@ -43,7 +43,7 @@ def _app(argv: list[str]) -> typer.Typer:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 the engines failed, 2 the input is at fault."""
+    """Run the command line and exit: 0 done, 1 a backend failed, 2 the input is at fault."""
     argv = (sys.argv[1:] if argv is None else argv) or ["--help"]
     try:
         status = _app(argv)(argv, prog_name="anemone", standalone_mode=False)
@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> None:
         print(f"anemone: {oneline(e.format_message(), 400)} (try --help)", file=sys.stderr)
         status = BAD_INPUT
     except RuntimeError as e:
-        # An engine that cannot be built or that failed says so; anything else keeps its traceback.
+        # A backend that cannot be built or that failed says so; anything else keeps its traceback.
         if not type(e).__module__.startswith("anemone."):
             raise
         print(f"anemone: {e}", file=sys.stderr)

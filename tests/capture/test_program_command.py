@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -143,3 +145,46 @@ def test_without_qemu_it_says_what_is_missing(
     done = capture("--out", tmp_path / "out", "--", guest(), "fail")
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
     assert "qemu is missing" in done.stderr and not (tmp_path / "out").exists()
+
+
+def test_a_program_in_anothers_place_is_told(tmp_path: Path) -> None:
+    """`env` searches PATH: executions that fail, and one that takes its place."""
+    done = capture("--out", tmp_path, "--llc-kib", "64", "--", "env", guest(), "flow")
+    assert done.returncode == 0, done.stderr
+    assert "executed another program in its place" in done.stderr
+    failed = capture("--out", tmp_path, "--name", "f", "--llc-kib", "64", "--", "env", "/no/such")
+    assert "in its place" not in failed.stderr and "status 127" in failed.stderr
+
+
+def test_both_runs_read_the_same_input(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("".join(f"{i * 7919 % 10_007}\n" for i in range(20_000)))
+    command = [sys.executable, "-m", "anemone.cli", "capture", "--out", tmp_path, "--llc-kib", "64"]
+    command += ["--native", "--json", "--", "sort"]
+    with text.open() as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("10006\n") == 2 * text.read_text().count("10006\n")
+    assert json.loads(done.stdout)["sort"]["slowdown"] > 1
+    piped = subprocess.run(command, input="1\n", capture_output=True, text=True, check=False)
+    assert piped.returncode == 2 and "--native is a pipe" in piped.stderr
+
+
+def test_no_slow_down_of_runs_that_ended_differently(tmp_path: Path) -> None:
+    """The first makes what the second stumbles over."""
+    done = capture("--out", tmp_path, "--native", "--json", "--llc-kib", "64",
+                   "--", "mkdir", tmp_path / "made")  # fmt: skip
+    said = json.loads(done.stdout)["mkdir"]
+    assert said["status"] == 1 and "slowdown" not in said and said["native_seconds"] > 0
+
+
+def test_an_interrupt_ends_a_capture_and_keeps_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "anemone.cli", "capture", "--out", str(tmp_path), "--json",
+               "--name", "a.b", "--llc-kib", "64", "--", guest(), "spin"]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(5)  # the program has no end of its own
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(out)["a.b"]["status"] is None
+    assert pq.read_metadata(tmp_path / "a.b.parquet").num_rows > 100

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the plugin leaves behind: files that are mapped and shared, so that a program that is killed
-// loses nothing and the command can watch how far it is. sw-model/anemone/capture/guest.py reads
+// loses nothing and the command can watch how far it is. sw-model/anemone/capture/program.py reads
 // them with the same layout.
 #pragma once
 
@@ -24,6 +24,7 @@ struct RunTotals {
     std::uint64_t pages;
     std::uint64_t instruction_rows, operation_rows;
     std::uint64_t children; // forks, which are not traced
+    std::uint64_t replaced; // 1: it executed another program in its place, which is not traced
     std::uint64_t hold;     // the command's: while it is set nothing is recorded
     char error[kErrorBytes];
 };

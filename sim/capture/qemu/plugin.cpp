@@ -119,6 +119,22 @@ void on_end_of_thread(qemu_plugin_id_t, unsigned vcpu) {
     thread(vcpu).finish();
 }
 
+bool executes(std::int64_t call) {
+    return call == 59 || call == 322; // execve, execveat
+}
+
+// Only one that fails comes back.
+void on_call(qemu_plugin_id_t, unsigned, std::int64_t call, std::uint64_t, std::uint64_t,
+             std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+             std::uint64_t) {
+    if (executes(call))
+        machine->totals->replaced = 1;
+}
+void on_return(qemu_plugin_id_t, unsigned, std::int64_t call, std::int64_t) {
+    if (executes(call))
+        machine->totals->replaced = 0;
+}
+
 void on_exit(qemu_plugin_id_t, void*) {
     for (Thread* t : threads) {
         if (t != nullptr)
@@ -175,6 +191,8 @@ EXPORTED int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, i
     qemu_plugin_register_vcpu_init_cb(id, on_start);
     qemu_plugin_register_vcpu_exit_cb(id, on_end_of_thread);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_call);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
     qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
     pthread_atfork(before_fork, in_parent, in_child);
     return 0;

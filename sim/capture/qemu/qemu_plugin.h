@@ -27,6 +27,11 @@ typedef void (*qemu_plugin_vcpu_simple_cb_t)(qemu_plugin_id_t id, unsigned vcpu)
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned vcpu, void* data);
 typedef void (*qemu_plugin_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb* tb);
 typedef void (*qemu_plugin_mem_cb_t)(unsigned vcpu, uint32_t info, uint64_t address, void* data);
+typedef void (*qemu_plugin_vcpu_syscall_cb_t)(qemu_plugin_id_t id, unsigned vcpu, int64_t number,
+                                              uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                                              uint64_t, uint64_t, uint64_t);
+typedef void (*qemu_plugin_vcpu_syscall_ret_cb_t)(qemu_plugin_id_t id, unsigned vcpu,
+                                                  int64_t number, int64_t result);
 typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void* data);
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_simple_cb_t cb);
@@ -38,6 +43,9 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn* insn,
                                             qemu_plugin_vcpu_udata_cb_t cb, int flags, void* data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn* insn, qemu_plugin_mem_cb_t cb,
                                       int flags, int accesses, void* data);
+void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_syscall_cb_t cb);
+void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t id,
+                                              qemu_plugin_vcpu_syscall_ret_cb_t cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t cb, void* data);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* tb);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from anemone.capture.program import RunSettings
 from anemone.capture.programs import PROGRAMS, ProgramSample
 from anemone.capture.samples import SAMPLES, Sample
 from anemone.capture.settings import Pages, Placement, Settings
+from anemone.capture.tools import find_tools
 from anemone.io.errors import MISSING, Bare, InputError
 from anemone.io.outputs import check_out
 
@@ -172,7 +174,10 @@ def capture(
         typer.Option(help="Of PROGRAM's trace. [default: the program's]", show_default=False),
     ] = None,
     native: Annotated[
-        bool, typer.Option("--native", help="Run PROGRAM by itself first, to tell the slow-down.")
+        bool,
+        typer.Option(
+            "--native", help="Run PROGRAM by itself first, so twice in all, to tell the slow-down."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
@@ -224,6 +229,14 @@ def capture(
                     made = _capture(sample, settings, with_arguments, out, progress)
                 else:
                     run_settings = replace(sample.run, **always, **phases)
+                    try:
+                        find_tools(sample.package)
+                    except InputError as e:
+                        if names:
+                            raise
+                        # Of those that nobody named, what a system lacks is left out.
+                        print(f"anemone: warning: no {sample.name}: {e}", file=sys.stderr)
+                        continue
                     made = guest.capture_sample(sample, settings, run_settings, out, progress)
                 done[sample.name] = made
     if as_json:

@@ -21,7 +21,7 @@ from anemone.capture.program import (
     Outcome,
     RunSettings,
     find_program,
-    native_seconds,
+    native_run,
     run_program,
 )
 from anemone.capture.programs import ProgramSample
@@ -36,8 +36,8 @@ INSTRUCTIONS = "instructions"  # the folder of NAME.parquet, beside the traces
 def name_of(words: Sequence[str], name: str | None) -> str:
     """A trace's name: as asked for, or the program's. Raises InputError for what is no file's."""
     name = find_program(words).name if name is None else name
-    if not name or name.startswith(".") or not all(c.isalnum() or c in "-_+" for c in name):
-        allowed = "letters, digits, - _ +; --name gives another"
+    if not name or name.startswith(".") or not all(c.isalnum() or c in "-_+." for c in name):
+        allowed = "letters, digits, - _ + . (not the first); --name gives another"
         raise InputError("command line", "capture", "--name", name, allowed)
     return name
 
@@ -52,7 +52,7 @@ def capture_words(
     progress: Progress,
 ) -> dict[str, Any]:
     """`anemone capture -- PROGRAM ARGS`; the summary of what was written into `out`."""
-    alone = native_seconds(words) if native else None
+    alone = native_run(words) if native else None
     command = Command(words, name)
     origin = {
         "about": oneline(shlex.join(words), 200),
@@ -81,7 +81,7 @@ def capture_sample(
 def _capture(
     command: Command,
     origin: dict[str, Any],
-    alone: float | None,
+    alone: tuple[float, int] | None,
     settings: Settings,
     own: RunSettings,
     packages: Sequence[str],
@@ -135,15 +135,17 @@ def _further(done: Outcome) -> dict[str, Any]:
     }
 
 
-def _speeds(done: Outcome, alone: float | None) -> dict[str, Any]:
+def _speeds(done: Outcome, alone: tuple[float, int] | None) -> dict[str, Any]:
     """What a capture cost; a slow-down only where both runs did the same."""
     made: dict[str, Any] = {
         "run_seconds": round(done.seconds, 2),
         "instructions_per_second": round(done.totals["instructions"] / done.seconds),
     }
-    if alone is not None and done.status is not None:
-        made["native_seconds"] = round(alone, 3)
-        made["slowdown"] = round(done.seconds / max(alone, 1e-3), 1)
+    if alone is not None:
+        seconds, status = alone
+        made["native_seconds"] = round(seconds, 3)
+        if status == done.status:
+            made["slowdown"] = round(done.seconds / max(seconds, 1e-3), 1)
     return made
 
 
@@ -159,3 +161,6 @@ def _warn(command: Command, done: Outcome) -> None:
     if children:
         many = f"{children} child process" + ("es" if children > 1 else "")
         print(f"anemone: warning: {program} made {many}, not traced", file=sys.stderr)
+    if done.totals["replaced"]:
+        other = "executed another program in its place, not traced: name that one"
+        print(f"anemone: warning: {program} {other}", file=sys.stderr)

@@ -8,8 +8,11 @@ the order of anemone.trace's.
 from __future__ import annotations
 
 import mmap
+import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +31,7 @@ from anemone.trace.columns import KINDS
 _TOTALS = (
     "phase", "rows", "instructions", "recorded_instructions", "threads", "loads", "stores",
     "prefetches_used", "prefetches_unused", "streamed_partial", "pages", "instruction_rows",
-    "operation_rows", "children", "hold",
+    "operation_rows", "children", "replaced", "hold",
 )  # fmt: skip
 _ERROR_BYTES = 240
 _FIRST_ROW = 4096
@@ -84,8 +87,9 @@ class RunSettings:
 @dataclass(frozen=True)
 class Outcome:
     """capture: what left the cache. totals: the plugin's counts. seconds: wall time, to the last
-    line. status: how the program ended by itself (negative: by a signal), None where it was ended
-    as enough was recorded. instructions: arrays of _INSTRUCTION and _OPERATION, if asked for."""
+    line. status: how the program ended by itself (negative: by a signal), None where it was ended,
+    as enough was recorded or the user interrupted. instructions: arrays of _INSTRUCTION and
+    _OPERATION, if asked for."""
 
     capture: Capture
     totals: dict[str, int]
@@ -161,7 +165,7 @@ def run_program(
 ) -> Outcome:
     """Run a program to its end, or until enough is recorded. Raises InputError.
 
-    What it prints goes to standard error.
+    What it prints goes to standard error. An interrupt (Ctrl-C) ends it as --events does.
     """
     program = find_program(command.words)
     with tempfile.TemporaryDirectory(prefix="anemone-capture-") as folder:
@@ -175,24 +179,32 @@ def run_program(
         words += ["-L", str(command.root)] if command.root else []
         words += ["-plugin", ",".join([plugin_path, *plugin]), str(program), *command.words[1:]]
         started = time.monotonic()
-        process = subprocess.Popen(words, stdout=_STDERR, env=command.environment)
+        # In a group of its own: an interrupt is ours to answer, and what it started ends with it.
+        process = subprocess.Popen(words, stdout=_STDERR, env=command.environment, process_group=0)
         try:
             guest = _attach(process, files["rows"])
-            if command.drive is not None:
-                command.drive(guest)
-            while not guest.over():
-                if step is not None:
-                    step(guest.count("rows"), guest.count("instructions"))
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_LOOK)
+            with suppress(KeyboardInterrupt):
+                if command.drive is not None:
+                    command.drive(guest)
+                while not guest.over():
+                    if step is not None:
+                        step(guest.count("rows"), guest.count("instructions"))
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(_LOOK)
             seconds = time.monotonic() - started
             status = process.poll()
             if status is None:
                 _end(process)
             return _outcome(guest, files, seconds, status, command.name)
         finally:
-            process.kill()
+            _signal(process, signal.SIGKILL)
             process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    """To it and to all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def _attach(process: subprocess.Popen[bytes], path: Path) -> Guest:
@@ -208,7 +220,7 @@ def _attach(process: subprocess.Popen[bytes], path: Path) -> Guest:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ask it to end, as a user would; then make it."""
-    process.terminate()
+    _signal(process, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_PATIENCE)
 
@@ -254,10 +266,23 @@ def _outcome(
     return Outcome(capture, totals, seconds, status, listed)
 
 
-def native_seconds(words: Sequence[str]) -> float:
-    """Wall time of the program by itself, in seconds."""
+def native_run(words: Sequence[str]) -> tuple[float, int]:
+    """The program by itself: its wall time in seconds, and how it ended.
+
+    It reads the standard input, which then is as it was. Raises InputError if that cannot be.
+    """
     find_program(words)
-    started = time.monotonic()
-    quiet = subprocess.DEVNULL
-    subprocess.run(words, stdin=quiet, stdout=_STDERR, check=False)
-    return time.monotonic() - started
+    given = 0
+    try:
+        start = os.lseek(given, 0, os.SEEK_CUR)
+    except OSError as e:
+        if not sys.stdin.isatty():
+            allowed = "an input that can be read twice: a file"
+            raise InputError("command line", "capture", "--native", Bare("a pipe"), allowed) from e
+        given, start = subprocess.DEVNULL, 0
+    began = time.monotonic()
+    done = subprocess.run(words, stdin=given, stdout=_STDERR, check=False)
+    seconds = time.monotonic() - began
+    if given == 0:
+        os.lseek(given, start, os.SEEK_SET)
+    return seconds, done.returncode

@@ -62,7 +62,7 @@ def command(
 ) -> None:
     """Run a trace through flat memory mode: near and far memory as one, swapped by line.
 
-    Both engines write the same bytes, but for cycles, forwarded and speed in report.json.
+    RTL and model write the same bytes, but for cycles, forwarded and speed in report.json.
     """
     geometry = Geometry(device_gib=number(device_gib))
     from anemone import flat

@@ -38,8 +38,8 @@ def built(out: Path, inputs: Iterable[str | Path], make: Callable[[Path], None])
     """`out`, a file or folder, made by `make(fresh)` unless it is there and of these inputs.
 
     `make` writes to the path it is given, which becomes `out` when it returns: what it leaves half
-    done is never seen, and a program that runs goes on with its old file. What `make` raises goes
-    through.
+    done is never seen. A program that runs goes on with its old file; in a folder that is replaced
+    nothing may run. What `make` raises goes through.
     """
     stamp = out.parent / f".{out.name}.stamp"
     with locked(out):

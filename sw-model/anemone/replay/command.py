@@ -67,7 +67,7 @@ def command(
 ) -> None:
     """Replay a trace through telemetry rules and write every counter.
 
-    Both engines write the same bytes, but for cycles and speed in report.json.
+    RTL and model write the same bytes, but for cycles and speed in report.json.
     """
     geometry = Geometry(*map(number, (channels, pipelines, states, table, device_gib)))
     from anemone.io.outputs import check_out
