@@ -80,7 +80,7 @@ def verdict(item: pytest.Item) -> Path | None:
     part = long_part(item)
     if part is None or os.environ.get("KEPT") == "no" or any(a in os.environ for a in ASKED):
         return None
-    words = (item.nodeid, str(FAST), platform.platform(), platform.python_version())
+    words = (item.name, str(FAST), platform.platform(), platform.python_version())
     return KEPT / digest(item.path, LONG[part], words)
 
 

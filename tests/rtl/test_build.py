@@ -97,9 +97,9 @@ def test_a_step_that_fails_says_why(tmp_path: Path) -> None:
 def test_two_builds_at_once_take_turns(tmp_path: Path) -> None:
     """Each appends begin and end under the lock; they never interleave."""
     script = (
-        "import sys, time; from pathlib import Path; from anemone.backends.rtl import builder\n"
+        "import sys, time; from pathlib import Path; from anemone.io.build_cache import locked\n"
         "folder = Path(sys.argv[1])\n"
-        "with builder._locked(folder), (folder / 'log').open('a') as log:\n"
+        "with locked(folder / 'out'), (folder / 'log').open('a') as log:\n"
         "    print('begin', file=log, flush=True); time.sleep(0.3); print('end', file=log)\n"
     )
     both = [
