@@ -189,6 +189,8 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	FLAT_COUNT(c, far_errors, FAR_ERRORS);                                                     \
 	FLAT_COUNT(c, marked, MARKED);                                                             \
 	FLAT_COUNT(c, poisoned, POISONED);                                                         \
+	FLAT_COUNT(c, corrected, CORRECTED);                                                       \
+	FLAT_COUNT(c, untrusted, UNTRUSTED);                                                       \
 	static struct attribute *flat##c##_attributes[] = {                                        \
 		&flat##c##_mode.attribute.attr,                                                    \
 		&flat##c##_policy.attribute.attr,                                                  \
@@ -206,6 +208,8 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 		&flat##c##_far_errors.attribute.attr,                                              \
 		&flat##c##_marked.attribute.attr,                                                  \
 		&flat##c##_poisoned.attribute.attr,                                                \
+		&flat##c##_corrected.attribute.attr,                                               \
+		&flat##c##_untrusted.attribute.attr,                                               \
 		NULL,                                                                              \
 	}
 

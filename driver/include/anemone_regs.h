@@ -275,6 +275,16 @@
  */
 #define ANEMONE_FLAT_CONTROL_START_SHIFT 0
 #define ANEMONE_FLAT_CONTROL_START_MASK 0x0000000000000001ULL
+/* Forget the set in untrusted_set, so that the next one is told. */
+#define ANEMONE_FLAT_CONTROL_REARM_SHIFT 1
+#define ANEMONE_FLAT_CONTROL_REARM_MASK 0x0000000000000002ULL
+/*
+ * Give up what the set in untrusted_set held: its lines read as poison until they are
+ * written, and it is forgotten here, too. Requests wait meanwhile. Does nothing where there
+ * is none.
+ */
+#define ANEMONE_FLAT_CONTROL_REPAIR_SHIFT 2
+#define ANEMONE_FLAT_CONTROL_REPAIR_MASK 0x0000000000000004ULL
 
 /* What it is doing. */
 #define ANEMONE_FLAT_STATUS 0x28
@@ -283,6 +293,21 @@
 /* Requests are taken. */
 #define ANEMONE_FLAT_STATUS_READY_SHIFT 1
 #define ANEMONE_FLAT_STATUS_READY_MASK 0x0000000000000002ULL
+/*
+ * A set is being repaired. When that has ended and untrusted_set is still valid, memory has
+ * refused a write: ask again.
+ */
+#define ANEMONE_FLAT_STATUS_REPAIRING_SHIFT 2
+#define ANEMONE_FLAT_STATUS_REPAIRING_MASK 0x0000000000000004ULL
+
+/* The first set, since a reset, rearm or repair, whose sideband could not be believed. */
+#define ANEMONE_FLAT_UNTRUSTED_SET 0x30
+/* Its number: the near line of the channel. */
+#define ANEMONE_FLAT_UNTRUSTED_SET_SET_SHIFT 0
+#define ANEMONE_FLAT_UNTRUSTED_SET_SET_MASK 0x00003fffffffffffULL
+/* There is one. */
+#define ANEMONE_FLAT_UNTRUSTED_SET_VALID_SHIFT 63
+#define ANEMONE_FLAT_UNTRUSTED_SET_VALID_MASK 0x8000000000000000ULL
 
 /* Accesses that near memory had the line of; dedicated ones are not counted. */
 #define ANEMONE_FLAT_HITS 0x40
@@ -319,6 +344,12 @@
 
 /* Lines that near or far memory returned poisoned. */
 #define ANEMONE_FLAT_POISONED 0x98
+
+/* Reads of near memory in whose sideband a flipped bit was corrected. */
+#define ANEMONE_FLAT_CORRECTED 0xa0
+
+/* Reads of near memory whose sideband could not be believed: the access was refused. */
+#define ANEMONE_FLAT_UNTRUSTED 0xa8
 
 /* Registers of pipeline i; ANEMONE_PIPELINE_* are offsets from there. */
 #define ANEMONE_PIPELINE(i) (0x1000 + 0x100 * (i))

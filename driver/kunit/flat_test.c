@@ -130,7 +130,8 @@ static void counters(struct kunit *test)
 	static const char *const names[] = { "hits",	   "misses",	  "swaps",
 					     "near_reads", "near_writes", "far_reads",
 					     "far_writes", "forwarded",	  "near_errors",
-					     "far_errors", "marked",	  "poisoned" };
+					     "far_errors", "marked",	  "poisoned",
+					     "corrected",  "untrusted" };
 	struct mock *mock = flat_new(test);
 	char text[16];
 	unsigned int i;

@@ -41,8 +41,8 @@ struct ControlPins {
 // A memory's port. Beside near memory's data go the tags of flat memory mode.
 struct MemoryPins {
     AxiPins axi;
-    const SData* written = nullptr;
-    SData* read = nullptr;
+    const IData* written = nullptr;
+    IData* read = nullptr;
 };
 
 class Expander {

@@ -52,7 +52,7 @@ void Memory::perform(const Write& write) {
     if (!whole || (!kRatio && holds != write.address))
         throw std::runtime_error("memory: data of another write");
     if (kRatio)
-        lines_[write.address] = {holds, sidebandWritten_ ? *sidebandWritten_ : SData(0)};
+        lines_[write.address] = {holds, sidebandWritten_ ? *sidebandWritten_ : IData(0)};
     written_.push_back(write.id);
     ++writes_;
 }

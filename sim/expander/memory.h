@@ -41,13 +41,13 @@ private:
 
     struct Line {
         uint64_t word = 0;
-        SData sideband = 0;
+        IData sideband = 0;
     };
     void perform(const Write& write);
 
     AxiPins& pins_;
-    const SData* const sidebandWritten_;
-    SData* const sidebandRead_;
+    const IData* const sidebandWritten_;
+    IData* const sidebandRead_;
     std::unordered_map<uint64_t, Line> lines_; // by address; of flat memory mode only
     std::deque<Read> asked_;
     std::deque<Write> addressed_; // the data are to come

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "code.h"
+
 namespace anemone {
 
 namespace {
@@ -55,6 +57,7 @@ SetTags checkContents(const Job& job, const Trace& trace, const Host& host, cons
                       const Memory& far) {
     SetTags moved;
     const std::vector<uint64_t> lines = asked(job, trace);
+    const SidebandCode code;
     for (const uint64_t line : lines) {
         const Line held = near.at(line);
         if (line >= job.nearLines) {
@@ -62,6 +65,8 @@ SetTags checkContents(const Job& job, const Trace& trace, const Host& host, cons
                 fail("dedicated near line", line, "it does not hold what was last written to it");
             continue;
         }
+        if (held.sideband != code.word(line, SidebandCode::payload(held.sideband)))
+            fail("set", line, "its sideband is no word of the code");
         const auto tag = tags(held.sideband, line);
         if (held.sideband >> kMarked & 1)
             fail("set", line, "it is marked as broken");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "clock.h"
+#include "code.h"
 #include "contents.h"
 #include "controller.h"
 #include "host.h"
@@ -61,16 +62,19 @@ private:
         controller_.configure(job_, swept);
         reset(true);
         for (const auto& [line, held] : near_.written())
-            if (line >= swept || held.sideband)
+            if (line >= swept || held.sideband != code_.word(line, 0))
                 throw std::runtime_error(
-                    "the sweep of near memory leaves something else than zero");
+                    "the sweep of near memory leaves something else than the tags of power-up");
         if (near_.written().size() != swept)
             throw std::runtime_error("the sweep of near memory leaves lines out");
         if (!far_.written().empty() || far_.reads() || near_.reads())
             throw std::runtime_error("more than near memory is swept");
         near_.forget([this](uint64_t line) {
-            return Line::of(unwritten(
-                line < job_.nearLines ? line : line - job_.nearLines + job_.dedicatedStart));
+            if (line >= job_.nearLines)
+                return Line::of(unwritten(line - job_.nearLines + job_.dedicatedStart));
+            Line held = Line::of(unwritten(line));
+            held.sideband = code_.word(line, 0);
+            return held;
         });
         if (swept == job_.nearLines)
             return;
@@ -202,10 +206,11 @@ private:
 
     const Job job_;
     const Trace trace_;
+    const SidebandCode code_;
     Records outcomeFile_, setFile_;
     Controller controller_;
     Host host_{controller_.host(), trace_, job_};
-    // Until it is swept, a near line's sideband is anything but zero.
+    // Until it is swept, a near line's sideband is no word.
     Memory near_{"near", controller_.near(), job_.near, job_,
                  [](uint64_t) { return Line{{}, ~uint64_t(0)}; }};
     Memory far_{"far", controller_.far(), job_.far, job_,

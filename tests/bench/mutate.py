@@ -96,7 +96,11 @@ TARGETS = {
         ROOT / "build" / "mutants-tiered.json",
         expander.emit,
         expander.visible(EXPANDER.builds["tiered"]),
-        ((0, 12), "directed_tiered", "directed_policy", "directed_warm", (12, 30)),
+        (
+            (0, 12),
+            *("directed_tiered", "directed_policy", "directed_warm", "directed_untrusted"),
+            (12, 30),
+        ),
     ),
     "flat": Target(
         FLAT,
@@ -108,7 +112,8 @@ TARGETS = {
         (
             (0, 20),
             *("directed_latency", "directed_refusals", "directed_races"),
-            *("directed_marks", "directed_reset"),
+            *("directed_marks", "directed_tags", "directed_sweep", "directed_flips"),
+            "directed_reset",
             (20, 100),
         ),
     ),

@@ -21,6 +21,7 @@ DIRECTED = Directed(
         "directed_tiered": ["tiered"],
         "directed_policy": ["tiered"],
         "directed_warm": ["tiered"],
+        "directed_untrusted": ["tiered"],
         "directed_power_up": ["agilex"],
     },
 )

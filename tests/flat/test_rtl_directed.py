@@ -15,6 +15,9 @@ DIRECTED = Directed(
         "directed_reset": ["flat1", "flat2"],
         "directed_marks": ["flat1", "flat2"],
         "directed_races": ["flat1", "flat2"],
+        "directed_sweep": ["flat1", "flat2"],
+        "directed_tags": ["flat1", "flat2"],
+        "directed_flips": ["flat1", "flat2"],
     },
 )
 

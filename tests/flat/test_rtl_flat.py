@@ -162,8 +162,8 @@ FAULTS = {
     "a tag": (
         "LinePort*.sv",
         r"(\.io_in_bits_beside\s*)\((io_write_bits_beside)\)",
-        r"\1(11'h1 ^ \2)",
-        "the sweep of near memory leaves something else than zero",
+        r"\1(20'h1 ^ \2)",
+        "the sweep of near memory leaves something else than the tags of power-up",
     ),
     "a victim": (
         "TagCheck.sv",

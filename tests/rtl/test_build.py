@@ -117,7 +117,7 @@ PARAMS = {
     },
     "flat": {
         "ratio": 3, "address_bits": 30, "memory_id_bits": 12, "tag_bits": 2, "count_bits": 8,
-        "sideband_bits": 17,
+        "sideband_bits": 26,
     },
 }  # fmt: skip
 

@@ -82,6 +82,11 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
   io.shown.status.started := started
   io.shown.status.ready := memory.initialised
+  memory.rearm := io.set.control.rearm
+  memory.repair := io.set.control.repair
+  io.shown.status.repairing := memory.untrusted.repairing
+  io.shown.untrustedSet.valid := memory.untrusted.valid
+  io.shown.untrustedSet.set := memory.untrusted.set
 
   // A register for each count, of the same name.
   for ((name, count) <- memory.counters.elements) io.shown.elements(name) := count

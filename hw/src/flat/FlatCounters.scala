@@ -24,6 +24,10 @@ class FlatCounts extends Bundle {
   /** Sets that an error marked, and lines that near, or far, returned poisoned. */
   val marked = UInt(64.W)
   val poisoned = UInt(64.W)
+
+  /** Sidebands in which a flipped bit was corrected, and those that could not be believed. */
+  val corrected = UInt(64.W)
+  val untrusted = UInt(64.W)
 }
 
 /** Sums of what happens in each cycle; they show it two cycles later. */
@@ -35,6 +39,8 @@ class FlatCounters extends Module {
     val farErrors = Input(UInt(2.W))
     val marks = Input(Bool())
     val poisoned = Input(UInt(2.W))
+    val corrected = Input(Bool())
+    val untrusted = Input(Bool())
     val counts = Output(new FlatCounts)
   })
   private def sum(more: UInt): UInt = {
@@ -58,4 +64,6 @@ class FlatCounters extends Module {
   io.counts.farErrors := sum(io.farErrors)
   io.counts.marked := sum(io.marks)
   io.counts.poisoned := sum(io.poisoned)
+  io.counts.corrected := sum(io.corrected)
+  io.counts.untrusted := sum(io.untrusted)
 }

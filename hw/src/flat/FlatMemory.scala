@@ -29,6 +29,11 @@ class FlatMemory(p: FlatParams) extends Module {
   val initialised = IO(Output(Bool()))
   val counters = IO(Output(new FlatCounts))
 
+  /** A set whose sideband can't be believed, and what software wants done about it. */
+  val untrusted = IO(Output(new UntrustedSet(p)))
+  val rearm = IO(Input(Bool()))
+  val repair = IO(Input(Bool()))
+
   /** One a request, in the order of their acceptance. */
   val outcome = IO(Valid(new Outcome))
 
@@ -44,7 +49,8 @@ class FlatMemory(p: FlatParams) extends Module {
   private val farPort = Module(new LinePort(p, 0))
   near.drivenBy(nearPort.io.axi)
   near_wsideband := nearPort.io.wbeside
-  nearPort.io.rbeside := near_rsideband
+  // Ahead of the register of near's answers, so that TagCheck has less to do behind it.
+  nearPort.io.rbeside := new SidebandCode(p).unfolded(near_rsideband)
   far.drivenBy(farPort.io.axi)
   farPort.io.rbeside := 0.U
 
@@ -60,6 +66,7 @@ class FlatMemory(p: FlatParams) extends Module {
   private val waits = Module(new WriteWaits(p))
   private val lines = Module(new LineBuffer(p))
   private val initialiser = Module(new TagInitialiser(p))
+  private val repairs = Module(new SetRepair(p))
   private val counting = Module(new FlatCounters)
 
   // After a warm reset, what was kept is written before requests are taken.
@@ -77,7 +84,8 @@ class FlatMemory(p: FlatParams) extends Module {
     val write = Bool()
     val full = Bool()
   }))
-  private val open = recovered && responses.io.room && !hold.getOrElse(false.B)
+  private val open =
+    recovered && responses.io.room && !hold.getOrElse(false.B) && !repairs.io.untrusted.repairing
   requests.io.beat.ready := beats.ready && open
   beats.valid := requests.io.beat.valid && open
   beats.bits.request := responses.io.request
@@ -162,15 +170,24 @@ class FlatMemory(p: FlatParams) extends Module {
   fetches.io.enq.bits := sequencer.io.farRead.bits
   assert(!fetches.io.enq.valid || fetches.io.enq.ready, "a far read without room")
   farPort.io.read <> fetches.io.deq
-  farPort.io.write <> sequencer.io.farWrite
   private val initialising = !initialiser.io.done
   initialiser.io.powerOn := powerOn
   initialiser.io.nearLines := config.nearLines
-  initialiser.io.answered := nearPort.io.writeAnswer.valid
-  nearPort.io.write.valid := Mux(initialising, initialiser.io.write.valid, sequencer.io.nearWrite.valid)
-  nearPort.io.write.bits := Mux(initialising, initialiser.io.write.bits, sequencer.io.nearWrite.bits)
-  initialiser.io.write.ready := nearPort.io.write.ready && initialising
-  sequencer.io.nearWrite.ready := nearPort.io.write.ready && !initialising
+  initialiser.io.answer := nearPort.io.writeAnswer
+
+  // No two of them have anything to write at a time, but for what the sequencer has to write behind a warm reset, which
+  // waits for the sweep.
+  private val nearWriters = Module(new Arbiter(new LineWrite(p, p.sidebandBits), 3))
+  nearWriters.io.in(0) <> initialiser.io.write
+  nearWriters.io.in(1) <> repairs.io.nearWrite
+  nearWriters.io.in(2).valid := sequencer.io.nearWrite.valid && !initialising
+  nearWriters.io.in(2).bits := sequencer.io.nearWrite.bits
+  sequencer.io.nearWrite.ready := nearWriters.io.in(2).ready && !initialising
+  nearPort.io.write <> nearWriters.io.out
+  private val farWriters = Module(new Arbiter(new LineWrite(p, 0), 2))
+  farWriters.io.in(0) <> repairs.io.farWrite
+  farWriters.io.in(1) <> sequencer.io.farWrite
+  farPort.io.write <> farWriters.io.out
 
   private val fetched = farPort.io.readAnswer
   private val fetchedLock = UIntToOH(fetched.bits.id, p.locks)
@@ -179,8 +196,9 @@ class FlatMemory(p: FlatParams) extends Module {
     Mux(answer.valid && (!refused.B || answer.bits.error), UIntToOH(answer.bits.id, p.locks), 0.U)
   private val nearWritten, farWritten = Wire(Valid(new LineWriteAnswer(p)))
   nearWritten := nearPort.io.writeAnswer
-  nearWritten.valid := nearPort.io.writeAnswer.valid && !initialising
+  nearWritten.valid := nearPort.io.writeAnswer.valid && !initialising && !repairs.io.writing
   farWritten := farPort.io.writeAnswer
+  farWritten.valid := farPort.io.writeAnswer.valid && !repairs.io.writing
   private val events = states.io.events
   events.nearWritten := byLock(nearWritten, refused = false)
   events.nearRefused := byLock(nearWritten, refused = true)
@@ -189,6 +207,18 @@ class FlatMemory(p: FlatParams) extends Module {
   events.farRead := Mux(fetched.fire, fetchedLock, 0.U)
   events.farReadRefused := Mux(fetched.fire && fetched.bits.error, fetchedLock, 0.U)
   sequencer.io.stirred := events.nearWritten | events.farWritten | events.farRead
+
+  // Sets that can't be believed.
+  locks.io.decidedOf := RegNext(UIntToOH(check.io.decided.bits.lock, p.locks))
+  repairs.io.found.valid := RegNext(check.io.untrusted, false.B)
+  repairs.io.found.bits := locks.io.decidedPlace
+  repairs.io.nearLines := config.nearLines
+  repairs.io.rearm := rearm
+  repairs.io.repair := repair
+  repairs.io.quiet := !responses.io.any && !locks.io.any
+  repairs.io.nearAnswer := nearPort.io.writeAnswer
+  repairs.io.farAnswer := farPort.io.writeAnswer
+  untrusted := repairs.io.untrusted
 
   // Lines to keep: of the sequencer, of far, of near.
   lines.io.writes(0).valid := sequencer.io.keep.valid
@@ -244,9 +274,11 @@ class FlatMemory(p: FlatParams) extends Module {
   outcome.bits := RegNext(check.io.outcome.bits)
   counting.io.outcome := check.io.outcome
   counting.io.forwarded := sequencer.io.forwarded
-  private val sweepRefused = initialising && nearPort.io.writeAnswer.valid && nearPort.io.writeAnswer.bits.error
-  counting.io.nearErrors := check.io.nearError +& (events.nearRefused.orR || sweepRefused)
-  counting.io.farErrors := events.farReadRefused.orR +& events.farRefused.orR
+  private def refused(port: LinePort): Bool = port.io.writeAnswer.valid && port.io.writeAnswer.bits.error
+  counting.io.nearErrors := check.io.nearError +& refused(nearPort)
+  counting.io.farErrors := events.farReadRefused.orR +& refused(farPort)
+  counting.io.corrected := check.io.corrected
+  counting.io.untrusted := check.io.untrusted
   counting.io.marks := states.io.marks
   private def poisoned(answer: DecoupledIO[LineReadAnswer]): Bool =
     answer.fire && answer.bits.poison && !answer.bits.error

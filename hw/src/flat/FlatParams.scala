@@ -51,5 +51,7 @@ case class FlatParams(
 
   /** Bits of the count of a line's misses in a row. */
   val countBits: Int = 8
-  val sidebandBits: Int = new Sideband(this).getWidth
+
+  /** Bits that near stores beside a line, as [[SidebandCode]] has them. */
+  val sidebandBits: Int = new SidebandCode(this).bits
 }

@@ -41,6 +41,9 @@ class HostResponses(p: FlatParams) extends Module {
     val request = Output(UInt(p.requestBits.W))
     val room = Output(Bool())
 
+    /** Requests are in flight. */
+    val any = Output(Bool())
+
     /** Answered requests whose numbers are still needed. */
     val held = Input(UInt(p.requests.W))
     val answer = Flipped(Valid(new ReadAnswer(p)))
@@ -58,6 +61,7 @@ class HostResponses(p: FlatParams) extends Module {
   private val taken = used | io.held
   private val free = OneHot.first(~taken, slots)
   io.room := !taken.andR
+  io.any := taken.orR
   io.request := OHToUInt(free)
   private val enters = OneHot.onlyIf(io.enter.valid, free)
   assert(!io.enter.valid || io.room, "a request without room")

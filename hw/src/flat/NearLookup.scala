@@ -24,6 +24,9 @@ class Lookup(p: FlatParams) extends Bundle {
   val dedicated = Bool()
   val outside = Bool()
 
+  /** The set's, which its sideband has to have. */
+  val seal = UInt(new SidebandCode(p).checkBits.W)
+
   /** Near's next answer is for this one. */
   val asks = Bool()
 
@@ -73,6 +76,7 @@ class NearLookup(p: FlatParams) extends Module {
   lookups.io.enq.bits.full := request.full
   lookups.io.enq.bits.dedicated := mapped.dedicated
   lookups.io.enq.bits.outside := mapped.outside
+  lookups.io.enq.bits.seal := new SidebandCode(p).seal(mapped.place)
   lookups.io.enq.bits.asks := asks
   lookups.io.enq.bits.opens := !io.grant.shared && !mapped.outside
   io.out <> lookups.io.deq

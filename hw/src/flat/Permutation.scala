@@ -22,6 +22,14 @@ class Permutation(p: FlatParams) extends Bundle {
   /** The tag in near. */
   def near: UInt = tag(0)
 
+  /** Each tag is in one slot. Others can't be written. */
+  def legal: Bool = {
+    val stored = (0 until p.ratio).map(tag)
+    val there = stored.map(_ <= p.ratio.U)
+    val different = stored.combinations(2).map(pair => pair(0) =/= pair(1))
+    (there ++ different).reduce(_ && _)
+  }
+
   /** The far slot, 0 to R - 1, of a tag that is not near. */
   def farSlot(of: UInt): UInt =
     (1 until p.ratio).foldLeft((p.ratio - 1).U(p.tagBits.W)) { (slot, s) => Mux(tag(s) === of, (s - 1).U, slot) }
@@ -35,7 +43,7 @@ class Permutation(p: FlatParams) extends Bundle {
   }
 }
 
-/** What is stored beside a near line. Zero is a set as it is after power-up. */
+/** What is stored beside a near line, but for its code. Zero is a set as it is after power-up. */
 class Sideband(p: FlatParams) extends Bundle {
 
   /** Misses in a row to the line `counted`, for the policy that swaps on the n-th. */

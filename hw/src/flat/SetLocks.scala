@@ -53,9 +53,14 @@ class SetLocks(p: FlatParams) extends Module {
     val idle = Input(UInt(slots.W))
     val kept = Input(UInt(slots.W))
 
-    /** The set of a lock. */
+    /** The set of a lock; and of another one, which was decided in the last cycle. */
     val of = Input(UInt(slots.W))
     val place = Output(UInt(p.lineBits.W))
+    val decidedOf = Input(UInt(slots.W))
+    val decidedPlace = Output(UInt(p.lineBits.W))
+
+    /** Anything is under way. */
+    val any = Output(Bool())
   })
   private val used = withReset(io.powerOn) { RegInit(0.U(slots.W)) }
   private val undecided = RegInit(0.U(slots.W))
@@ -87,5 +92,7 @@ class SetLocks(p: FlatParams) extends Module {
   when(reset.asBool) { used := used & io.kept }
 
   io.place := places(io.of)
+  io.decidedPlace := places(io.decidedOf)
+  io.any := used.orR
   assert(!io.ask.valid || PopCount(held) <= 1.U, "two locks of one set")
 }

@@ -12,7 +12,8 @@ import chisel3.util._
   * Three kinds of steps take turns: the first operation of a lock, a near line's way to memory, and a victim's. An
   * operation that can't be done yet is looked at again when memory answers for its lock.
   *
-  * Cycles: 0 pick, 1 the lock's state, 2 its operation and what to do, the rows are asked for, 4 all is done at once.
+  * Cycles: 0 pick, 1 the lock's state, 2 its operation and what to do, the rows are asked for, 3 the
+  * far line and the sideband's code, 4 all is done at once.
   */
 class SwapSequencer(p: FlatParams) extends Module {
   import SwapSequencer._
@@ -146,7 +147,9 @@ class SwapSequencer(p: FlatParams) extends Module {
   private val (lock4, number4, row4) = (fourth(lock2), fourth(number2), fourth(row2))
   private val (change, state4, op4, request4) =
     (fourth(change2), fourth(state2), fourth(io.op), fourth(io.request))
-  private val (first4, sideband4) = (fourth(first2), fourth(sideband2))
+  private val first4 = fourth(first2)
+  private val code = new SidebandCode(p)
+  private val beside4 = RegEnable(code.word(third(sideband2), code.seal(place3)), valid3)
   private val place4 = RegEnable(place3, valid3)
   private val farLine4 = RegEnable(farLine3, valid3)
   private def does(flag: Bool): Bool = valid4 && flag
@@ -195,7 +198,7 @@ class SwapSequencer(p: FlatParams) extends Module {
     out.bits.id := number4
     out.bits.line := line
     out.bits.stored := kept
-    out.bits.beside := sideband4.asUInt
+    out.bits.beside := beside4
   }
 
   private val enters = OneHot.onlyIf(picks, picked)

@@ -12,6 +12,9 @@ import chisel3.util._
   *
   * A read hit before anything else has come of its set is answered here, and done. All else goes to the set's lock as an
   * operation. Combinational, but for what is kept of each locked set.
+  *
+  * A set whose sideband is not to be believed is refused, with all that shares its lock. Near's answers come with their
+  * sidebands unfolded, so no cycle is needed to check the code: one level of logic beside the comparison of the tags.
   */
 class TagCheck(p: FlatParams) extends Module {
   private val slots = p.locks
@@ -37,8 +40,10 @@ class TagCheck(p: FlatParams) extends Module {
     val decided = Valid(new Lookup(p))
     val outcome = Valid(new Outcome)
 
-    /** Near did not tell what it holds. */
+    /** Near did not tell what it holds; or what it told can't be believed, or not before a bit was corrected. */
     val nearError = Output(Bool())
+    val untrusted = Output(Bool())
+    val corrected = Output(Bool())
 
     /** The count to store with the near line of a lock. */
     val of = Input(UInt(slots.W))
@@ -58,13 +63,19 @@ class TagCheck(p: FlatParams) extends Module {
   private val starts = lookup.opens
   private val current = lookup.asks && (starts || (io.pristine & lock).orR)
   private val fresh = starts && lookup.asks && !lookup.dedicated
-  private val stored = Mux(fresh, near.beside, 0.U).asTypeOf(new Sideband(p))
+  private val sideband = Module(new SidebandCheck(p))
+  sideband.io.unfolded := near.beside
+  sideband.io.seal := lookup.seal
+  sideband.io.poison := near.poison
+  private val stored = Mux(fresh, sideband.io.sideband.asUInt, 0.U).asTypeOf(new Sideband(p))
   private val permutation = Mux(starts, stored.permutation.asUInt, plan(lock)).asTypeOf(new Permutation(p))
   private val setCounted = Mux(starts, stored.counted, counted(lock))
   private val setCount = Mux(starts, stored.count, count(lock))
   private val marked = Mux(starts, stored.marked, (io.marked & lock).orR)
   private val nearFails = current && near.error
-  private val fails = lookup.outside || nearFails || (!starts && (broken & lock).orR)
+  private val told = current && !near.error && !lookup.dedicated
+  private val untrusted = told && !sideband.io.believed
+  private val fails = lookup.outside || nearFails || untrusted || (!starts && (broken & lock).orR)
 
   private val hit = permutation.near === lookup.tag
   private val policy = Module(new SwapPolicy(p))
@@ -77,7 +88,7 @@ class TagCheck(p: FlatParams) extends Module {
 
   // Answered here, or left to the lock.
   private val answers = !lookup.write && (fails || (current && hit))
-  private val keeps = starts && lookup.asks && !near.error
+  private val keeps = starts && lookup.asks && !near.error && !untrusted
   private val there = io.lookup.valid && (!lookup.asks || io.near.valid)
   private val canAnswer = !answers || io.answer.ready
   private val canKeep = !keeps || io.keep.ready
@@ -123,8 +134,13 @@ class TagCheck(p: FlatParams) extends Module {
   plan.write(writesSet -> Mux(swap, permutation.exchanged(lookup.tag), permutation).asUInt)
   counted.write(writesSet -> Mux(counts, lookup.tag, setCounted))
   count.write(writesSet -> Mux(hit, setCount, policy.io.nextCount))
-  broken := (broken & ~OneHot.onlyIf(decides && starts, lock)) | OneHot.onlyIf(decides && nearFails, lock)
+  broken := (broken & ~OneHot.onlyIf(decides && starts, lock)) | OneHot.onlyIf(
+    decides && (nearFails || untrusted),
+    lock
+  )
   io.nearError := decides && nearFails
+  io.untrusted := decides && untrusted
+  io.corrected := decides && told && sideband.io.corrected
   io.counted := counted(io.of)
   io.count := count(io.of)
 

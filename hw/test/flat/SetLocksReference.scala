@@ -32,6 +32,7 @@ class SetLocksReference(p: FlatParams) extends Module {
   locks.io.kept := 0.U
   locks.io.touched := 0.U
   locks.io.of := 0.U
+  locks.io.decidedOf := 0.U
   locks.io.ask <> ask
   locks.io.idle := io.idle
   locks.io.decided.valid := io.decided.valid

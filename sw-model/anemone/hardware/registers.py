@@ -168,9 +168,11 @@ FLAT_DEDICATED_END = Register(0x010, page=Field(12, 40))
 # Which misses swap. May be written at any time: it applies from one decision on.
 FLAT_POLICY = Register(0x018, policy=Field(0, 2), n=Field(32, 32))
 # Commands to the channel's flat memory mode.
-FLAT_CONTROL = Register(0x020, start=Field(0, 1))
+FLAT_CONTROL = Register(0x020, start=Field(0, 1), rearm=Field(1, 1), repair=Field(2, 1))
 # What it is doing.
-FLAT_STATUS = Register(0x028, started=Field(0, 1), ready=Field(1, 1))
+FLAT_STATUS = Register(0x028, started=Field(0, 1), ready=Field(1, 1), repairing=Field(2, 1))
+# The first set, since a reset, rearm or repair, whose sideband could not be believed.
+FLAT_UNTRUSTED_SET = Register(0x030, set=Field(0, 46), valid=Field(63, 1))
 # Accesses that near memory had the line of; dedicated ones are not counted.
 FLAT_HITS = Register(0x040, value=Field(0, 64))
 # Accesses that near memory had not the line of.
@@ -195,6 +197,10 @@ FLAT_FAR_ERRORS = Register(0x088, value=Field(0, 64))
 FLAT_MARKED = Register(0x090, value=Field(0, 64))
 # Lines that near or far memory returned poisoned.
 FLAT_POISONED = Register(0x098, value=Field(0, 64))
+# Reads of near memory in whose sideband a flipped bit was corrected.
+FLAT_CORRECTED = Register(0x0A0, value=Field(0, 64))
+# Reads of near memory whose sideband could not be believed: the access was refused.
+FLAT_UNTRUSTED = Register(0x0A8, value=Field(0, 64))
 
 # Of 32, capability says how many are built.
 PIPELINE = Array(0x1000, 0x100, 32)

@@ -24,6 +24,7 @@ from tests.expander.bench.environment import Environment
 from tests.expander.bench.operator import Operator
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import TieredEnvironment
+from tests.flat.bench.memories import Near
 
 PAGE = 4096
 LINES = PAGE // 64
@@ -261,14 +262,16 @@ async def a_warm_reset_amid_the_first_sweep_starts_it_anew(environment: TieredEn
     await environment.restart(SEED + 1)
     await Environment.program(environment)
     environment.set_up()
-    swept = 0
-    while swept < len(lines) // 4:
+
+    def swept(near: Near) -> int:
+        return sum(near.sidebands[line] == near.code.word(line) for line in lines)
+
+    while swept(environment.near[0]) < len(lines) // 4:
         await environment.cycles(1)
-        swept = sum(not environment.near[0].sidebands[line] for line in lines)
-    assert swept < len(lines)
+    assert swept(environment.near[0]) < len(lines)
     await environment.restart(SEED + 2, warm=True)
     environment.warm = False  # memories are to be empty
     await environment.program()
-    assert all(not near.sidebands[line] for near in environment.near for line in lines)
+    assert all(swept(near) == len(lines) for near in environment.near)
     await play(environment, [Request(False, i % 16, i * 64) for i in range(3 * NEAR_PAGES * LINES)])
     await environment.check()

@@ -70,7 +70,7 @@ def found(config: FlatConfig, near: Near, far: Far) -> FlatMemory:
     """
     flat, lines = FlatMemory(config), config.near_lines
     for home in range(lines):
-        tags = near.tags(home, config.ratio)
+        tags = near.tags(home)
         assert sorted(tags) == list(range(config.ratio + 1)), f"set {home}: {tags}"
         of_set = [tag * lines + home for tag in tags]  # by the slot that it is in
         for slot, p in enumerate(of_set):

@@ -36,7 +36,13 @@ COUNTERS = {
     name: getattr(registers, f"FLAT_{name.upper()}")
     for name in ("hits", "misses", "swaps", *TRAFFIC, "forwarded")
 }
-ERRORS = [registers.FLAT_NEAR_ERRORS, registers.FLAT_FAR_ERRORS, registers.FLAT_MARKED]
+ERRORS = [
+    registers.FLAT_NEAR_ERRORS,
+    registers.FLAT_FAR_ERRORS,
+    registers.FLAT_MARKED,
+    registers.FLAT_CORRECTED,
+    registers.FLAT_UNTRUSTED,
+]
 
 
 def random_config(rng: Random, build: Build) -> FlatConfig:
@@ -281,7 +287,7 @@ class TieredEnvironment(Environment):
             if ports + forwarded != sum(seen[name] for name in TRAFFIC):
                 raise Difference(f"channel {c}: {ports} at the ports, {forwarded} spared: {seen}")
             errors = await self.registers([registers.FLAT.at(c, r) for r in ERRORS])
-            if errors != [len(scoreboard.refused), 0, 0]:
+            if errors != [len(scoreboard.refused), 0, 0, 0, 0]:
                 raise Difference(f"channel {c} counted errors: {errors}")
             check_contents(scoreboard.flat, self.near[c], self.far[c], scoreboard.poison)
 

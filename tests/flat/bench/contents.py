@@ -13,7 +13,7 @@ def check_contents(golden: FlatMemory, near: Near, far: Far, poison: dict[int, i
     config = golden.config
     lines: dict[int, tuple[int, int]] = {}
     for home in range(config.near_lines):
-        tags = near.tags(home, config.ratio)
+        tags = near.tags(home)
         if sorted(tags) != list(range(config.ratio + 1)):
             raise Difference(f"set {home}: tags {tags}")
         for slot, tag in enumerate(tags):

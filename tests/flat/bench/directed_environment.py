@@ -22,6 +22,7 @@ class Answers:
     def __init__(self) -> None:
         self.accepted: list[int] = []  # cycles
         self.reads: list[tuple[int, int, int, int]] = []
+        self.poisoned: list[int] = []  # of each of `reads`, whether it was
         self.writes: list[tuple[int, int, int]] = []
         self.idle = True
 
@@ -43,6 +44,7 @@ class Answers:
     def data(self, t: int, id: int, data: str, resp: int, last: int, user: int) -> None:
         """R."""
         self.reads.append((t, id, resp, int(data, 2)))
+        self.poisoned.append(user)
 
     def outcome(self, t: int, kind: int) -> None:
         """A decision."""

@@ -68,10 +68,13 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
 class Environment:
     """One controller; `restart` begins anew with empty memories."""
 
+    near_type: type[Near] = Near
+
     def __init__(self, dut: Any, build: Build, cover: Counter[str]) -> None:
         self.dut, self.build, self.cover = dut, build, cover
         self.edge = RisingEdge(dut.clock)
         self.reset, self.power_on = Flag(dut.reset, 1), Flag(dut.powerOn, 1)
+        self.rearm, self.repair = Flag(dut.rearm), Flag(dut.repair)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
         self.t = 0
@@ -82,6 +85,11 @@ class Environment:
 
     async def restart(self, rng: Random, config: FlatConfig) -> None:
         """Power up with a configuration."""
+        await self.power_up(rng, config)
+        await self.sweep()
+
+    async def power_up(self, rng: Random, config: FlatConfig) -> None:
+        """As far as the reset, which is still there."""
         self.rng, self.config, dut = rng, config, self.dut
         self.reset.set(1)
         self.power_on.set(1)
@@ -93,11 +101,14 @@ class Environment:
         writer(dut.config_n)(config.n)
         self.golden = FlatMemory(config)
         self.scoreboard = Scoreboard(self.golden, self.cover)
-        self.near, self.far = Near(dut, rng, config), Far(dut, rng, config)
+        self.near, self.far = self.near_type(dut, rng, config), Far(dut, rng, config)
         self.traffic = Traffic(rng, self.build, config)
         self.master = Master(dut, "host_", rng, self.scoreboard, self.traffic)
         for _ in range(rng.randint(2, 4)):
             await self.edge
+
+    async def sweep(self) -> None:
+        """End the reset, and wait until near is swept."""
         self.reset.set(0)
         self.power_on.set(0)
         await self.edge
@@ -166,4 +177,4 @@ class Environment:
 
     def tags(self, home: int) -> list[int]:
         """The tag in each slot of a set."""
-        return self.near.tags(home, self.build.ratio)
+        return self.near.tags(home)

@@ -11,6 +11,7 @@ from anemone.flat.config import FlatConfig
 from anemone.golden.flat import unwritten
 from tests.bench.memory import Memory
 from tests.bench.store import Store
+from tests.flat.bench.sideband import SidebandCode, Verdict
 
 
 class Lines(Store):
@@ -48,14 +49,17 @@ class Refusing(Memory):
 
     def __init__(self, *args: Any) -> None:
         self.refusals: list[bool] = []  # the next accesses to refuse: whether a write
+        self.refused: Counter[bool] = Counter()  # those that were, so far
         super().__init__(*args)
 
     def refuses(self, write: bool) -> bool:
         """The next access of this kind that is to be refused, or by chance."""
-        if write in self.refusals:
+        told = write in self.refusals
+        if told:
             self.refusals.remove(write)
-            return True
-        return super().refuses(write)
+        refuses = told or super().refuses(write)
+        self.refused[write] += refuses
+        return refuses
 
 
 class Near(Refusing):
@@ -65,6 +69,7 @@ class Near(Refusing):
 
     def __init__(self, dut: Any, rng: Random, config: FlatConfig, prefix: str = "") -> None:
         self.sidebands: dict[int, int] = {}
+        self.code = SidebandCode(config.ratio)
         self.accesses = Accesses()
         super().__init__(dut, f"{prefix}near_", rng, self.accesses)
         self._swept = range(config.near_lines)
@@ -80,24 +85,26 @@ class Near(Refusing):
         self.sidebands[line] = values[0]
 
     def swept(self) -> None:
-        """The controller is ready: every line of the sets is zero, and so is what is beside it; no
-        other was written, none was read. From now on there is what the golden model has there.
+        """The controller is ready: every line of the sets is zero, and beside it is the word of
+        power-up; no other was written, none was read. From now on there is what the golden model
+        has there.
         """
         zeroes = dict.fromkeys(self._swept, (0, 0))
         beside = {line: self.sidebands.get(line) for line in self._swept}
         assert self.store.lines == zeroes, f"the sweep wrote {self.store.lines}"
-        assert beside == dict.fromkeys(self._swept, 0), f"beside the lines there is {beside}"
-        assert self.accesses.counts == {"writes": len(zeroes)}, self.accesses.counts
+        wanted = {line: self.code.word(line) for line in self._swept}
+        assert beside == wanted, f"beside the lines there is {beside}"
+        writes, refused = self.accesses.counts["writes"], self.refused[True]
+        assert self.accesses.counts.keys() == {"writes"}, self.accesses.counts
+        assert writes == len(zeroes) if not refused else writes >= len(zeroes) + refused, writes
         self.store.lines.clear()
         self.accesses.counts.clear()
 
-    def tags(self, home: int, ratio: int) -> list[int]:
-        """The tag in each slot of a set, which the sideband has as it differs from the slot."""
-        width = ratio.bit_length()
-        value = self.sidebands.get(home, 0)
-        tags = [(value >> s * width & ((1 << width) - 1)) ^ s for s in range(ratio)]
-        left = set(range(ratio + 1)) - set(tags)
-        return [*tags, *left]
+    def tags(self, home: int) -> list[int]:
+        """The tag in each slot of a set, as the controller has to have written it."""
+        verdict, payload = self.code.read(home, self.sidebands[home])
+        assert verdict is Verdict.CLEAN, f"set {home}: {self.sidebands[home]:#x}: {verdict}"
+        return self.code.tags(payload)
 
 
 class Far(Refusing):

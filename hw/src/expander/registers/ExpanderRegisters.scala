@@ -170,8 +170,19 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     map.storage(base + at.flat.policy, 0 -> policy.policy, 32 -> policy.n)
     io.out.flat(i).policy := policy
 
-    map.pulse(base + at.flat.control, 0 -> io.out.flat(i).control.start)
-    map.read(base + at.flat.status, 0 -> io.in.flat(i).status.started, 1 -> io.in.flat(i).status.ready)
+    map.pulse(
+      base + at.flat.control,
+      0 -> io.out.flat(i).control.start,
+      1 -> io.out.flat(i).control.rearm,
+      2 -> io.out.flat(i).control.repair
+    )
+    map.read(
+      base + at.flat.status,
+      0 -> io.in.flat(i).status.started,
+      1 -> io.in.flat(i).status.ready,
+      2 -> io.in.flat(i).status.repairing
+    )
+    map.read(base + at.flat.untrustedSet, 0 -> io.in.flat(i).untrustedSet.set, 63 -> io.in.flat(i).untrustedSet.valid)
     map.read(base + at.flat.hits, 0 -> io.in.flat(i).hits)
     map.read(base + at.flat.misses, 0 -> io.in.flat(i).misses)
     map.read(base + at.flat.swaps, 0 -> io.in.flat(i).swaps)
@@ -184,6 +195,8 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     map.read(base + at.flat.farErrors, 0 -> io.in.flat(i).farErrors)
     map.read(base + at.flat.marked, 0 -> io.in.flat(i).marked)
     map.read(base + at.flat.poisoned, 0 -> io.in.flat(i).poisoned)
+    map.read(base + at.flat.corrected, 0 -> io.in.flat(i).corrected)
+    map.read(base + at.flat.untrusted, 0 -> io.in.flat(i).untrusted)
   }
 
   for (i <- 0 until p.nemo.pipelines) {

@@ -133,12 +133,21 @@ class FlatPolicyRegister extends Bundle {
 /** Commands to the channel's flat memory mode. */
 class FlatControlRegister extends Bundle {
   val start = Bool()
+  val rearm = Bool()
+  val repair = Bool()
 }
 
 /** What it is doing. */
 class FlatStatusRegister extends Bundle {
   val started = Bool()
   val ready = Bool()
+  val repairing = Bool()
+}
+
+/** The first set, since a reset, rearm or repair, whose sideband could not be believed. */
+class FlatUntrustedSetRegister extends Bundle {
+  val set = UInt(46.W)
+  val valid = Bool()
 }
 
 /** The first counter on which the predicate held since the last acknowledge. */
@@ -168,6 +177,7 @@ class TableEntry extends Bundle {
 /** Inputs of one flat. */
 class FlatInputs extends Bundle {
   val status = new FlatStatusRegister
+  val untrustedSet = new FlatUntrustedSetRegister
   val hits = UInt(64.W)
   val misses = UInt(64.W)
   val swaps = UInt(64.W)
@@ -180,6 +190,8 @@ class FlatInputs extends Bundle {
   val farErrors = UInt(64.W)
   val marked = UInt(64.W)
   val poisoned = UInt(64.W)
+  val corrected = UInt(64.W)
+  val untrusted = UInt(64.W)
 }
 
 /** Outputs of one flat. */

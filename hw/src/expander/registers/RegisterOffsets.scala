@@ -39,6 +39,7 @@ object RegisterOffsets {
     val policy = 0x018
     val control = 0x020
     val status = 0x028
+    val untrustedSet = 0x030
     val hits = 0x040
     val misses = 0x048
     val swaps = 0x050
@@ -51,6 +52,8 @@ object RegisterOffsets {
     val farErrors = 0x088
     val marked = 0x090
     val poisoned = 0x098
+    val corrected = 0x0a0
+    val untrusted = 0x0a8
   }
 
   object pipeline {

@@ -69,4 +69,5 @@ def _flat_sizes(params: dict) -> dict[str, object]:
         "ID_BITS": params["memory_id_bits"],
         "TAG_BITS": params["tag_bits"],
         "SIDEBAND_BITS": params["sideband_bits"],
+        "COUNT_BITS": params["count_bits"],
     }

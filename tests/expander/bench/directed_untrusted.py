@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb test of an expander in flat memory mode: what software sees of an untrusted set."""
+
+from __future__ import annotations
+
+from anemone.hardware import registers
+from tests.bench.requests import FULL, Request
+from tests.bench.store import bits
+from tests.expander.bench.directed_tiered import counted, counts, play, program, tiered
+from tests.expander.bench.directed_warm import found
+from tests.expander.bench.tiered import TieredEnvironment
+from tests.flat.bench.contents import check_contents
+
+HOME = 5  # the set
+REPAIR = 200  # cycles, enough for it when nothing is in flight
+
+
+@tiered
+async def a_set_that_is_not_believed_is_told_and_repaired(environment: TieredEnvironment) -> None:
+    """One bit of a sideband flips, on the last channel, and is corrected; then another one: the set
+    is refused, and its accesses are events that are neither hits nor misses. Software reads which
+    set it is, and has it repaired: its lines are poison until they are written.
+    """
+    pages = dict.fromkeys(range(16), 0)
+    rules = [counts(near, near, (0, 15), pages) for near in ("hit", "miss", "any")]
+    await program(environment, rules)
+    channels, config = environment.build.engine.channels, environment.now
+    c = channels - 1
+    near, far, scoreboard = environment.near[c], environment.far[c], environment.scoreboards[c]
+    lines = range(HOME, config.lines, config.near_lines)
+    addresses = [(p * channels + c) * 64 for p in lines]
+
+    async def shown(*names: str) -> list[int]:
+        asked = [getattr(registers, f"FLAT_{name.upper()}") for name in names]
+        return await environment.registers([registers.FLAT.at(c, r) for r in asked])
+
+    async def command(**flags: int) -> None:
+        at = registers.FLAT.at(c, registers.FLAT_CONTROL)
+        environment.control.write(at, registers.FLAT_CONTROL.pack(**flags))
+        await environment.cycles(REPAIR)
+
+    near.sidebands[HOME] ^= 1 << 7
+    await play(environment, [Request(False, 0, addresses[0])])
+    assert await shown("corrected", "untrusted", "untrusted_set") == [1, 0, 0]
+    near.sidebands[HOME] ^= 1 << 9
+    scoreboard.refused.update(addresses)
+    await play(environment, [Request(False, 1, addr) for addr in addresses])
+    told = registers.FLAT_UNTRUSTED_SET.pack(set=HOME, valid=1)
+    assert await shown("untrusted_set") == [told]
+    hits, misses, both = (counted(environment, p) for p in range(3))
+    assert (hits, misses, both) == ({0: 1}, {}, {0: 1 + len(addresses)})
+    await command(rearm=1)
+    assert await shown("untrusted_set") == [registers.FLAT_UNTRUSTED_SET.pack(set=HOME)]
+    await play(environment, [Request(False, 1, addresses[-1])])
+    assert await shown("untrusted_set") == [told]
+    await command(repair=1)
+    ready = registers.FLAT_STATUS.pack(started=1, ready=1)
+    asleep = registers.FLAT_UNTRUSTED_SET.pack(set=HOME)
+    assert await shown("untrusted_set", "status") == [asleep, ready]
+    scoreboard.begin(found(config, near, far), dict.fromkeys(lines, 1))
+    scoreboard.events = scoreboard.slots.given
+    await play(environment, [Request(False, 2, addr) for addr in addresses])
+    for addr in addresses:
+        write = Request(True, 3, addr)
+        write.data = [(bits(addr), FULL, 0)]
+        await play(environment, [write])
+    await play(environment, [Request(False, 4, addr) for addr in addresses])
+    assert not any(scoreboard.poison[p] for p in lines)
+    check_contents(scoreboard.flat, near, far, scoreboard.poison)

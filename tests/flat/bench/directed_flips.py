@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb test: sidebands flip under random traffic. An answer OKAY, not poisoned, is true."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict, deque
+from random import Random
+from typing import Any
+
+import cocotb
+
+from anemone.flat.config import FlatConfig
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import FULL, OKAY, Request
+from tests.flat.bench.build import BUILDS
+from tests.flat.bench.directed_environment import Answers, DirectedEnvironment
+from tests.flat.bench.environment import any_policy
+from tests.flat.bench.memories import Near
+
+LINES = 8  # near lines: the numbers of any two sets differ in up to three bits
+SEEDS = 24
+ROUNDS = 12
+REQUESTS = 60  # of a round
+LOW = FULL >> 32  # half a line
+FAULTS = ("none", "one", "two", "other", "poison", "poison one", "poison two", "poison three")
+FLIPS = {"one": 1, "two": 2, "three": 3}
+MASK = (1 << 64) - 1
+
+
+class Flipping(Near):
+    """What it returns may be another word than it holds.
+
+    faults: what may happen to a read of a set, and how often. wrong: what has happened, by set.
+    damaged: words, by set, that are bad enough.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.faults: Counter[str] = Counter(none=1)
+        self.wrong: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self.damaged: dict[int, int] = {}
+        self._fault = "none"
+
+    def refuses(self, write: bool) -> bool:
+        """Asked once an access, before the poison of a read is drawn."""
+        if not write:
+            (self._fault,) = self.rng.choices([*self.faults], [*self.faults.values()])
+            self.profile.poison = float(self._fault.startswith("poison"))
+        return super().refuses(write)
+
+    def beside(self, line: int) -> tuple[int, ...]:
+        """The word, or what the fault makes of it."""
+        (word,) = super().beside(line)
+        if self.damaged.get(line) == word:
+            return (word,)
+        self.wrong[line][self._fault] += 1
+        if self._fault == "other":
+            other = self.rng.choice([home for home in range(LINES) if home != line])
+            return (self.code.word(other, word & (1 << self.code.payload_bits) - 1),)
+        flips = FLIPS.get(self._fault.split()[-1], 0)
+        for bit in self.rng.sample(range(self.code.bits), flips):
+            word ^= 1 << bit
+        return (word,)
+
+
+class Book(Answers):
+    """Requests in the order of their acceptance, which is the order of what they do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests: list[Request] = []
+
+    def accept(self, t: int, request: Request) -> None:
+        """A request was taken."""
+        super().accept(t, request)
+        self.requests.append(request)
+
+
+class Truth:
+    """What each line holds: a value in each half."""
+
+    def __init__(self, lines: int) -> None:
+        self.halves = {line: [~line & MASK] * 2 for line in range(lines)}
+        self.cover: Counter[str] = Counter()
+
+    def judge(self, book: Book, near: Flipping) -> None:
+        """Each answer of a round, given what has happened to near's words in it."""
+        reads: defaultdict[int, deque[Any]] = defaultdict(deque)
+        writes: defaultdict[int, deque[int]] = defaultdict(deque)
+        for (_, id, resp, data), bad in zip(book.reads, book.poisoned, strict=True):
+            reads[id].append((resp, data, bad))
+        for _, id, resp in book.writes:
+            writes[id].append(resp)
+        for request in book.requests:
+            line = request.addr >> 6
+            faults = near.wrong[line % LINES]
+            case = f"line {line}: {'write' if request.write else 'read'}: {dict(faults)}"
+            resp, data, bad = (
+                (writes[request.id].popleft(), 0, 0)
+                if request.write
+                else reads[request.id].popleft()
+            )
+            if resp != OKAY:
+                # One bit of a line that was poisoned and written back so is too much, too.
+                enough = {"one", "poison"} <= faults.keys()
+                assert enough or faults.keys() & {"two", "other", *FAULTS[5:]}, f"refused: {case}"
+                self.cover["refused"] += 1
+            elif request.write:
+                text, strobe, _ = request.data[0]
+                halves = self.halves[line]
+                halves[:] = [
+                    int(text, 2) & MASK,
+                    halves[1] if strobe == LOW else int(text, 2) & MASK,
+                ]
+            elif bad:
+                assert "poison" in faults, f"poisoned: {case}"
+                self.cover["poisoned"] += 1
+            else:
+                seen = [data & MASK, data >> 448]
+                assert seen == self.halves[line], f"{case}: {seen}, not {self.halves[line]}"
+                self.cover["true"] += 1
+
+
+class FlipEnvironment(DirectedEnvironment):
+    """Near is a flipping one."""
+
+    near_type = Flipping
+
+    async def round(self, truth: Truth, rng: Random, count: int) -> None:
+        """Some requests of any lines, judged when all are answered and written."""
+        latency = rng.choice((1, 8, 40))
+        self.play(latency)
+        self.near.profile = StimulusProfile(latency=latency)  # its own, not far's
+        book = self.answers = self.scoreboard = self.master.scoreboard = Book()
+        ids = min(8, 1 << self.build.id_bits)
+        hot = rng.sample(range(LINES), 2)
+        for _ in range(count):
+            home = rng.choice(hot) if rng.random() < 0.6 else rng.randrange(LINES)
+            line = home + rng.randrange(self.build.ratio + 1) * LINES
+            value = rng.getrandbits(64) if rng.random() < 0.5 else None
+            self.ask(line, value, rng.choice((FULL, LOW)), rng.randrange(ids))
+        writes = sum(request.write for request in self.todo)
+        await self.answered(count - writes, writes, within=20_000)
+        await self.settle()
+        truth.judge(book, self.near)
+
+
+@cocotb.test()
+async def flips_under_traffic_never_give_wrong_data(dut: Any) -> None:
+    """Words that come with one or two flipped bits or of another set, poisoned ones with up to
+    three; and words that stay damaged for a round. What is refused was not done; an OKAY is true;
+    at the end every line is where its set's word says.
+    """
+    environment = FlipEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    cover: Counter[str] = Counter()
+    for seed in range(SEEDS):
+        rng = Random(seed)
+        policy, n = any_policy(rng)
+        config = FlatConfig(LINES, environment.build.ratio, policy=policy, n=n)
+        await environment.begin(config, seed)
+        near, truth = environment.near, Truth(config.lines)
+        for _ in range(ROUNDS):
+            chosen = rng.sample(FAULTS[1:], rng.randrange(len(FAULTS)))
+            near.faults = Counter(none=10, poison=rng.randrange(4)) + Counter(chosen)
+            before = dict(near.sidebands)
+            damaged = near.damaged = {}
+            for home in rng.sample(range(LINES), rng.randrange(3)):
+                flips = rng.choice((1, 2))
+                word = before[home]
+                for bit in rng.sample(range(near.code.bits), flips):
+                    word ^= 1 << bit
+                near.sidebands[home] = damaged[home] = word
+                near.wrong[home]["two"] += 1  # or as bad, if it comes poisoned
+            await environment.round(truth, rng, REQUESTS)
+            for home, word in damaged.items():
+                if near.sidebands[home] == word:
+                    near.sidebands[home] = before[home]
+            near.damaged, near.faults = {}, Counter(none=1)
+            poisoned = {home: wrong["poison"] for home, wrong in near.wrong.items()}
+            near.wrong.clear()
+            for home, times in poisoned.items():  # it may still be
+                near.wrong[home] += Counter(poison=times)
+        await environment.round(truth, rng, 2 * REQUESTS)
+        environment.one_place()
+        cover += truth.cover
+        cover["corrected"] += int(dut.counters_corrected.value)
+        cover["untrusted"] += int(dut.counters_untrusted.value)
+    print(dict(cover))
+    assert cover["true"] > SEEDS * ROUNDS * REQUESTS // 8, cover
+    assert min(cover[name] for name in ("refused", "poisoned", "corrected", "untrusted")) > 100, (
+        cover
+    )

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests: near refuses writes of the sweep behind a power-up."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import Any
+
+import cocotb
+
+from anemone.flat.config import FlatConfig
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import OKAY
+from tests.flat.bench.build import BUILDS
+from tests.flat.bench.directed_environment import DirectedEnvironment
+
+LINES = 33  # near lines
+CHANCE = 0.2  # of a write to be refused
+
+
+@cocotb.test()
+async def no_request_is_taken_before_every_write_of_the_sweep_was_accepted(dut: Any) -> None:
+    """Writes are refused at random, one by one and in a row, first and last, and not stored. What
+    is refused is written again, and counted; a line that was accepted is never left out.
+    """
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    config = FlatConfig(LINES, environment.build.ratio)
+    for seed in range(12):
+        await environment.power_up(Random(seed), config)
+        near = environment.near
+        near.stores_refused = False
+        near.sidebands.update(dict.fromkeys(range(LINES), 1))
+        near.profile = StimulusProfile(latency=(1, 5, 40)[seed % 3])
+        if seed < 8:
+            near.profile.errors = CHANCE
+        else:
+            near.refusals += [True] * (1, 2, LINES, 3 * LINES)[seed - 8]
+        await environment.sweep()
+        assert near.refused[True], f"seed {seed} refuses nothing"
+        assert int(dut.counters_nearErrors.value) == near.refused[True]
+        environment.play()
+        read = await environment.read(range(0, config.lines, 7))
+        assert all(resp == OKAY for resp, _ in read), read
