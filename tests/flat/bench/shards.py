@@ -11,7 +11,7 @@ BENCH = Bench(
     simulator=built,
     # Most of the beats on the builds that take most of them in a cycle.
     seeds={
-        "flat1": [(0, 125), (125, 125)],
+        "flat1": [(0, 130), (130, 130)],
         "flat2": [(0, 130)],
         "flat3": [(0, 110)],
         "flat4": [(0, 50)],
