@@ -61,7 +61,8 @@ int Expander::message() const {
 
 void Expander::setReset(bool on) {
 #if BUILT_RATIO
-    top_->powerOn = on && !cycle_;
+    top_->powerOn = on && !poweredUp_;
+    poweredUp_ |= !on;
 #endif
     top_->reset = on;
 }

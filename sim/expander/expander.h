@@ -92,6 +92,7 @@ private:
     std::array<uint64_t, kPipelines + 1> messages_{};
     std::vector<const CData*> writes_, lines_;
     uint64_t cycle_ = 0;
+    bool poweredUp_ = false; // the first reset, however late, is that of power-up
 };
 
 } // namespace anemone
