@@ -20,7 +20,7 @@ PICTURES = (
     "hotness", "bandwidth", "hotset", "skewness", "basepages", "similarity", "hitrate", "misses",
 )  # fmt: skip
 TOLD = {  # what each kind of picture says of the place under the mouse
-    "hotness": "accesses in the poll", "bandwidth": "MB/s", "hotset": "traffic kept",
+    "hotness": "accesses in the poll", "bandwidth": "B/s", "hotset": "traffic kept",
     "skewness": "huge pages", "basepages": "accesses of one", "similarity": "cosine",
     "hitrate": "%", "misses": "accesses missed",
 }  # fmt: skip
