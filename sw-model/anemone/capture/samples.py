@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The four samples: which programs, with what arguments, and where their pages lie."""
+"""Our four samples: which programs, with what arguments, and where their pages lie."""
 
 from __future__ import annotations
 
