@@ -227,13 +227,13 @@ print(rows, most() - before)
 """
 
 
-@pytest.mark.parametrize(("kind", "most"), [("csv", 50), ("parquet", 30)])
-def test_memory_does_not_grow_with_the_trace(tmp_path: Path, kind: str, most: int) -> None:
-    """12 M rows, 108 MB as arrays, of which the last 10.7 M take little memory more.
+MOST = 90  # MiB; threads and allocators make it 0 to 50
 
-    most: MiB; threads and allocators make it differ from run to run.
-    """
-    rows = 12_000_000
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_memory_does_not_grow_with_the_trace(tmp_path: Path, kind: str) -> None:
+    """24 M rows, 206 MiB as arrays, of which the last 22.7 M take little memory more."""
+    rows = 24_000_000
     path = tmp_path / "t"
     if kind == "csv":
         with path.open("wb") as file:
@@ -252,4 +252,4 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path, kind: str, most: in
     )
     read, grown = map(int, said.stdout.split())
     assert read == rows
-    assert grown < most
+    assert grown < MOST
