@@ -18,7 +18,8 @@ TOPS = {
     "build/rtl-tiered": "MemoryExpander",
 }
 # What a stage exits with when the system lacks what it takes, after saying what. Debian can
-# give it all, so there nothing may be left out (tests/conftest.py says the same of single tests).
+# give it all, so there nothing may be left out, nor a single test (tests/conftest.py); Ubuntu has
+# Chromium as a snap only, and other kernels.
 LACKING = 77
 COMPLETE = platform.freedesktop_os_release().get("ID") == "debian"
 C_SOURCES = (".c", ".cpp", ".h", ".hpp")
@@ -47,6 +48,11 @@ def listed(*command: str) -> list[str]:
     """The files that a git command lists and that are there."""
     done = subprocess.run(["git", *command], cwd=ROOT, check=True, capture_output=True, text=True)
     return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def tracked() -> list[str]:
+    """The files that git knows of, or would add."""
+    return listed("ls-files", "-co", "--exclude-standard")
 
 
 def changed() -> list[str]:
@@ -115,7 +121,7 @@ def all_stages() -> list[Stage]:
         # The first time on a machine it builds user-mode Linux; linters take one processor.
         Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
         *python_linters(["."]),
-        *c_linters(ending(listed("ls-files", "-co", "--exclude-standard"), *C_SOURCES)),
+        *c_linters(ending(tracked(), *C_SOURCES)),
         *hardware_linters(),
         chiseltest,
         # What shares a simulation goes to one worker.
@@ -126,13 +132,12 @@ def all_stages() -> list[Stage]:
 def quick_stages() -> list[Stage]:
     """`make check`."""
     names = changed()
-    every = listed("ls-files", "-co", "--exclude-standard")
     found: list[Stage] = []
     if "pyproject.toml" in names:
         found += python_linters(["."])
     elif python := ending(names, ".py"):
         found += python_linters(python)
-    if c := ending(every if ".clang-format" in names else names, *C_SOURCES):
+    if c := ending(tracked() if ".clang-format" in names else names, *C_SOURCES):
         found += c_linters(c)
     if any(name.startswith("hw/") or name in HARDWARE_LINT for name in names):
         found += hardware_linters()

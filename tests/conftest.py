@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from mk.stages import COMPLETE
 from tests.inputs import ROOT, digest
 
 KEPT = ROOT / "build" / "test" / "kept"
@@ -49,8 +50,6 @@ ALSO_FAST = ("test_campaign.py", "test_rtl_campaign.py")
 FAST = "FAST" in os.environ
 ASKED = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask by its environment
 
-# Debian has all that any test wants; Ubuntu has Chromium as a snap only, and other kernels.
-COMPLETE = platform.freedesktop_os_release().get("ID") == "debian"
 WRONG = pytest.StashKey[bool]()  # a phase of the test did not pass
 OF = pytest.StashKey[Path | None]()  # its verdict's place as it began
 
