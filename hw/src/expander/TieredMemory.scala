@@ -82,6 +82,7 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
   io.shown.status.started := started
   io.shown.status.ready := memory.initialised
+  memory.quiesce := false.B
   memory.rearm := io.set.control.rearm
   memory.repair := io.set.control.repair
   io.shown.status.repairing := memory.untrusted.repairing

@@ -25,6 +25,12 @@ class FlatMemory(p: FlatParams) extends Module {
   /** Which of the device's channels this is. */
   val channel = IO(Input(UInt(p.channelBits.W)))
 
+  /** No request is taken from the next cycle on; those that were go on. `quiet`: nothing is under way, neither the
+    * host's nor at near or far, so a reset loses nothing, whoever shares it.
+    */
+  val quiesce = IO(Input(Bool()))
+  val quiet = IO(Output(Bool()))
+
   /** Requests are taken. */
   val initialised = IO(Output(Bool()))
   val counters = IO(Output(new FlatCounts))
@@ -78,6 +84,8 @@ class FlatMemory(p: FlatParams) extends Module {
   requests.io.ar <> hostPort.ar
   requests.io.aw <> hostPort.aw
   requests.io.w <> hostPort.w
+  requests.io.quiesce := quiesce
+  quiet := RegNext(!requests.io.any && !responses.io.any && !locks.io.any && !repairs.io.writing, false.B)
   private val beats = Wire(Decoupled(new Bundle {
     val request = UInt(p.requestBits.W)
     val line = UInt((p.memory.addressBits - 6).W)

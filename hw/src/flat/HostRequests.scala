@@ -32,26 +32,35 @@ class HostRequests(p: Axi4Params) extends Module {
     /** `data` goes with a beat that writes. */
     val beat = Decoupled(new HostBeat(p))
     val data = Output(new Axi4WriteData(p))
+
+    /** No new request is taken; the burst that was goes on. */
+    val quiesce = Input(Bool())
+
+    /** A burst has beats left. */
+    val any = Output(Bool())
   })
   private val left = RegInit(0.U(p.lenBits.W))
   private val transfer = Reg(new Axi4Address(p))
   private val writing = Reg(Bool())
   private val busy = left =/= 0.U
 
-  private val writeCan = io.aw.valid && io.w.valid
+  io.any := busy
+
+  private val readCan = io.ar.valid && !io.quiesce
+  private val writeCan = io.aw.valid && io.w.valid && !io.quiesce
   private val readsTurn = RegInit(true.B)
-  private val picksWrite = writeCan && !(io.ar.valid && readsTurn)
+  private val picksWrite = writeCan && !(readCan && readsTurn)
   private val write = Mux(busy, writing, picksWrite)
   private val current = Mux(busy, transfer, Mux(picksWrite, io.aw.bits, io.ar.bits))
 
-  io.beat.valid := Mux(busy, !writing || io.w.valid, writeCan || io.ar.valid)
+  io.beat.valid := Mux(busy, !writing || io.w.valid, writeCan || readCan)
   io.beat.bits.id := current.id
   io.beat.bits.line := current.addr >> 6
   io.beat.bits.offset := current.addr
   io.beat.bits.write := write
   io.beat.bits.last := Mux(busy, left === 1.U, current.len === 0.U)
   io.data := io.w.bits
-  io.ar.ready := io.beat.ready && !busy && !picksWrite
+  io.ar.ready := io.beat.ready && !busy && !picksWrite && !io.quiesce
   io.aw.ready := io.beat.ready && !busy && picksWrite
   io.w.ready := io.beat.fire && write
   assert(!io.w.ready || io.w.bits.last === io.beat.bits.last, "W and AW disagree about a burst's length")

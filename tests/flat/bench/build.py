@@ -15,7 +15,7 @@ TOP = "FlatMemory"
 PINS = (
     "clock", "reset", "powerOn", "initialised",
     "host_*", "near_*", "far_*", "config_*", "counters_*", "outcome_*",
-    "untrusted_*", "rearm", "repair",
+    "untrusted_*", "rearm", "repair", "quiesce", "quiet",
 )  # fmt: skip
 PUBLIC = "`verilator_config\n" + "".join(
     f'public_flat_rw -module "{TOP}" -var "{pin}"\n' for pin in PINS

@@ -75,6 +75,7 @@ class Environment:
         self.edge = RisingEdge(dut.clock)
         self.reset, self.power_on = Flag(dut.reset, 1), Flag(dut.powerOn, 1)
         self.rearm, self.repair = Flag(dut.rearm), Flag(dut.repair)
+        self.quiesce, self.quiet = Flag(dut.quiesce), reader(dut.quiet)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
         self.t = 0
