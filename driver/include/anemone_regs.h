@@ -69,6 +69,9 @@
 /* Far lines for each near line in flat memory mode; 0: it is not built. */
 #define ANEMONE_FEATURES_FLAT_RATIO_SHIFT 48
 #define ANEMONE_FEATURES_FLAT_RATIO_MASK 0x000f000000000000ULL
+/* The acknowledge window. */
+#define ANEMONE_FEATURES_ACKNOWLEDGES_SHIFT 56
+#define ANEMONE_FEATURES_ACKNOWLEDGES_MASK 0x0100000000000000ULL
 /*
  * Flat memory mode; and rules that ask whether near memory had a line, which are refused
  * without it.
@@ -99,6 +102,18 @@
 /* Device byte address, bits 51 to 12; a multiple of window.bytes. */
 #define ANEMONE_SNAPSHOT_WINDOW_BASE_SHIFT 12
 #define ANEMONE_SNAPSHOT_WINDOW_BASE_MASK 0x000ffffffffff000ULL
+
+/*
+ * Window in which a write of a line that was read takes it away from the counters; a read
+ * leaves them as they are.
+ */
+#define ANEMONE_ACKNOWLEDGE_WINDOW 0x050
+/* Reads in the window are telemetry reads; otherwise they go to memory. */
+#define ANEMONE_ACKNOWLEDGE_WINDOW_ENABLE_SHIFT 0
+#define ANEMONE_ACKNOWLEDGE_WINDOW_ENABLE_MASK 0x0000000000000001ULL
+/* Device byte address, bits 51 to 12; a multiple of window.bytes. */
+#define ANEMONE_ACKNOWLEDGE_WINDOW_BASE_SHIFT 12
+#define ANEMONE_ACKNOWLEDGE_WINDOW_BASE_MASK 0x000ffffffffff000ULL
 
 /* What went wrong since it was last cleared; write ones to clear. */
 #define ANEMONE_ERROR_STATUS 0x080

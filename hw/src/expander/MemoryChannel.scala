@@ -2,7 +2,7 @@
 package anemone.expander
 
 import anemone.bus.{Axi4Port, Axi4ReadData, RegisterSlice}
-import anemone.nemo.{Line, LineRead, MemoryEvent}
+import anemone.nemo.{Line, LineAcknowledge, LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
 
@@ -29,6 +29,8 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     val open = Input(Bool())
     val read = Valid(new LineRead(p.nemo))
     val line = Flipped(Valid(new Line(p.nemo)))
+    val acknowledge = Decoupled(new LineAcknowledge(p.nemo))
+    val acknowledged = Flipped(Valid(Bool()))
     val errors = Output(new ChannelErrors)
   })
 
@@ -48,6 +50,9 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   io.downstream.aw <> RegisterSlice(memoryWrite)
   io.event := arbiter.io.event
   io.read := arbiter.io.read
+
+  io.acknowledge.valid := false.B
+  io.acknowledge.bits := DontCare
 
   // Write data and responses.
   gate.io.granted := arbiter.io.memoryWrite.fire

@@ -56,6 +56,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     upstream(c).drives(channel.io.upstream)
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
+    window(channel.io.windows.acknowledge, out.acknowledgeWindow)
+    engine.io.acknowledge(c) <> channel.io.acknowledge
+    channel.io.acknowledged := engine.io.acknowledged(c)
     channel.io.channel := c.U
     p.flat match {
       case Some(flat) => tiered(c, flat)
@@ -169,7 +172,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   interrupts.io.pending := byVector(in.interruptPending.errors, in.interruptPending.pipelines)
   interrupts.io.enable := byVector(out.interruptEnable.errors, out.interruptEnable.pipelines)
   interrupts.io.acknowledge := byVector(out.interruptAcknowledge.errors, out.interruptAcknowledge.pipelines)
-  engine.io.acknowledge := VecInit(interrupts.io.acknowledge.tail)
+  engine.io.rearm := VecInit(interrupts.io.acknowledge.tail)
   interrupt.valid := interrupts.io.message.valid
   interrupt.vector := interrupts.io.message.bits
   interrupts.io.message.ready := interrupt.ready

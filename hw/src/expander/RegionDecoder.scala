@@ -9,6 +9,7 @@ import chisel3.util._
 class Windows(p: ExpanderParams) extends Bundle {
   val effect = new Window(p)
   val snapshot = new Window(p)
+  val acknowledge = new Window(p)
 }
 
 /** One window of the telemetry region in the address space of the memory ports. */
@@ -23,8 +24,9 @@ class Window(p: ExpanderParams) extends Bundle {
   * | pipeline | line | channel | byte of the line: 6 bits |
   * }}}
   *
-  * so the lines of a counter's states interleave over the channels like memory does. Where both windows are, the
-  * snapshot is: it harms nothing.
+  * so the lines of a counter's states interleave over the channels like memory does. Where windows overlap, the one that
+  * harms less is: the snapshot before the acknowledge, that before the effect. A read in the acknowledge window is a
+  * snapshot, so that a host which reads there unasked does no harm.
   *
   * Combinational.
   */
@@ -42,6 +44,9 @@ class RegionDecoder(p: ExpanderParams) extends Module {
     /** The line it names, if it is not `refused`. */
     val target = Output(new LineRead(p.nemo))
 
+    /** A write of the whole line takes it away from the counters; others in a window are dropped. */
+    val acknowledges = Output(Bool())
+
     /** In a window, and names no line of this channel: another channel's, or of a pipeline that is not built. */
     val refused = Output(Bool())
   })
@@ -52,7 +57,9 @@ class RegionDecoder(p: ExpanderParams) extends Module {
   private val channels = log2Ceil(p.nemo.channels)
   private val line = (io.address >> 6)(windowBits - 7, 0)
   private val pipeline = (line >> (channels + p.nemo.lineBits)).pad(p.nemo.pipelineBits)
-  io.target.effect := !snapshot
+  private val acknowledge = RegionDecoder.in(io.windows.acknowledge, io.address, p)
+  io.acknowledges := acknowledge && !snapshot
+  io.target.effect := !snapshot && !acknowledge
   io.target.line := line >> channels
   io.target.pipeline := pipeline
   private val otherChannel = if (channels == 0) false.B else line(channels - 1, 0) =/= io.channel
@@ -67,5 +74,5 @@ object RegionDecoder {
 
   /** An address is in a window. */
   def hit(windows: Windows, address: UInt, p: ExpanderParams): Bool =
-    in(windows.snapshot, address, p) || in(windows.effect, address, p)
+    Seq(windows.snapshot, windows.acknowledge, windows.effect).map(in(_, address, p)).reduce(_ || _)
 }

@@ -11,13 +11,15 @@ import chisel3.util._
   * @param notifies       predicates, their latch and their count
   * @param effects        [[ReadEffect]] codes; no effect is always there
   * @param operandSources [[OperandSource]] codes; the rule's own operand is always there
+  * @param acknowledges   lines that were read can be taken away ([[LineAcknowledge]])
   */
 case class Features(
     ops: Seq[UpdateOp] = UpdateOp.ofRules,
     widths: Seq[Int] = Seq(8, 16, 32, 64),
     notifies: Boolean = true,
     effects: Seq[Int] = Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op),
-    operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite)
+    operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite),
+    acknowledges: Boolean = true
 ) {
   import Features._
   require(

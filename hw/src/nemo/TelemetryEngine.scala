@@ -18,7 +18,10 @@ import chisel3.util._
   *     pipeline is being cleared.
   *   - `clear`: starts clearing a pipeline; `status.clearing` tells when it is done. Meanwhile it counts nothing and
   *     its lines read as zero.
-  *   - `acknowledge`, `status`: a notify latch's re-arm, and what software sees, by pipeline
+  *   - `acknowledge`, `acknowledged`: a line that was read, to be taken away ([[LineAcknowledge]]), one at a time. What is
+  *     offered stays until it is taken, and is taken when it is done: in that cycle `acknowledged` says whether it was
+  *     applied, or nothing changed because a word of the line had bad parity. What is accepted later comes behind it.
+  *   - `rearm`, `status`: a notify latch's re-arm, and what software sees, by pipeline
   *
   * "Accepted" of an event behind a walk is the slot it gets: a change of rule or table between the two applies.
   */
@@ -31,7 +34,9 @@ class TelemetryEngine(p: NemoParams) extends Module {
     val rule = Flipped(Decoupled(new RuleWrite(p)))
     val table = Flipped(Decoupled(new TableWrite(p)))
     val clear = Flipped(Valid(UInt(p.pipelineBits.W)))
-    val acknowledge = Input(Vec(p.pipelines, Bool()))
+    val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAcknowledge(p))))
+    val acknowledged = Vec(p.channels, Valid(Bool()))
+    val rearm = Input(Vec(p.pipelines, Bool()))
     val status = Output(Vec(p.pipelines, new PipelineStatus(p)))
   })
 
@@ -54,6 +59,9 @@ class TelemetryEngine(p: NemoParams) extends Module {
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
     io.open(c) := arbiters(c).io.open
+    io.acknowledge(c).ready := io.acknowledge(c).valid
+    io.acknowledged(c).valid := io.acknowledge(c).valid
+    io.acknowledged(c).bits := false.B
     arbiters(c).io.walks := walks
     arbiters(c).io.hold := io.rule.valid && !loading
   }
@@ -74,7 +82,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table
     pipeline.io.clear := io.clear.valid && isFor(i, io.clear.bits)
-    pipeline.io.acknowledge := io.acknowledge(i)
+    pipeline.io.rearm := io.rearm(i)
     pipeline.io.poisoned := VecInit(readStages.map { stage =>
       stage.io.line.valid && stage.io.line.bits.poison && isFor(i, stage.io.pipeline)
     })

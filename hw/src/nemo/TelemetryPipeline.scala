@@ -25,7 +25,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
 
     /** Zero the states and counters and invalidate the table; also done after reset. */
     val clear = Input(Bool())
-    val acknowledge = Input(Bool())
+    val rearm = Input(Bool())
 
     /** A line of this pipeline came back poisoned. A bit a channel. */
     val poisoned = Input(Vec(p.channels, Bool()))
@@ -86,11 +86,11 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   io.status.notifications := (if (p.features.notifies) count(holds.map(_.valid)) else 0.U)
   io.status.parityErrors := count(io.poisoned)
 
-  // The latch: a hit in the cycle of the acknowledge is the next first one, so none is lost.
+  // The latch: a hit in the cycle of a re-arm is the next first one, so none is lost.
   private val hit = holds.map(_.valid).reduce(_ || _)
   private val notified = RegInit(false.B)
-  private val first = hit && (!notified || io.acknowledge)
-  notified := !clearing && (hit || (notified && !io.acknowledge))
+  private val first = hit && (!notified || io.rearm)
+  notified := !clearing && (hit || (notified && !io.rearm))
   io.status.notified := notified
   io.status.notifiedChannel := RegEnable(PriorityEncoder(holds.map(_.valid)), first)
   io.status.notifiedIndex := RegEnable(PriorityMux(holds.map(h => h.valid -> h.bits)), first)

@@ -33,8 +33,13 @@ class AddressMap(p: ExpanderParams) extends Module {
   private def covers(window: Window): Bool =
     window.enable && io.address >= start(window) && io.address < start(window) +& p.windowBytes.U
   private val snapshot = covers(io.windows.snapshot)
-  private val hit = snapshot || covers(io.windows.effect)
-  private val offset = io.address - Mux(snapshot, start(io.windows.snapshot), start(io.windows.effect))
+  private val acknowledge = covers(io.windows.acknowledge)
+  private val hit = snapshot || acknowledge || covers(io.windows.effect)
+  private val offset = io.address - Mux(
+    snapshot,
+    start(io.windows.snapshot),
+    Mux(acknowledge, start(io.windows.acknowledge), start(io.windows.effect))
+  )
   private def holds(pipeline: UInt, line: UInt): Bool = {
     val begin = ((pipeline * n.lines.U +& line) * n.channels.U +& io.channel) * 64.U
     pipeline < n.pipelines.U && offset >= begin && offset < begin +& 64.U
@@ -43,7 +48,8 @@ class AddressMap(p: ExpanderParams) extends Module {
   assert(decoder.io.hit === hit, "a window is not where it should be")
   when(hit && !decoder.io.refused) {
     assert(holds(target.pipeline, target.line), "another line was named")
-    assert(target.effect === !snapshot, "the wrong window")
+    assert(target.effect === (!snapshot && !acknowledge), "the wrong window")
+    assert(decoder.io.acknowledges === (acknowledge && !snapshot), "the wrong window")
   }
   when(hit && holds(io.pipeline, io.line)) {
     assert(!decoder.io.refused, "a line was refused")

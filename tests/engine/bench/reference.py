@@ -114,7 +114,7 @@ class Reference:
         now = self.acknowledges.get(t, ())
         for p, model in enumerate(self.models):
             model.now = t
-            drives.append((f"acknowledge_{p}", int(p in now)))
+            drives.append((f"rearm_{p}", int(p in now)))
         # An acknowledge finds in the latch what had its slot so much earlier.
         for p in self.acknowledges.get(t + self.timing.latch - 1, ()):
             if self.models[p].notified is None:

@@ -98,7 +98,7 @@ class Lockstep:
         self._event = [reader(getattr(engine, f"io_events_{c}_valid")) for c in channels]
         self._read = [reader(getattr(engine, f"io_reads_{c}_valid")) for c in channels]
         self._beat = [reader(arbiter.io_telemetry_valid) for arbiter in arbiters]
-        self._ack = [reader(getattr(engine, f"io_acknowledge_{p}")) for p in pipelines]
+        self._ack = [reader(getattr(engine, f"io_rearm_{p}")) for p in pipelines]
         self._latched = [reader(getattr(engine, f"io_status_{p}_notified")) for p in pipelines]
         self.restart(0, Windows(build))
 

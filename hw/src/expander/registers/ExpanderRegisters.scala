@@ -49,6 +49,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     32 -> io.in.features.effects,
     40 -> io.in.features.operandSources,
     48 -> io.in.features.flatRatio,
+    56 -> io.in.features.acknowledges,
     63 -> io.in.features.flatMemory
   )
   map.read(at.window, 0 -> io.in.window.bytes)
@@ -60,6 +61,10 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
   private val snapshotWindow = RegInit(0.U.asTypeOf(new TelemetryWindowRegister))
   map.storage(at.snapshotWindow, 0 -> snapshotWindow.enable, 12 -> snapshotWindow.base)
   io.out.snapshotWindow := snapshotWindow
+
+  private val acknowledgeWindow = RegInit(0.U.asTypeOf(new TelemetryWindowRegister))
+  map.storage(at.acknowledgeWindow, 0 -> acknowledgeWindow.enable, 12 -> acknowledgeWindow.base)
+  io.out.acknowledgeWindow := acknowledgeWindow
 
   private val errorStatus = RegInit(0.U.asTypeOf(new ErrorStatusRegister))
   map.sticky(

@@ -24,6 +24,7 @@ class FeaturesRegister extends Bundle {
   val effects = UInt(4.W)
   val operandSources = UInt(4.W)
   val flatRatio = UInt(4.W)
+  val acknowledges = Bool()
   val flatMemory = Bool()
 }
 
@@ -32,7 +33,7 @@ class WindowRegister extends Bundle {
   val bytes = UInt(64.W)
 }
 
-/** Fields of effect_window and snapshot_window. */
+/** Fields of effect_window and snapshot_window and acknowledge_window. */
 class TelemetryWindowRegister extends Bundle {
   val enable = Bool()
   val base = UInt(40.W)
@@ -236,6 +237,7 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
 class RegisterOutputs(p: ExpanderParams) extends Bundle {
   val effectWindow = new TelemetryWindowRegister
   val snapshotWindow = new TelemetryWindowRegister
+  val acknowledgeWindow = new TelemetryWindowRegister
   val errorStatus = new ErrorStatusRegister
   val errorEnable = new ErrorEnableRegister
   val interruptEnable = new InterruptEnableRegister

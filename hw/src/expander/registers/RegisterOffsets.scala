@@ -11,6 +11,7 @@ object RegisterOffsets {
   val window = 0x020
   val effectWindow = 0x040
   val snapshotWindow = 0x048
+  val acknowledgeWindow = 0x050
   val errorStatus = 0x080
   val errorEnable = 0x088
   val droppedWrites = 0x090
