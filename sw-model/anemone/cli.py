@@ -18,6 +18,7 @@ COMMANDS = {
     "flat": ("anemone.flat.command", "Run a trace through flat memory mode."),
     "capture": ("anemone.capture.command", "Capture memory traces of real programs."),
     "sim": ("anemone.sim.command", "Replay the sample traces on RTL and model, compare, report."),
+    "camp": ("anemone.models.camp.command", "Predict what CXL memory costs a program (CAMP)."),
     "bench": ("anemone.bench.command", "Measure slots, latency and speed of RTL and model."),
 }
 

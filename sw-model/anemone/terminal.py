@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,20 @@ def progress(title: str) -> Iterator[Progress | None]:
     with Bar(console=console, transient=True) as bar:
         task = bar.add_task(title.replace("[", r"\["), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table of texts: the first column to the left, numbers to the right."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(title))
+    for i, name in enumerate(columns):
+        table.add_column(escape(name), justify="right" if i else "left")
+    for row in rows:
+        table.add_row(*(escape(text) for text in row))
+    Console().print(table)
 
 
 def print_table(table: Table, speed: float, what: str, cycles: int, out: str) -> None:

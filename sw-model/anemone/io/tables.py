@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TOML files that people write: read, taken apart, and what is wrong with them said in one line."""
+"""Files that people write, TOML above all: read, taken apart, and what is wrong in one line."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
@@ -15,13 +16,13 @@ from anemone.io.errors import MISSING, Bare, InputError
 U64 = (1 << 64) - 1
 
 
-def read_text(path: str | os.PathLike) -> str:
-    """The text of a TOML file. Raises InputError, whatever is at `path`."""
+def read_text(path: str | os.PathLike, kind: str = "TOML") -> str:
+    """The text of a file of that kind. Raises InputError, whatever is at `path`."""
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError) as e:
         why = Bare(getattr(e, "strerror", None) or str(e))
-        raise InputError(path, "file", "content", why, "a TOML file that can be read") from e
+        raise InputError(path, "file", "content", why, f"a {kind} file that can be read") from e
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as e:
@@ -53,7 +54,7 @@ def whole_number(value: Any) -> int | None:
 
 
 class Table:
-    """A TOML table being read, which knows how to say what is wrong with it."""
+    """A table of TOML or an object of JSON being read, which can say what is wrong with it."""
 
     def __init__(self, file: object, place: str, content: Any, line: Any = None, path: str = ""):
         self.file, self.place, self.content, self.line, self.path = file, place, content, line, path
@@ -77,12 +78,13 @@ class Table:
 
     def table(self, key: str) -> Table | None:
         """A table within this one; None if it is not there."""
-        content = self.content.get(key)
-        if key in self.content and not isinstance(content, dict):
-            raise self.wrong(key, "a table { key = value, ... }")
-        if content is None:
+        if key not in self.content:
             return None
-        return Table(self.file, self.place, content, self.line, key)
+        content = self.content[key]
+        if not isinstance(content, dict):
+            raise self.wrong(key, "a table { key = value, ... }")
+        path = f"{self.path}.{key}" if self.path else key
+        return Table(self.file, self.place, content, self.line, path)
 
     def choice(self, key: str, names: tuple[str, ...]) -> str:
         value = self.content[key]
@@ -99,6 +101,19 @@ class Table:
                 allowed += " or a string of hex"
             raise self.wrong(key, f"{allowed}, or {also}" if also else allowed)
         return value
+
+    def real(self, key: str, least: float = -math.inf, above: bool = False) -> float:
+        """A finite number of at least `least`, or above it."""
+        value = self.content.get(key)
+        if type(value) in (int, float):
+            try:
+                value = float(value)
+            except OverflowError:
+                value = math.inf
+            if math.isfinite(value) and (value > least if above else value >= least):
+                return value
+        bound = f" {'above' if above else 'of at least'} {least:g}" if least > -math.inf else ""
+        raise self.wrong(key, f"a finite number{bound}")
 
     def byte_range(self, key: str, geometry: Geometry, step: int = 1) -> tuple[int, int]:
         """Device byte addresses [start, end], the end exclusive, both multiples of `step`."""

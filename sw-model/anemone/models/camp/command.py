@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of `anemone camp`. Heavy imports wait until it runs, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anemone.terminal import print_json, printing, show_table
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Will a program run slower on CXL memory, and what ratio of DRAM to CXL is best: CAMP. "
+    "docs/camp.md leads from an installed machine to the answer.",
+)
+
+
+class Platform(StrEnum):
+    """Processors whose counters the model knows."""
+
+    skx = "skx"
+    spr = "spr"
+    emr = "emr"
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, not a table.")]
+EndpointsFile = Annotated[
+    Path,
+    typer.Option(help="The workload all on DRAM and all on CXL, JSON.", metavar="E.json"),
+]
+_PLATFORM = "Skylake-SP (and Cascade Lake), Sapphire Rapids, Emerald Rapids."
+
+_PREDICT = """
+**Example.** Counters of a run on DRAM, as `anemone camp record` writes them or as JSON:
+
+    $ cat counters.json
+    { "c": 1000000, "P1": 600000, "P2": 500000, "P3": 400000, "P4": 8000, "P5": 2000,
+      "P6": 50000, "P7": 4000, "P8": 1000, "P12": 5000, "P13": 300000 }
+
+    $ cat cal.toml                       # of this machine, by `anemone camp calibrate`
+    k_drd = 1.0
+    p = 20.0
+    q = 0.5
+    k_cache = 1.5
+    k_store = 2.0
+
+    $ anemone camp predict --counters counters.json --calibration cal.toml --platform skx
+
+FILE may also be what `perf stat -x,` or `perf stat -j` wrote of these events, with `-I` for a
+prediction each interval. `spr` and `emr` need P14 to P17 in place of P1, P7 and P8.
+"""
+
+_INTERLEAVE = """
+**E.json** of a bandwidth-bound workload, from two runs; stalls in cycles, latencies in ns:
+
+    { "c": 1e9, "tau": 0.05,
+      "dram": { "s_llc": 4e8, "s_cache": 5e7, "s_sb": 1e7, "l_idle": 90, "l_full": 180 },
+      "cxl":  { "s_llc": 9e8, "s_cache": 2e8, "s_sb": 5e7, "l_idle": 214, "l_full": 600 } }
+
+s_llc is P3, s_cache P2 - P3 (on skx P1 - P2), s_sb P6; l_full is P11 / P12 cycles, in ns by the
+clock. A workload is latency-bound where l_full on DRAM is within tau of l_idle; one run is enough
+then: leave out the stalls under cxl and give `platform`, `counters` and `calibration`, each as in
+`predict` or as the name of such a file.
+"""
+
+_COLOCATE = """
+**W.json**: `fast_gb`, or the ratio of the tiers in place of it, and the workloads:
+
+    { "fast_to_slow": [1, 1],
+      "workloads": [
+        { "name": "gpt-2",   "gb": 12, "mpki": 2.1, "endpoints": "gpt-2.json" },
+        { "name": "tc-road", "gb": 12, "mpki": 9.7, "endpoints": { "c": 1e9, "dram": { ... } } } ] }
+
+`endpoints` is what `interleave` reads, or the name of its file.
+"""
+
+
+@app.command(epilog=_PREDICT)
+def predict(
+    counters: Annotated[
+        Path, typer.Option(help="Counters of a run on DRAM: JSON, or perf's.", metavar="FILE")
+    ],
+    calibration: Annotated[
+        Path, typer.Option(help="Constants of the machine, TOML.", metavar="CAL.toml")
+    ],
+    platform: Annotated[Platform, typer.Option(help=_PLATFORM)],
+    as_json: AsJson = False,
+) -> None:
+    """The slowdown on CXL, from counters of one run on DRAM.
+
+    S = S_DRd + S_Cache + S_Store, fractions of the run time: 0.07 is 7 % slower.
+    """
+    from anemone.models.camp import counters as files
+    from anemone.models.camp import slowdown
+
+    constants = slowdown.read_calibration(calibration)
+    run = files.read(counters, platform)
+    warn_of_multiplexing(run, counters)
+    total = slowdown.predict(run.total, constants, platform)
+    intervals = [(t, slowdown.predict(p, constants, platform)) for t, p in run.intervals]
+    with printing():
+        if as_json:
+            report = total.named()
+            if intervals:
+                report["intervals"] = [{"t": t, **s.named()} for t, s in intervals]
+            print_json(report)
+            return
+        rows = [(f"{t:g} s", s) for t, s in intervals]
+        _slowdowns("Slowdown on CXL", "interval to", [*rows, ("in all", total)])
+
+
+@app.command(epilog=_INTERLEAVE)
+def interleave(endpoints: EndpointsFile, as_json: AsJson = False) -> None:
+    """The slowdown at every ratio of DRAM to CXL; x is DRAM's share, in hundredths."""
+    from anemone.models.camp.interleave import read_endpoints
+
+    ends = read_endpoints(endpoints)
+    regime = "bandwidth" if ends.bandwidth_bound else "latency"
+    with printing():
+        if as_json:
+            curve = [{"x": x, **s.named()} for x, s in ends.curve()]
+            print_json({"regime": regime, "curve": curve})
+            return
+        rows = [(f"{x:.2f}", s) for x, s in ends.curve() if round(x * 100) % 5 == 0]
+        _slowdowns(f"{regime}-bound: slowdown by DRAM's share", "x", rows)
+
+
+@app.command(epilog=_INTERLEAVE)
+def bestshot(
+    endpoints: EndpointsFile,
+    dram_node: Annotated[int, typer.Option(help="NUMA node of the DRAM.", metavar="N")] = 0,
+    cxl_node: Annotated[int, typer.Option(help="NUMA node of the CXL memory.", metavar="N")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """The ratio of DRAM to CXL that runs fastest, and the commands that set it."""
+    from anemone.models.camp.interleave import commands, read_endpoints, weights
+
+    ends = read_endpoints(endpoints)
+    x = ends.best()
+    found = ends.at(x)
+    with printing():
+        if as_json:
+            ratio = weights(x)
+            print_json({"x": x, "S": found.total, "weights": ratio and list(ratio)})
+            return
+        _slowdowns("The best share of DRAM", "x", [(f"{x:.6f}", found)])
+        print("\n".join(commands(x, dram_node, cxl_node)))
+
+
+@app.command(epilog=_COLOCATE)
+def colocate(
+    workloads: Annotated[Path, typer.Option(help="What is to be placed, JSON.", metavar="W.json")],
+    as_json: AsJson = False,
+) -> None:
+    """Which of several workloads get the DRAM: by predicted slowdown, by MPKI, by first touch."""
+    from anemone.models.camp.colocate import RULES, place, read_workloads
+
+    placed, fast_gb = read_workloads(workloads)
+    done = {name: place(placed, fast_gb, rule) for name, rule in RULES.items()}
+    with printing():
+        if as_json:
+            report = {
+                name: {
+                    "mean": p.mean,
+                    "workloads": [
+                        {"name": w.name, "x": x, "S": s}
+                        for w, x, s in zip(placed, p.shares, p.slowdowns, strict=True)
+                    ],
+                }
+                for name, p in done.items()
+            }
+            print_json({"fast_gb": fast_gb, **report})
+            return
+        rows = [
+            (w.name, *(f"{done[n].shares[i]:.3f} {done[n].slowdowns[i]:+.1%}" for n in RULES))
+            for i, w in enumerate(placed)
+        ]
+        rows.append(("mean", *(f"{done[name].mean:+.1%}" for name in RULES)))
+        title = f"Share on DRAM ({fast_gb:g} GB) and slowdown"
+        show_table(title, ["workload", *RULES], rows)
+
+
+def _slowdowns(title: str, first: str, rows: Sequence[tuple]) -> None:
+    named = [(label, *(f"{v:+.2%}" for v in s.named().values())) for label, s in rows]
+    show_table(title, [first, "S_DRd", "S_Cache", "S_Store", "S"], named)
+
+
+def warn_of_multiplexing(run, path: object) -> None:
+    """Say on stderr that perf counted some events only part of the time."""
+    if run.share < 100:
+        said = f"{path}: events were counted {run.share:g} % of the time, at the least, and scaled"
+        print(f"anemone: warning: {said}", file=sys.stderr)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table 5 in Intel's names and encodings, and groups of them that a core counts at once.
+
+Names and encodings are those of Intel's event files (github.com/intel/perfmon: SKX, SPR, EMR). They
+are given to perf in numbers, so that one without a table of the processor has them, too. The paper
+abbreviates: P14 (LLC_LOOKUP.PF_RD), P16 and P17 (TOR_INS.IA_PREF, .IA_HIT_PREF) are read here as
+LLCPREF_LOCAL and as the data-read prefetches that miss and hit, IA_MISS_DRD_PREF and
+IA_HIT_DRD_PREF; Intel's files have no other events of these descriptions. P9 and P10 cancel out of
+the final model and are not recorded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Event:
+    """One counter. name: Intel's, in lower case; encoding: perf's terms; uncore: by `-a`."""
+
+    counter: str
+    name: str
+    encoding: str
+    uncore: bool = False
+
+    @property
+    def asked(self) -> str:
+        """As `perf stat -e` takes it, so that it prints the name."""
+        if not self.encoding:
+            return self.name
+        return f"{'uncore_cha' if self.uncore else 'cpu'}/{self.encoding},name={self.name}/"
+
+
+def _core(counter: str, name: str, encoding: str) -> Event:
+    return Event(counter, name, encoding)
+
+
+def _cha(counter: str, name: str, encoding: str) -> Event:
+    return Event(counter, name, encoding, uncore=True)
+
+
+_CYCLES = Event("c", "cycles", "")
+INSTRUCTIONS = Event("instructions", "instructions", "")
+_OUTSTANDING = "offcore_requests_outstanding"
+_PREFETCH = "offcore_response.pf_l1d_and_sw"
+_STALLS = (
+    _core("P2", "cycle_activity.stalls_l2_miss", "event=0xa3,umask=0x05,cmask=5"),
+    _core("P3", "cycle_activity.stalls_l3_miss", "event=0xa3,umask=0x06,cmask=6"),
+)
+_LOADS = (
+    _core("P4", "mem_load_retired.l1_miss", "event=0xd1,umask=0x08"),
+    _core("P5", "mem_load_retired.fb_hit", "event=0xd1,umask=0x40"),
+)
+
+# Groups that are counted in one run each. A Skylake-SP thread has four programmable counters (eight
+# without hyper-threading, of which most of these events take only the first four), a Golden Cove
+# thread eight, with the same limit; a CHA has four. Cycles and instructions have counters of their
+# own and are in every run of core events.
+GROUPS: dict[str, tuple[tuple[Event, ...], ...]] = {
+    "skx": (
+        (
+            _core("P1", "cycle_activity.stalls_l1d_miss", "event=0xa3,umask=0x0c,cmask=12"),
+            *_STALLS,
+            _core("P6", "exe_activity.bound_on_stores", "event=0xa6,umask=0x40"),
+        ),
+        (
+            *_LOADS,
+            _core("P7", f"{_PREFETCH}.any_response", "event=0xb7,umask=0x01,offcore_rsp=0x10400"),
+            _core(
+                "P8",
+                f"{_PREFETCH}.l3_hit.any_snoop",
+                "event=0xbb,umask=0x01,offcore_rsp=0x3f803c0400",
+            ),
+        ),
+        (
+            _core("P11", f"{_OUTSTANDING}.demand_data_rd", "event=0x60,umask=0x01"),
+            _core("P12", "offcore_requests.demand_data_rd", "event=0xb0,umask=0x01"),
+            _core(
+                "P13",
+                f"{_OUTSTANDING}.cycles_with_demand_data_rd",
+                "event=0x60,umask=0x01,cmask=1",
+            ),
+        ),
+    ),
+    "spr": (
+        (
+            *_STALLS,
+            _core("P6", "exe_activity.bound_on_stores", "event=0xa6,umask=0x40,cmask=2"),
+            _LOADS[0],
+        ),
+        (
+            _LOADS[1],
+            _core("P11", f"{_OUTSTANDING}.demand_data_rd", "event=0x20,umask=0x01"),
+            _core("P12", "offcore_requests.demand_data_rd", "event=0x21,umask=0x01"),
+            _core(
+                "P13",
+                f"{_OUTSTANDING}.cycles_with_demand_data_rd",
+                "event=0x20,umask=0x01,cmask=1",
+            ),
+        ),
+        (
+            _cha("P14", "unc_cha_llc_lookup.llcpref_local", "event=0x34,umask=0x189dff"),
+            _cha("P15", "unc_cha_llc_lookup.all", "event=0x34,umask=0x1fffff"),
+            _cha("P16", "unc_cha_tor_inserts.ia_miss_drd_pref", "event=0x35,umask=0xc897fe01"),
+            _cha("P17", "unc_cha_tor_inserts.ia_hit_drd_pref", "event=0x35,umask=0xc897fd01"),
+        ),
+    ),
+}
+GROUPS["emr"] = GROUPS["spr"]  # Emerald Rapids has the cores and the mesh of Sapphire Rapids
+ALWAYS = (_CYCLES, INSTRUCTIONS)
+
+# Family 6 models, by stepping where they share one: 85 is Cascade Lake and Cooper Lake, too, whose
+# cores are Skylake's.
+MODELS = {85: "skx", 143: "spr", 207: "emr"}
+
+
+def by_name(platform: str) -> dict[str, Event]:
+    """What perf may print, in lower case, and the event that it is."""
+    events = [event for group in GROUPS[platform] for event in group]
+    found = {event.name: event for event in (*ALWAYS, *events)}
+    return {**found, "cpu-cycles": _CYCLES, "cpu_clk_unhalted.thread": _CYCLES}
+
+
+def event_of(counter: str, platform: str) -> Event:
+    """The event of a counter that the platform's model needs."""
+    return next(e for e in by_name(platform).values() if e.counter == counter)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slowdown at any ratio of DRAM to CXL from the two ends, and the ratio that is best (§5).
+
+x is the share of the memory that is on DRAM. A workload is latency-bound where its latency on DRAM
+is that of an idle machine, to the tolerance tau (§5.3); M(x') is then x' on both tiers.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from anemone.io.errors import MISSING
+from anemone.io.json_file import read_json
+from anemone.io.tables import Table
+from anemone.models.camp import slowdown
+from anemone.models.camp.counters import PLATFORMS, from_content, read
+from anemone.models.camp.slowdown import Slowdown, Stalls
+
+TAU = 0.05  # §5.3's example
+MOST_WEIGHT = 255  # of Linux's weighted interleave: a byte
+_STALLS = ("s_llc", "s_cache", "s_sb")
+_PREDICTED = ("platform", "counters", "calibration")
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A tier's end of the curve: stall cycles with all memory on it, latencies in ns."""
+
+    stalls: Stalls
+    l_idle: float
+    l_full: float
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """A workload all on DRAM and all on CXL. c: cycles of the run on DRAM; tau as in §5.3."""
+
+    c: float
+    dram: Tier
+    cxl: Tier
+    tau: float = TAU
+
+    @property
+    def bandwidth_bound(self) -> bool:
+        return self.dram.l_full > (1 + self.tau) * self.dram.l_idle
+
+    def load(self, tier: Tier, share: float) -> float:
+        """M(x') of a tier (Eq. 9): its cycles at that share of the load, over those at all."""
+        if not self.bandwidth_bound or tier.l_full <= tier.l_idle:
+            return share
+        return share * (tier.l_idle + (tier.l_full - tier.l_idle) * share**2) / tier.l_full
+
+    def at(self, x: float) -> Slowdown:
+        """Eq. 10, for each component."""
+        on_dram, on_cxl = self.load(self.dram, x), self.load(self.cxl, 1 - x)
+        pairs = zip(self.dram.stalls, self.cxl.stalls, strict=True)
+        return Slowdown(*((on_dram * d + on_cxl * s - d) / self.c for d, s in pairs))
+
+    def curve(self) -> list[tuple[float, Slowdown]]:
+        """(x, slowdown) in hundredths."""
+        return [(i / 100, self.at(i / 100)) for i in range(101)]
+
+    def _slope(self, tier: Tier) -> tuple[float, float]:
+        """(a, b): with a share x' a tier's stalls rise by a + b * x'² (Eq. 9, its derivative)."""
+        stalled = sum(tier.stalls)
+        if not self.bandwidth_bound or tier.l_full <= tier.l_idle:
+            return stalled, 0.0
+        idle = tier.l_idle / tier.l_full
+        return stalled * idle, stalled * 3 * (1 - idle)
+
+    def best(self, rent: float = 0.0) -> float:
+        """The x in [0, 1] at which Eq. 10's sum is least; the largest of several.
+
+        Its derivative never falls, for M is convex on both tiers: a + b x² - (c + d (1 - x)²) is 0
+        where the curve is least, or it has one sign. rent: cycles that all memory on DRAM costs
+        beside, for those who share DRAM (colocate.py).
+        """
+        (a, b), (c, d) = self._slope(self.dram), self._slope(self.cxl)
+        if a + b - c + rent <= 0:
+            return 1.0
+        at_zero = a - c - d + rent
+        if at_zero > 0:
+            return 0.0
+        # (b - d) x² + 2 d x + at_zero = 0, by the form that holds for b = d, too.
+        root = d + math.sqrt(max(d * d - (b - d) * at_zero, 0.0))
+        return min(-at_zero / root, 1.0) if at_zero else 0.0
+
+
+def weights(x: float) -> tuple[int, int] | None:
+    """Weights for DRAM and CXL, 1 to 255 each, whose DRAM share is nearest to x; None at 0 and 1.
+
+    Of ratios equally near the smaller numbers.
+    """
+    if x in (0.0, 1.0):
+        return None
+    exact = Fraction(x)
+    every = range(1, MOST_WEIGHT + 1)
+    # For each weight of DRAM the best of CXL is beside dram * (1 - x) / x.
+    candidates = []
+    for dram in every:
+        cxl = int(dram * (1 - exact) / exact)
+        for near in (cxl, cxl + 1):
+            near = min(max(near, 1), MOST_WEIGHT)
+            error = abs(Fraction(dram, dram + near) - exact)
+            candidates.append((error, dram + near, dram, near))
+    _, _, dram, cxl = min(candidates)
+    return dram, cxl
+
+
+def commands(x: float, dram_node: int, cxl_node: int) -> list[str]:
+    """What starts a program at that ratio: Linux 6.9 and numactl 2.0.19, or newer."""
+    ratio = weights(x)
+    if ratio is None:
+        return [f"numactl --membind={dram_node if x == 1.0 else cxl_node} PROGRAM"]
+    folder = "/sys/kernel/mm/mempolicy/weighted_interleave"
+    nodes = (dram_node, cxl_node)
+    set_weights = [f"echo {w} > {folder}/node{n}" for w, n in zip(ratio, nodes, strict=True)]
+    return [*set_weights, f"numactl --weighted-interleave={dram_node},{cxl_node} PROGRAM"]
+
+
+def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoints:
+    """The endpoints in an object of JSON. Raises InputError.
+
+    folder: where names of files within (of counters, of a calibration) start from.
+    """
+    table = Table(file, "endpoints", content)
+    table.only("c", "dram", optional=("tau", "cxl", *_PREDICTED))
+    c = table.real("c", least=0, above=True)
+    tau = table.real("tau", least=0) if "tau" in content else TAU
+    dram = _tier(_part(table, "dram"))
+    cxl = table.table("cxl")
+    measured = cxl is not None and any(name in cxl.content for name in _STALLS)
+    if measured or dram.l_full > (1 + tau) * dram.l_idle:
+        return Endpoints(c, dram, _tier(_part(table, "cxl")), tau)
+    # Latency-bound: one run is enough (§5.3), and its counters say what CXL does.
+    for name in _PREDICTED:
+        if name not in content:
+            allowed = "given, where cxl has no stalls; or cxl with s_llc, s_cache and s_sb"
+            raise table.wrong(name, allowed, MISSING)
+    added = _predicted(table, folder)
+    stalls = Stalls(*(s + part * c for s, part in zip(dram.stalls, added, strict=True)))
+    if cxl is None:
+        return Endpoints(c, dram, Tier(stalls, 1.0, 1.0), tau)
+    cxl.only("l_idle", "l_full")
+    return Endpoints(c, dram, Tier(stalls, *_latencies(cxl)), tau)
+
+
+def _part(table: Table, key: str) -> Table:
+    part = table.table(key)
+    if part is None:
+        raise table.wrong(key, "{ s_llc, s_cache, s_sb, l_idle, l_full }")
+    return part
+
+
+def _latencies(table: Table) -> tuple[float, float]:
+    return tuple(table.real(key, least=0, above=True) for key in ("l_idle", "l_full"))
+
+
+def _tier(table: Table) -> Tier:
+    table.only(*_STALLS, "l_idle", "l_full")
+    stalls = Stalls(*(table.real(name, least=0) for name in _STALLS))
+    return Tier(stalls, *_latencies(table))
+
+
+def _predicted(table: Table, folder: Path) -> tuple[float, float, float]:
+    """S_DRd, S_Cache and S_Store by §4 of the counters that the file names or holds."""
+    platform = table.choice("platform", PLATFORMS)
+    counters, calibration = table.content["counters"], table.content["calibration"]
+    if isinstance(calibration, str):
+        constants = slowdown.read_calibration(folder / calibration)
+    else:
+        constants = slowdown.calibration_of(_part(table, "calibration").content, table.file)
+    if isinstance(counters, str):
+        run = read(folder / counters, platform)
+    else:
+        run = from_content(_part(table, "counters").content, platform, table.file)
+    found = slowdown.predict(run.total, constants, platform)
+    return found.drd, found.cache, found.store
+
+
+def read_endpoints(path: str | os.PathLike) -> Endpoints:
+    """E.json. Raises InputError."""
+    return endpoints_of(read_json(path), path, Path(path).parent)
