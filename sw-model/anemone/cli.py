@@ -16,6 +16,7 @@ FAILED, BAD_INPUT = 1, 2  # exit statuses
 COMMANDS = {
     "replay": ("anemone.replay.command", "Replay a trace through telemetry rules."),
     "flat": ("anemone.flat.command", "Run a trace through flat memory mode."),
+    "tier": ("anemone.tiering.command", "Run a trace through tiered memory."),
     "capture": ("anemone.capture.command", "Capture memory traces of real programs."),
     "sim": ("anemone.sim.command", "Replay the sample traces on RTL and model, compare, report."),
     "camp": ("anemone.models.camp.command", "Predict what CXL memory costs a program (CAMP)."),

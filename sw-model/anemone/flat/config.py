@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.io.errors import InputError
-from anemone.io.tables import Table, parse_toml, read_text
+from anemone.io.tables import Table, parse_toml, read_text, toml_place
 
 # Of these the position of a name is its code in the hardware.
 POLICIES = ("every", "nth", "one_in", "never")
@@ -87,7 +86,7 @@ def load_config(path: str | os.PathLike, geometry: Geometry) -> FlatConfig:
 def parse_config(text: str, file: object, geometry: Geometry) -> FlatConfig:
     """The configuration in a TOML text. `file` is what errors call it. Raises InputError."""
     content = parse_toml(text, file)
-    table = Table(file, "", content, lambda field: _place(text, field))
+    table = Table(file, "", content, lambda field: toml_place(text, field))
     table.only("near_lines", optional=("ratio", "dedicated", "policy", "n"))
     policy = table.choice("policy", POLICIES) if "policy" in content else "every"
     return FlatConfig(
@@ -110,10 +109,3 @@ def _n(table: Table, content: dict[str, Any], policy: str) -> int:
     if "n" in content:
         raise table.wrong("n", f'no n with policy "{policy}"; nth and one_in have one')
     return 1
-
-
-def _place(text: str, field: str) -> str:
-    """The line of a field, which tomllib does not tell; "top level" unless only one can be it."""
-    here = re.compile(rf"\s*[\"']?{re.escape(field)}[\"']?\s*=")
-    lines = [n for n, line in enumerate(text.split("\n"), 1) if here.match(line)]
-    return f"line {lines[0]}" if len(lines) == 1 else "top level"

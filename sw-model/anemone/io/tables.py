@@ -43,6 +43,22 @@ def parse_toml(text: str, file: object) -> dict[str, Any]:
         raise InputError(file, place, "TOML", why, "valid TOML") from e
 
 
+def toml_place(text: str, field: str) -> str:
+    """The line of a field, `key` or `table.key`, which tomllib does not tell: of the usual layout.
+
+    Without it "top level", where the key is not there, or where more than one may be meant.
+    """
+    table, _, key = field.rpartition(".")
+    here, lines, head = "", [], ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
+            here = header[1]
+            head = f"line {number}" if here == table else head
+        elif here == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            lines.append(number)
+    return f"line {lines[0]}" if len(lines) == 1 else head or "top level"
+
+
 _HEX = re.compile(r"0[xX][0-9a-fA-F]+(_[0-9a-fA-F]+)*")
 
 
@@ -102,17 +118,22 @@ class Table:
             raise self.wrong(key, f"{allowed}, or {also}" if also else allowed)
         return value
 
-    def real(self, key: str, least: float = -math.inf, above: bool = False) -> float:
-        """A finite number of at least `least`, or above it."""
+    def real(
+        self, key: str, least: float = -math.inf, above: bool = False, most: float = math.inf
+    ) -> float:
+        """A finite number of at least `least`, or above it, and at most `most`."""
         value = self.content.get(key)
         if type(value) in (int, float):
             try:
                 value = float(value)
             except OverflowError:
                 value = math.inf
-            if math.isfinite(value) and (value > least if above else value >= least):
+            within = math.isfinite(value) and value <= most
+            if within and (value > least if above else value >= least):
                 return value
         bound = f" {'above' if above else 'of at least'} {least:g}" if least > -math.inf else ""
+        if most < math.inf:
+            bound += f" and at most {most:g}"
         raise self.wrong(key, f"a finite number{bound}")
 
     def byte_range(self, key: str, geometry: Geometry, step: int = 1) -> tuple[int, int]:

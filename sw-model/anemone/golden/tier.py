@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plain model of tiered memory without a policy: what the time of a trace is, row by row.
+
+All of a trace is held, and everything is a Python number; tiering.kernel is the same, bit for bit.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+from anemone.hardware.geometry import LINE_BYTES
+from anemone.io.errors import InputError
+from anemone.tiering.config import TierConfig
+from anemone.trace import Trace
+
+FAST, SLOW = 0, 1
+
+
+@dataclass
+class TierRun:
+    """issue, completion: ns by row. order: rows as they issued. tier_of: by page touched."""
+
+    issue: list[float]
+    completion: list[float]
+    order: list[int] = field(default_factory=list)
+    tier_of: dict[int, int] = field(default_factory=dict)
+
+
+def run(config: TierConfig, trace: Trace) -> TierRun:
+    """A trace whose policy is "none". Raises InputError where there is no room for a page."""
+    n = len(trace)
+    rows_of: dict[int, list[int]] = {}
+    for row, thread in enumerate([0] * n if trace.thread is None else trace.thread.tolist()):
+        rows_of.setdefault(thread, []).append(row)
+    addr, write = trace.addr.tolist(), trace.write.tolist()
+    gap = [0.0] * n if trace.gap_ns is None else trace.gap_ns.tolist()
+    dep = [False] * n if trace.dep is None else trace.dep.tolist()
+    tiers = (config.fast, config.slow)
+    free, used = [0.0, 0.0], [0, 0]
+    done = TierRun([0.0] * n, [0.0] * n)
+    reads: dict[int, list[float]] = {t: [] for t in rows_of}  # completions, by thread
+    writes: dict[int, list[float]] = {t: [] for t in rows_of}
+    issued = dict.fromkeys(rows_of, 0.0)
+
+    def issue(thread: int, row: int) -> float:
+        """When a thread's next row issues: all that it waits for is known by then."""
+        at = issued[thread] + gap[row]
+        before, most = reads[thread], config.outstanding
+        if write[row]:
+            before, most = writes[thread], config.posted or n
+        if len(before) >= most:
+            at = max(at, before[-most])
+        if dep[row] and not write[row] and before:
+            at = max(at, before[-1])
+        return at
+
+    queue = [(issue(thread, rows[0]), thread, 0) for thread, rows in rows_of.items()]
+    heapq.heapify(queue)
+    while queue:
+        at, thread, number = heapq.heappop(queue)
+        row = rows_of[thread][number]
+        page = addr[row] // config.page_bytes
+        if page not in done.tier_of:
+            done.tier_of[page] = tier = _first_touch(config, len(done.tier_of), used)
+            used[tier] += 1
+        tier = done.tier_of[page]
+        start = max(at, free[tier])
+        free[tier] = start + LINE_BYTES / tiers[tier].gb_per_s
+        completion = start + tiers[tier].latency_ns
+        (writes if write[row] else reads)[thread].append(completion)
+        done.issue[row], done.completion[row] = at, completion
+        done.order.append(row)
+        issued[thread] = at
+        if number + 1 < len(rows_of[thread]):
+            heapq.heappush(queue, (issue(thread, rows_of[thread][number + 1]), thread, number + 1))
+    return done
+
+
+def _first_touch(config: TierConfig, before: int, used: list[int]) -> int:
+    """The tier of a page. before: the pages touched before it. used: pages of each tier."""
+    room = [used[FAST] < config.fast.pages, used[SLOW] < config.slow.pages]
+    wanted, other = FAST, SLOW
+    if config.start == "slow":
+        wanted, other = SLOW, SLOW
+    elif config.start == "fast":
+        other = FAST
+    elif config.start == "weighted" and before % sum(config.weights) >= config.weights[FAST]:
+        wanted, other = SLOW, FAST
+    if not (room[wanted] or room[other]):
+        raise InputError("trace", "page", "number", before + 1, "no more pages than there are")
+    return wanted if room[wanted] else other

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of the tiered-memory simulator is set to, and its file; docs/tiering.md."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from anemone.io.tables import Table, parse_toml, read_text, toml_place
+
+PAGES = {"4KiB": 4096, "2MiB": 2 << 20}
+# Of these the position of a name is its code in the kernel.
+STARTS = ("first-touch", "fast", "slow", "weighted")
+ON_WRITE = ("restart", "wait")
+MOST_PAGES = 1 << 40
+MOST_NS = 1e12  # of one thing: beyond it times lose their fractions
+MOST_OUTSTANDING = 4096
+_MOST_WEIGHT = 1 << 20
+
+
+@dataclass(frozen=True)
+class Tier:
+    """pages: its capacity. gb_per_s: 10^9 bytes a second; a line of 64 B takes 64 / gb_per_s ns."""
+
+    pages: int
+    latency_ns: float
+    gb_per_s: float
+
+
+@dataclass(frozen=True)
+class Migration:
+    """How pages move: a line of 64 B is read in one tier, then written in the other.
+
+    gb_per_s: lines are read no faster. lines: in flight. on_write: what a write to a page that is
+    being copied does, "restart" the copy (`retries` times, then the page stays) or "wait" until
+    it ends. unmap_ns: of the copying thread, a page. shootdown_ns: of each thread of the program,
+    a page, when its translation changes.
+    """
+
+    gb_per_s: float = 10.0
+    lines: int = 10
+    on_write: str = "restart"
+    retries: int = 10
+    unmap_ns: float = 0.0
+    shootdown_ns: float = 0.0
+
+
+@dataclass(frozen=True)
+class Tlb:
+    """Of each thread: `entries` translations, `ways` a set, LRU. A miss delays its access."""
+
+    entries: int
+    walk_ns: float
+    ways: int = 8
+
+
+@dataclass(frozen=True)
+class TierConfig:
+    """Nothing is checked here. outstanding, posted: reads, writes in flight a thread; posted None:
+    unlimited. start, weights: where pages go when first touched. policy, telemetry: names, with
+    their parameters. interval_ns: of the policy and the timeline; None: the policy's own.
+    """
+
+    page_bytes: int
+    outstanding: int
+    fast: Tier
+    slow: Tier
+    posted: int | None = None
+    start: str = "first-touch"
+    weights: tuple[int, int] = (1, 1)
+    policy: str = "none"
+    policy_with: dict[str, Any] = field(default_factory=dict)
+    telemetry: str = "none"
+    telemetry_with: dict[str, Any] = field(default_factory=dict)
+    interval_ns: float | None = None
+    seed: int = 1
+    migration: Migration = Migration()
+    tlb: Tlb | None = None
+
+
+def load_config(path: str | os.PathLike) -> TierConfig:
+    """Read a TIER.toml. Raises InputError, whatever is at `path`."""
+    return parse_config(read_text(path), path)
+
+
+def parse_config(text: str, file: object) -> TierConfig:
+    """The configuration in a TOML text. `file` is what errors call it. Raises InputError.
+
+    The parameters of policy and telemetry are theirs to check.
+    """
+    content = parse_toml(text, file)
+    top = Table(file, "", content, lambda field: toml_place(text, field))
+    top.only(
+        "page", "outstanding", "fast", "slow",
+        optional=("posted", "interval_ms", "seed", "placement", "migration", "tlb", "policy",
+                  "telemetry"),
+    )  # fmt: skip
+    start, weights = _placement(top.table("placement"))
+    policy, policy_with = _named(top.table("policy"), "name")
+    telemetry, telemetry_with = _named(top.table("telemetry"), "source")
+    interval = "interval_ms" in content
+    return TierConfig(
+        page_bytes=PAGES[top.choice("page", tuple(PAGES))],
+        outstanding=top.number("outstanding", MOST_OUTSTANDING, least=1),
+        posted=top.number("posted", MOST_OUTSTANDING, least=1) if "posted" in content else None,
+        fast=_tier(top, "fast"),
+        slow=_tier(top, "slow"),
+        start=start,
+        weights=weights,
+        policy=policy,
+        policy_with=policy_with,
+        telemetry=telemetry,
+        telemetry_with=telemetry_with,
+        interval_ns=top.real("interval_ms", 0, True, MOST_NS) * 1e6 if interval else None,
+        seed=top.number("seed", (1 << 63) - 1) if "seed" in content else 1,
+        migration=_migration(top.table("migration")),
+        tlb=_tlb(top.table("tlb")),
+    )
+
+
+def _tier(top: Table, name: str) -> Tier:
+    table = top.table(name)
+    assert table is not None  # top.only has seen it
+    table.only("pages", "latency_ns", "gb_per_s")
+    return Tier(
+        table.number("pages", MOST_PAGES),
+        table.real("latency_ns", 0, most=MOST_NS),
+        table.real("gb_per_s", 1e-6, most=MOST_NS),
+    )
+
+
+def _placement(table: Table | None) -> tuple[str, tuple[int, int]]:
+    if table is None:
+        return "first-touch", (1, 1)
+    table.only("start", optional=("weights",))
+    start = table.choice("start", STARTS)
+    weights = table.content.get("weights", [1, 1] if start != "weighted" else None)
+    good = isinstance(weights, list) and len(weights) == 2
+    good = good and all(type(w) is int and 0 <= w <= _MOST_WEIGHT for w in weights) and any(weights)
+    if not good:
+        allowed = f"[fast, slow], whole numbers of 0 to {_MOST_WEIGHT}, not both 0"
+        raise table.wrong("weights", allowed)
+    if "weights" in table.content and start != "weighted":
+        raise table.wrong("weights", 'no weights but with start = "weighted"')
+    return start, (weights[0], weights[1])
+
+
+def _named(table: Table | None, key: str) -> tuple[str, dict[str, Any]]:
+    """A name, and the parameters beside it."""
+    if table is None:
+        return "none", {}
+    name = table.content.get(key)
+    if not isinstance(name, str):
+        raise table.wrong(key, "a name in quotes")
+    return name, {k: v for k, v in table.content.items() if k != key}
+
+
+def _migration(table: Table | None) -> Migration:
+    if table is None:
+        return Migration()
+    base, content = Migration(), table.content
+    table.only(optional=tuple(vars(base)))
+
+    def real(key: str, above: bool = False) -> float:
+        return table.real(key, 0, above, MOST_NS) if key in content else getattr(base, key)
+
+    def number(key: str, least: int, most: int) -> int:
+        return table.number(key, most, least=least) if key in content else getattr(base, key)
+
+    return Migration(
+        gb_per_s=real("gb_per_s", above=True),
+        lines=number("lines", 1, MOST_OUTSTANDING),
+        on_write=table.choice("on_write", ON_WRITE) if "on_write" in content else base.on_write,
+        retries=number("retries", 0, 1 << 20),
+        unmap_ns=real("unmap_ns"),
+        shootdown_ns=real("shootdown_ns"),
+    )
+
+
+def _tlb(table: Table | None) -> Tlb | None:
+    if table is None:
+        return None
+    table.only("entries", "walk_ns", optional=("ways",))
+    entries = table.number("entries", 1 << 20, least=1)
+    ways = table.number("ways", 64, least=1) if "ways" in table.content else min(8, entries)
+    if entries % ways:
+        raise table.wrong("entries", f"a multiple of the ways, {ways}")
+    return Tlb(entries, table.real("walk_ns", 0, most=MOST_NS), ways)

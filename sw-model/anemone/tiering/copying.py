@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent that copies pages, a line at a time, through the queues of both tiers; compiled.
+
+One page at a time: it is unmapped, its lines are read where they are and written where they are to
+be, and when the last has arrived the page's translation changes. Until then the program uses the
+old place. Both places count against the tiers' capacities while it lasts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from anemone.tiering.state import (
+    BASE,
+    COPY,
+    COPYING,
+    F_COPY_BUSY,
+    F_LAST_WRITE,
+    F_NEXT_READ,
+    F_READER,
+    F_SHOOTDOWN,
+    F_UNMAP,
+    F_WRITER,
+    FAST,
+    I_COPIED,
+    I_COPY_LINES,
+    I_DEMOTED,
+    I_DOWN,
+    I_DOWNS,
+    I_GIVEN_UP,
+    I_JOB,
+    I_JOB_JOINS,
+    I_JOB_TO,
+    I_LOG_TIERS,
+    I_LOGGED,
+    I_PROMOTED,
+    I_READ,
+    I_REFUSED,
+    I_RESTARTED,
+    I_RETRIES,
+    I_SHIFT,
+    I_SPAN,
+    I_TRIES,
+    I_UP,
+    I_UPS,
+    I_WAITING,
+    I_WRITTEN,
+    KIND_SHIFT,
+    LOG_SLOW,
+    NEVER,
+    PLACE,
+    SLOW,
+    WRITE,
+)  # fmt: skip
+from anemone.tiering.threads import forget, insert, interrupt, translation
+
+_LINE_SHIFT = 6
+
+
+@njit(cache=True, nogil=True)
+def _frames(whole, memory, frame, joins):  # type: ignore[no-untyped-def]
+    """(first, number) of the frames that move with one: those of a whole page, or itself."""
+    span = whole[I_SPAN]
+    if memory.table[frame] & BASE and not joins:
+        return frame, 1
+    return frame // span * span, span
+
+
+@njit(cache=True, nogil=True)
+def _movable(memory, first, count, to, joins):  # type: ignore[no-untyped-def]
+    """The frames are in use, as they were when the policy was asked, and not all where they go."""
+    elsewhere = False
+    for frame in range(first, first + count):
+        entry = memory.table[frame]
+        if entry & PLACE == 0 or (joins and not entry & BASE):
+            return False
+        elsewhere |= entry & PLACE != to + 1
+    return elsewhere or joins
+
+
+@njit(cache=True, nogil=True)
+def _take(s, at, number, to):  # type: ignore[no-untyped-def]
+    """Begin with a page if it can move; 1 begun, 0 not to be moved, -1 no room."""
+    whole, time, memory = s.whole, s.time, s.memory
+    joins = number < 0
+    first, count = _frames(whole, memory, -1 - number if joins else number, joins)
+    if not _movable(memory, first, count, to, joins):
+        return 0
+    if memory.used[to] + count > memory.capacity[to]:
+        return -1
+    memory.used[to] += count
+    for frame in range(first, first + count):
+        memory.table[frame] |= np.uint8(COPYING)
+    whole[I_JOB], whole[I_JOB_TO], whole[I_JOB_JOINS] = first, to, joins
+    whole[I_READ] = whole[I_WRITTEN] = whole[I_TRIES] = 0
+    time[F_READER], time[F_WRITER] = at + time[F_UNMAP], NEVER
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _next_job(s, at):  # type: ignore[no-untyped-def]
+    """A promotion while there is room, else a demotion; what finds no room at all is refused."""
+    whole, copies = s.whole, s.copies
+    while whole[I_UP] < whole[I_UPS] or whole[I_DOWN] < whole[I_DOWNS]:
+        room = -1
+        if whole[I_UP] < whole[I_UPS]:
+            room = _take(s, at, copies.up[whole[I_UP]], FAST)
+            if room >= 0:
+                whole[I_UP] += 1
+        if room < 0 and whole[I_DOWN] < whole[I_DOWNS]:
+            room = _take(s, at, copies.down[whole[I_DOWN]], SLOW)
+            whole[I_DOWN] += 1
+            if room < 0:
+                whole[I_REFUSED] += 1
+                room = 0
+        if room > 0:
+            return
+        if room < 0:
+            whole[I_REFUSED] += whole[I_UPS] - whole[I_UP]
+            whole[I_UP] = whole[I_UPS]
+    s.time[F_READER] = NEVER
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _access(s, tier, at, frame, line, write):  # type: ignore[no-untyped-def]
+    """A line of the copy at a tier, as kernel._serve; returns its completion."""
+    whole, memory, seen = s.whole, s.memory, s.seen
+    start = max(at, memory.free[tier])
+    memory.free[tier] = start + memory.busy[tier]
+    if whole[I_LOG_TIERS] >> tier & 1:
+        seen.log_addr[whole[I_LOGGED]] = frame << whole[I_SHIFT] | line << _LINE_SHIFT
+        seen.log_flags[whole[I_LOGGED]] = COPY << KIND_SHIFT | tier * LOG_SLOW | write
+        whole[I_LOGGED] += 1
+    return start + memory.latency[tier]
+
+
+@njit(cache=True, nogil=True)
+def copy_agent(s, at):  # type: ignore[no-untyped-def]
+    """The next thing that the agent does, at its time; there is room in the log for an access."""
+    whole, time, copies = s.whole, s.time, s.copies
+    if whole[I_JOB] < 0:
+        _next_job(s, at)
+        return
+    per_frame = 1 << (whole[I_SHIFT] - _LINE_SHIFT)
+    count = _frames(whole, s.memory, whole[I_JOB], whole[I_JOB_JOINS])[1]
+    lines, ahead = count * per_frame, whole[I_COPY_LINES]
+    if time[F_WRITER] == at:
+        line = whole[I_WRITTEN]
+        if line == lines:
+            _finish(s, at, count)
+            return
+        frame = whole[I_JOB] + line // per_frame
+        completion = _access(s, whole[I_JOB_TO], at, frame, line % per_frame, WRITE)
+        time[F_LAST_WRITE] = at
+        whole[I_WRITTEN] += 1
+        if line + 1 == lines:
+            time[F_WRITER] = completion
+        elif line + 1 < whole[I_READ]:
+            time[F_WRITER] = max(copies.ring[(line + 1) % ahead], at)
+        else:
+            time[F_WRITER] = NEVER
+        if time[F_READER] == NEVER and whole[I_READ] < lines:
+            time[F_READER] = max(time[F_NEXT_READ], at)
+        return
+    line = whole[I_READ]
+    frame = whole[I_JOB] + line // per_frame
+    tier = np.int64(s.memory.table[frame] & PLACE) - 1
+    completion = _access(s, tier, at, frame, line % per_frame, 0)
+    copies.ring[line % ahead] = completion
+    if time[F_WRITER] == NEVER:
+        # A copy that started over does not write before its first attempt's last line did.
+        time[F_WRITER] = max(completion, time[F_LAST_WRITE])
+    whole[I_READ] += 1
+    time[F_NEXT_READ] = at + time[F_COPY_BUSY]
+    more = line + 1 < lines and line + 1 - whole[I_WRITTEN] < ahead
+    time[F_READER] = time[F_NEXT_READ] if more else NEVER
+
+
+@njit(cache=True, nogil=True)
+def _finish(s, at, count):  # type: ignore[no-untyped-def]
+    """The page is where it was to go."""
+    whole, time, memory, threads = s.whole, s.time, s.memory, s.threads
+    to, moved = whole[I_JOB_TO], False
+    for frame in range(whole[I_JOB], whole[I_JOB] + count):
+        entry = np.int64(memory.table[frame])
+        memory.used[(entry & PLACE) - 1] -= 1
+        moved |= entry & PLACE != to + 1
+        if frame == whole[I_JOB] or entry & BASE:
+            forget(threads, translation(whole, frame, entry))
+        entry &= ~(PLACE | COPYING)
+        if whole[I_JOB_JOINS]:
+            entry &= ~BASE
+        memory.table[frame] = entry | to + 1
+    whole[I_PROMOTED] += moved and to == FAST
+    whole[I_DEMOTED] += moved and to == SLOW
+    whole[I_COPIED] += count
+    interrupt(threads, time[F_SHOOTDOWN])
+    for i in range(whole[I_WAITING]):
+        thread = threads.waiting[i]
+        threads.key[thread] = max(threads.key[thread], at)
+        insert(whole, threads, thread)
+    whole[I_WAITING] = 0
+    whole[I_JOB], time[F_WRITER], time[F_READER] = -1, NEVER, at
+
+
+@njit(cache=True, nogil=True)
+def copy_stops(s, at):  # type: ignore[no-untyped-def]
+    """The program writes to the page that is being copied: from the start, or never."""
+    whole, time, memory = s.whole, s.time, s.memory
+    whole[I_TRIES] += 1
+    time[F_WRITER] = NEVER
+    if whole[I_TRIES] <= whole[I_RETRIES]:
+        whole[I_RESTARTED] += 1
+        # While it is being unmapped nothing has been read.
+        if whole[I_READ]:
+            whole[I_READ] = whole[I_WRITTEN] = 0
+            time[F_READER] = max(time[F_NEXT_READ], at)
+        return
+    whole[I_GIVEN_UP] += 1
+    first, count = _frames(whole, memory, whole[I_JOB], whole[I_JOB_JOINS])
+    memory.used[whole[I_JOB_TO]] -= count
+    for frame in range(first, first + count):
+        memory.table[frame] &= np.uint8(~COPYING & 0xFF)
+    whole[I_JOB], time[F_READER] = -1, at
+
+
+@njit(cache=True, nogil=True)
+def split(s, frame):  # type: ignore[no-untyped-def]
+    """A whole page becomes its frames, where they are; whether it did. Not while it is copied."""
+    whole, memory = s.whole, s.memory
+    first, count = _frames(whole, memory, frame, False)
+    entry = np.int64(memory.table[first])
+    if count == 1 or entry & COPYING or not entry & PLACE:
+        return False
+    forget(s.threads, translation(whole, first, entry))
+    for at in range(first, first + count):
+        memory.table[at] |= np.uint8(BASE)
+    interrupt(s.threads, s.time[F_SHOOTDOWN])
+    return True

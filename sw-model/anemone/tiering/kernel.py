@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event loop of the simulator, compiled: accesses of the program in their order of issue.
+
+golden.tier says what the time is where there is no policy; this is the same, bit for bit. Beside
+the program's threads two agents issue accesses: one copies pages (copying.py), one harvests
+telemetry. Whatever issues first goes first; of equal times threads before agents, and of
+threads the lower number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from anemone.tiering.copying import copy_agent, copy_stops
+from anemone.tiering.state import (
+    ACCESSED,
+    COPYING,
+    DEP,
+    DIRTY,
+    F_AGENT,
+    F_END,
+    F_FAULT_COST,
+    F_HARVEST,
+    F_LINE_COST,
+    F_LINE_DONE,
+    F_READER,
+    F_SAMPLE_COST,
+    F_WALK,
+    F_WRITER,
+    FAST,
+    I_ACK,
+    I_ACTIVE,
+    I_BLOCK,
+    I_BLOCKS_FREE,
+    I_DROPPED,
+    I_FAULTS,
+    I_LINE,
+    I_LINES,
+    I_LOG_TIERS,
+    I_LOGGED,
+    I_MARK,
+    I_ON_WRITE,
+    I_OPS,
+    I_OUTSTANDING,
+    I_PAGE,
+    I_PHASE,
+    I_POSTED,
+    I_SAMPLE_KINDS,
+    I_SAMPLE_PERIOD,
+    I_SAMPLE_TIERS,
+    I_SAMPLED,
+    I_SHIFT,
+    I_SPAN,
+    I_START,
+    I_TOUCHED,
+    I_WAITING,
+    I_WALKS,
+    I_WEIGHT_FAST,
+    I_WEIGHTS,
+    I_WHO,
+    KIND_SHIFT,
+    LOG_SLOW,
+    NEVER,
+    PLACE,
+    SLOW,
+    TRAP,
+    WRITE,
+)  # fmt: skip
+from anemone.tiering.threads import look_up, sift_down, translation
+
+# Why the kernel returns: the time asked for has come; the trace is at its end; thread I_WHO has no
+# rows in the pool; log or requests have no room; telemetry line I_LINE was read, or the last one
+# written back; page I_PAGE finds no room.
+UNTIL, END, ROWS, LOG, OPS, LINE, HARVESTED, FULL = range(8)
+_RESTART = 0
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
+_32 = np.uint64(32)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _serve(memory, tier, at):  # type: ignore[no-untyped-def]
+    """An access that issues now; returns its completion."""
+    start = max(at, memory.free[tier])
+    memory.free[tier] = start + memory.busy[tier]
+    return start + memory.latency[tier]
+
+
+@njit(cache=True, nogil=True)
+def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
+    """Give a page its tier; returns its entry, 0 if there is no room."""
+    span, start = whole[I_SPAN], whole[I_START]
+    wanted, other = FAST, SLOW
+    if start == 1:
+        other = FAST
+    elif start == 2:
+        wanted = SLOW
+    elif start == 3 and whole[I_TOUCHED] % whole[I_WEIGHTS] >= whole[I_WEIGHT_FAST]:
+        wanted, other = SLOW, FAST
+    if memory.used[wanted] + span > memory.capacity[wanted]:
+        wanted = other
+        if memory.used[wanted] + span > memory.capacity[wanted]:
+            whole[I_PAGE] = frame // span
+            return 0
+    memory.used[wanted] += span
+    whole[I_TOUCHED] += 1
+    first = frame // span * span
+    memory.table[first : first + span] = wanted + 1
+    return wanted + 1
+
+
+@njit(cache=True, nogil=True)
+def _request(whole, ops, number, issue, completion):  # type: ignore[no-untyped-def]
+    """An access of a request; there is room for it."""
+    mask = np.uint64(len(ops.number) - 1)
+    at = (number * _SPREAD) >> _32 & mask
+    while ops.number[at] != number:
+        if ops.number[at] == 0:
+            ops.number[at], ops.first[at], ops.last[at] = number, issue, completion
+            whole[I_OPS] += 1
+            return
+        at = (at + np.uint64(1)) & mask
+    if completion > ops.last[at]:
+        ops.last[at] = completion
+
+
+@njit(cache=True, nogil=True)
+def larger(ops, into):  # type: ignore[no-untyped-def]
+    """The requests go into a table that is larger and empty."""
+    mask = np.uint64(len(into.number) - 1)
+    for i in range(len(ops.number)):
+        if ops.number[i]:
+            at = (ops.number[i] * _SPREAD) >> _32 & mask
+            while into.number[at]:
+                at = (at + np.uint64(1)) & mask
+            into.number[at] = ops.number[i]
+            into.first[at], into.last[at] = ops.first[i], ops.last[i]
+
+
+@njit(cache=True, nogil=True)
+def _harvest(whole, time, memory, at):  # type: ignore[no-untyped-def]
+    """The next access of the harvest, at the slow tier; LINE if it read one, UNTIL if not.
+
+    A line is read, and when it has come it is written back, if the source acknowledges. Its
+    instructions pass, then the next line is read; behind the last one, nothing.
+    """
+    completion = _serve(memory, SLOW, at)
+    status = UNTIL
+    if whole[I_PHASE] == 0:
+        status = LINE
+        if whole[I_ACK]:
+            whole[I_PHASE], time[F_HARVEST] = 1, completion
+            return status
+        at = completion
+    whole[I_PHASE] = 0
+    whole[I_LINE] += 1
+    time[F_LINE_DONE] = at + time[F_LINE_COST]
+    time[F_HARVEST] = time[F_LINE_DONE] if whole[I_LINE] < whole[I_LINES] else NEVER
+    return HARVESTED if time[F_HARVEST] == NEVER and whole[I_ACK] else status
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _issue(time, flags, reads, last_read, writes):  # type: ignore[no-untyped-def]
+    """When a row issues; as golden.tier. time: of the thread's access before, with the gap.
+
+    reads, writes: completion of the read and of the write that it may have to wait for.
+    """
+    if flags & WRITE:
+        return max(time, writes)
+    time = max(time, reads)
+    return max(time, last_read) if flags & DEP else time
+
+
+@njit(cache=True, nogil=True)
+def _make_ready(s):  # type: ignore[no-untyped-def]
+    """The first thread of the heap gets the key of its next row; ROWS if that is not there."""
+    whole, threads = s.whole, s.threads
+    thread = threads.heap[0]
+    if threads.rows[thread] == 0:
+        if threads.left[thread]:
+            whole[I_WHO] = thread
+            return ROWS
+        whole[I_ACTIVE] -= 1
+        threads.heap[0] = threads.heap[whole[I_ACTIVE]]
+    else:
+        place = threads.at[thread]
+        issue = _issue(
+            threads.issued[thread] + (s.rows.gap[place] if len(s.rows.gap) else 0.0),
+            s.rows.flags[place],
+            threads.reads[thread, threads.read[thread]],
+            threads.last_read[thread],
+            threads.writes[thread, threads.written[thread]] if whole[I_POSTED] else 0.0,
+        )
+        if threads.stall[thread]:
+            issue = max(issue, threads.key[thread]) + threads.stall[thread]
+            threads.stall[thread] = 0
+        threads.key[thread] = issue
+        threads.ready[thread] = True
+    sift_down(threads.key, threads.heap, whole[I_ACTIVE])
+    return UNTIL
+
+
+@njit(cache=True, nogil=True)
+def _agents(s):  # type: ignore[no-untyped-def]
+    """Whatever the agents do next; UNTIL, or why to return."""
+    whole, time = s.whole, s.time
+    if whole[I_LOG_TIERS] and whole[I_LOGGED] == len(s.seen.log_addr):
+        return LOG
+    status, at = UNTIL, time[F_AGENT]
+    if time[F_HARVEST] == at:
+        status = _harvest(whole, time, s.memory, at)
+    else:
+        copy_agent(s, at)
+    time[F_AGENT] = min(time[F_READER], time[F_WRITER], time[F_HARVEST])
+    return status
+
+
+@njit(cache=True, nogil=True)
+def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
+    """Whether a hint fault or a page walk puts the first thread back among those to come."""
+    time, table, threads, seen = s.time, s.memory.table, s.threads, s.seen
+    entry, delay = np.int64(table[frame]), 0.0
+    if entry & TRAP:
+        fault = s.whole[I_FAULTS]
+        if fault < len(seen.fault_frame):
+            seen.fault_frame[fault], seen.fault_time[fault] = frame, threads.key[thread]
+            s.whole[I_FAULTS] += 1
+        table[frame] = entry & ~TRAP
+        delay = time[F_FAULT_COST]
+    has_tlb = threads.tlb.shape[1] > 0
+    if has_tlb and not look_up(threads.tlb, thread, translation(s.whole, frame, entry)):
+        s.whole[I_WALKS] += 1
+        delay += time[F_WALK]
+    threads.key[thread] += delay
+    sift_down(threads.key, threads.heap, s.whole[I_ACTIVE])
+    return delay > 0
+
+
+@njit(cache=True, nogil=True)
+def _waits(s, thread, at):  # type: ignore[no-untyped-def]
+    """A write to a page that is being copied: whether it waits, or else the copy starts over."""
+    whole, time, threads = s.whole, s.time, s.threads
+    if whole[I_ON_WRITE] == _RESTART:
+        copy_stops(s, at)
+        time[F_AGENT] = min(time[F_READER], time[F_WRITER], time[F_HARVEST])
+        return False
+    threads.waiting[whole[I_WAITING]] = thread
+    whole[I_WAITING] += 1
+    whole[I_ACTIVE] -= 1
+    threads.heap[0] = threads.heap[whole[I_ACTIVE]]
+    sift_down(threads.key, threads.heap, whole[I_ACTIVE])
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _sample(s, thread, addr, tier):  # type: ignore[no-untyped-def]
+    whole, seen, threads = s.whole, s.seen, s.threads
+    threads.sample[thread] = whole[I_SAMPLE_PERIOD]
+    threads.stall[thread] += s.time[F_SAMPLE_COST]
+    at = whole[I_SAMPLED]
+    if at < len(seen.sample_addr):
+        seen.sample_addr[at], seen.sample_tier[at] = addr, tier
+        whole[I_SAMPLED] += 1
+    else:
+        whole[I_DROPPED] += 1
+
+
+@njit(cache=True, nogil=True)
+def run(s, until):  # type: ignore[no-untyped-def]
+    """All that issues before `until`; returns why it stopped, and goes on when called again."""
+    # An array is taken out of its tuple once: to do so counts a reference.
+    whole, time = s.whole, s.time
+    row_addr, row_flags, row_gap, row_op = s.rows.addr, s.rows.flags, s.rows.gap, s.rows.op
+    after, free_blocks = s.rows.after, s.rows.free
+    key, heap, ready, issued = s.threads.key, s.threads.heap, s.threads.ready, s.threads.issued
+    place_of, in_pool, left = s.threads.at, s.threads.rows, s.threads.left
+    reads, read, last_read = s.threads.reads, s.threads.read, s.threads.last_read
+    writes, written = s.threads.writes, s.threads.written
+    stall, sample = s.threads.stall, s.threads.sample
+    table, accesses, held = s.memory.table, s.memory.accesses, s.memory.held
+    latency, busy, free = s.memory.latency, s.memory.busy, s.memory.free
+    log_addr, log_flags = s.seen.log_addr, s.seen.log_flags
+    shift, within = np.uint64(whole[I_SHIFT]), whole[I_BLOCK] - 1
+    posted, outstanding = whole[I_POSTED], whole[I_OUTSTANDING]
+    mark, log_tiers, period = whole[I_MARK], whole[I_LOG_TIERS], whole[I_SAMPLE_PERIOD]
+    sample_tiers, sample_kinds = whole[I_SAMPLE_TIERS], whole[I_SAMPLE_KINDS]
+    has_tlb, has_op, has_gap = s.threads.tlb.shape[1] > 0, len(row_op) > 0, len(row_gap) > 0
+    most_ops = len(s.ops.number) // 2
+    while True:
+        thread, at = heap[0], NEVER
+        if whole[I_ACTIVE]:
+            at = key[thread]
+        elif whole[I_WAITING] == 0:
+            return END
+        if time[F_AGENT] < at:
+            if time[F_AGENT] >= until:
+                return UNTIL
+            status = _agents(s)
+            if status != UNTIL:
+                return status
+            continue
+        if at >= until:
+            return UNTIL
+        if not ready[thread]:
+            status = _make_ready(s)
+            if status != UNTIL:
+                return status
+            continue
+
+        place = place_of[thread]
+        addr, flags = row_addr[place], np.int64(row_flags[place])
+        frame = np.int64(addr >> shift)
+        entry = np.int64(table[frame])
+        write = flags & WRITE
+        if entry == 0:
+            entry = np.int64(_first_touch(whole, s.memory, frame))
+            if entry == 0:
+                return FULL
+        if has_op and whole[I_OPS] >= most_ops:
+            return OPS
+        if log_tiers and whole[I_LOGGED] == len(log_addr):
+            return LOG
+        if (has_tlb or entry & TRAP) and _delayed(s, thread, frame):
+            continue
+        if entry & COPYING and write and _waits(s, thread, at):
+            continue
+        tier = (entry & PLACE) - 1
+        if mark:
+            table[frame] |= np.uint8(ACCESSED | DIRTY if write else ACCESSED)
+
+        start = max(at, free[tier])
+        free[tier] = start + busy[tier]
+        completion = start + latency[tier]
+        accesses[tier] += 1
+        held[tier] += completion - at
+        time[F_END] = max(time[F_END], completion)
+        issued[thread] = at
+        if not write:
+            number = read[thread]
+            reads[thread, number] = completion
+            read[thread] = number + 1 if number + 1 < outstanding else 0
+            last_read[thread] = completion
+        elif posted:
+            number = written[thread]
+            writes[thread, number] = completion
+            written[thread] = number + 1 if number + 1 < posted else 0
+        if has_op and row_op[place]:
+            _request(whole, s.ops, row_op[place], at, completion)
+        if log_tiers >> tier & 1:
+            log_addr[whole[I_LOGGED]] = addr
+            log_flags[whole[I_LOGGED]] = flags >> KIND_SHIFT << KIND_SHIFT | tier * LOG_SLOW | write
+            whole[I_LOGGED] += 1
+        if period and sample_tiers >> tier & sample_kinds >> (flags >> KIND_SHIFT) & 1:
+            sample[thread] -= 1
+            if sample[thread] == 0:
+                _sample(s, thread, addr, tier)
+
+        # To the thread's next row.
+        in_pool[thread] -= 1
+        left[thread] -= 1
+        place += 1
+        if place & within == 0:
+            done = place // whole[I_BLOCK] - 1
+            place = np.int64(after[done]) * whole[I_BLOCK]
+            free_blocks[whole[I_BLOCKS_FREE]] = done
+            whole[I_BLOCKS_FREE] += 1
+        place_of[thread] = place
+        if in_pool[thread] == 0 or stall[thread] > 0:
+            key[thread], ready[thread] = at, False
+        else:
+            key[thread] = _issue(
+                at + row_gap[place] if has_gap else at,
+                row_flags[place],
+                reads[thread, read[thread]],
+                last_read[thread],
+                writes[thread, written[thread]] if posted else 0.0,
+            )
+        sift_down(key, heap, whole[I_ACTIVE])
+
+
+@njit(cache=True, nogil=True)
+def append(s, index, addr, write, gap, dep, kind, op, reserve):  # type: ignore[no-untyped-def]
+    """Rows go to their threads; returns how many, which are all unless blocks ran out.
+
+    index: int64[n], the thread of each row; of length 0: all are of thread 0. So for the other
+    columns that there are not. reserve: blocks that stay free.
+    """
+    whole, rows, threads = s.whole, s.rows, s.threads
+    block = whole[I_BLOCK]
+    within = block - 1
+    for i in range(len(addr)):
+        thread = index[i] if len(index) else 0
+        place = threads.tail[thread]
+        if place < 0 or place & within == 0:
+            # A block that was consumed to its end has been given back.
+            if whole[I_BLOCKS_FREE] <= reserve:
+                return i
+            whole[I_BLOCKS_FREE] -= 1
+            fresh = rows.free[whole[I_BLOCKS_FREE]]
+            rows.after[fresh] = -1
+            if threads.rows[thread]:
+                rows.after[place // block - 1] = fresh
+            else:
+                threads.at[thread] = np.int64(fresh) * block
+            place = np.int64(fresh) * block
+        rows.addr[place] = addr[i]
+        flags = np.uint8(write[i])
+        if len(dep) and dep[i]:
+            flags |= np.uint8(DEP)
+        if len(kind):
+            flags |= np.uint8(kind[i] << KIND_SHIFT)
+        rows.flags[place] = flags
+        if len(gap):
+            rows.gap[place] = gap[i]
+        if len(op):
+            rows.op[place] = op[i]
+        threads.tail[thread] = place + 1
+        threads.rows[thread] += 1
+    return len(addr)

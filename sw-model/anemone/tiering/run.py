@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace through the simulated machine: the loop around the kernel, its intervals, its policy.
+
+At the end of an interval the source's lines are read, through the slow tier's queue. When the last
+has come and the source has processed them, the policy decides, and when its CPU time is over, the
+pages begin to move. An interval that ends before that is not asked about.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from anemone.hardware.geometry import Geometry
+from anemone.io.errors import MISSING, Bare, InputError
+from anemone.tiering import kernel
+from anemone.tiering.config import Tier, TierConfig
+from anemone.tiering.feed import UNKNOWN, Feed, thread_numbers
+from anemone.tiering.interfaces import Answer, Policy, Source, Statistics
+from anemone.tiering.machine import Machine
+from anemone.tiering.result import COLUMNS, TierResult, percentiles, request_columns
+from anemone.tiering.state import (
+    F_END,
+    F_LINE_DONE,
+    FAST,
+    I_COPIED,
+    I_DEMOTED,
+    I_GIVEN_UP,
+    I_PAGE,
+    I_PROMOTED,
+    I_REFUSED,
+    I_RESTARTED,
+    I_WALKS,
+    I_WHO,
+    NEVER,
+    SLOW,
+)  # fmt: skip
+from anemone.trace import Trace
+
+INTERVAL_MS = 1000.0  # without a policy
+# Called with the accesses done and those there are, as far as it is known.
+Progress = Callable[[int, int | None], None]
+
+
+def simulate(
+    config: TierConfig,
+    trace: Trace | Callable[[], Iterable[Trace]],
+    policy: Policy | None = None,
+    source: Source | None = None,
+    geometry: Geometry | None = None,
+    progress: Progress | None = None,
+    name: object = "trace",
+) -> TierResult:
+    """Run a trace. policy, source: None for "none"; config names them for the command line only.
+
+    trace: all of it, or a function that gives its batches from the start each time it is called:
+    twice, if the trace has a column `thread`. name: what errors call it. Raises InputError where a
+    page finds no room, or where a column that the source needs is not there.
+    """
+    given = (lambda: [trace]) if isinstance(trace, Trace) else trace
+    return Run(config, given, policy, source, geometry or Geometry(), progress, name).result()
+
+
+class Run:
+    """One run; `machine` has its state before, while and after it runs."""
+
+    def __init__(
+        self,
+        config: TierConfig,
+        trace: Callable[[], Iterable[Trace]],
+        policy: Policy | None,
+        source: Source | None,
+        geometry: Geometry,
+        progress: Progress | None,
+        name: object,
+    ) -> None:
+        self.policy, self.source, self.name = policy, source, name
+        self.progress, self.total = progress, None
+        batches = iter(trace())
+        first = next(batches)
+        columns = frozenset(first.columns)
+        for column in source.needs if source else ():
+            if column not in columns:
+                allowed = f'must be there with the telemetry source "{config.telemetry}"'
+                raise InputError(name, "columns", column, MISSING, allowed)
+        numbers, rows = np.zeros(1, np.int64), np.full(1, UNKNOWN)
+        if "thread" in columns:
+            numbers, rows = thread_numbers(_chained(first, batches))
+            self.total = int(rows.sum())
+            batches = iter(trace())
+            first = next(batches)
+        splits = bool(policy and policy.splits) and config.page_bytes > 4096
+        self.machine = Machine(config, geometry, len(numbers), columns, splits)
+        self.machine.state.threads.left[:] = rows
+        if source:
+            source.start(self.machine)
+        self.feed = Feed(self.machine.state, _chained(first, batches), numbers)
+        default = policy.interval_ms if policy else INTERVAL_MS
+        self.interval = config.interval_ns or default * 1e6
+        self.timeline: list[tuple[float, ...]] = []
+        self.telemetry_cpu = self.policy_cpu = 0.0
+        self.splits = 0
+        self.reading_since = NEVER
+        self.answer: tuple[float, Answer] | None = None
+        self.before = tuple(np.zeros(n) for n in (2, 3, 2))
+        self.latest = self.before
+
+    def result(self) -> TierResult:
+        """Run to the end of the trace."""
+        started = time.perf_counter()
+        try:
+            self._run()
+        finally:
+            self.feed.close()
+        return self._result(time.perf_counter() - started - self.feed.seconds)
+
+    def _run(self) -> None:
+        interval = 1
+        while True:
+            tick = interval * self.interval
+            act = self.answer[0] if self.answer else NEVER
+            status = kernel.run(self.machine.state, min(tick, act))
+            whole = self.machine.state.whole
+            if status == kernel.END:
+                self._flush()
+                self._row(interval, self.machine.state.time[F_END])
+                return
+            if status == kernel.ROWS:
+                self.feed.need(int(whole[I_WHO]))
+                if self.progress:
+                    done = int(self.machine.state.memory.accesses.sum())
+                    self.progress(done, self.total)
+            elif status == kernel.LOG:
+                self._flush()
+            elif status == kernel.OPS:
+                self.machine.more_requests()
+            elif status in (kernel.LINE, kernel.HARVESTED):
+                self._line(status)
+            elif status == kernel.FULL:
+                config, page = self.machine.config, int(whole[I_PAGE])
+                tiers = f"{config.fast.pages} fast and {config.slow.pages} slow pages"
+                what = Bare(f"at {page * config.page_bytes:#x}, for which there is no room")
+                allowed = f'pages that fit {tiers}, placed by "{config.start}"'
+                raise InputError(self.name, "trace", "page", what, allowed)
+            elif act <= tick:
+                self._act()
+            else:
+                self._row(interval, tick)
+                self._tick(tick)
+                interval += 1
+
+    def _flush(self) -> None:
+        addr, flags = self.machine.take_log()
+        if self.source and len(addr):
+            self.source.events(addr, flags)
+
+    def _tick(self, now: float) -> None:
+        """An interval ends: ask the source, unless it or the policy is at work still."""
+        if self.source is None or self.answer or self.machine.reading:
+            return
+        self._flush()
+        lines = self.source.lines(self.machine)
+        if lines:
+            self.line, self.reading_since = 0, now
+            self.machine.read_lines(lines, self.source.line_ns, self.source.acknowledges, now)
+        else:
+            self._decide(now)
+
+    def _line(self, status: int) -> None:
+        self._flush()
+        if status == kernel.LINE:
+            self.source.read_line(self.line)
+            self.line += 1
+        if not self.machine.reading:
+            done = float(self.machine.state.time[F_LINE_DONE])
+            self.telemetry_cpu += done - self.reading_since
+            self._decide(done)
+
+    def _decide(self, now: float) -> None:
+        units = self.machine.units()
+        heat = self.source.heat(self.machine, units)
+        self.telemetry_cpu += heat.cpu_ns
+        if self.policy is None:
+            return
+        memory = self.machine.state.memory
+        accesses, _, held = self.latest
+        mean = np.divide(held, accesses, out=memory.latency.copy(), where=accesses > 0)
+        seen = Statistics(
+            now_ns=now,
+            units=units,
+            heat=heat,
+            room=self.machine.room,
+            capacity=(int(memory.capacity[FAST]), int(memory.capacity[SLOW])),
+            span=self.machine.span,
+            accesses=(int(accesses[FAST]), int(accesses[SLOW])),
+            latency_ns=(float(mean[FAST]), float(mean[SLOW])),
+        )
+        answer = self.policy.act(seen)
+        self.policy_cpu += answer.cpu_ns
+        self.answer = (now + heat.cpu_ns + answer.cpu_ns, answer)
+
+    def _act(self) -> None:
+        now, answer = self.answer
+        self.answer = None
+        self.splits += self.machine.split(answer.split)
+        self.machine.move(answer.promote, answer.demote, answer.join, now)
+
+    def _row(self, interval: int, end: float) -> None:
+        """A row of the timeline, unless nothing happened."""
+        whole, memory = self.machine.state.whole, self.machine.state.memory
+        now = (memory.accesses, whole[[I_PROMOTED, I_DEMOTED, I_COPIED]], memory.held)
+        self.latest = tuple(a - b for a, b in zip(now, self.before, strict=True))
+        accesses, moves, _ = self.latest
+        if accesses.any() or moves.any():
+            begin = (interval - 1) * self.interval
+            end = min(end, interval * self.interval)
+            rate = float(accesses.sum()) / (end - begin) * 1e9 if end > begin else 0.0
+            moved = int(moves[2]) << self.machine.frame_shift
+            pages = memory.used // self.machine.span
+            self.timeline.append((begin, end, rate, *accesses, *pages, *moves[:2], moved))
+            self.before = tuple(a.copy() for a in now)
+
+    def _result(self, seconds: float) -> TierResult:
+        state, machine = self.machine.state, self.machine
+        whole, time_ = state.whole, state.time
+        table = np.array(self.timeline).reshape(-1, 1 + len(COLUMNS)).T
+        timeline = {
+            name: values.astype(dtype)
+            for (name, dtype), values in zip(COLUMNS.items(), table[1:], strict=True)
+        }
+        latency = None
+        if "op" in machine.columns:
+            there = np.flatnonzero(state.ops.number)
+            first = state.ops.first[there]
+            took = state.ops.last[there] - first
+            row_of = np.searchsorted(table[0], first, side="right") - 1
+            timeline |= request_columns(row_of, took, len(table[0]))
+            latency = percentiles(took) if len(took) else {}
+        extra: dict[str, Any] = {}
+        if self.policy:
+            extra["migration"] = {
+                "restarted": int(whole[I_RESTARTED]),
+                "given_up": int(whole[I_GIVEN_UP]),
+                "refused": int(whole[I_REFUSED]),
+                "split": self.splits,
+            }
+        if machine.config.tlb:
+            extra["page_walks"] = int(whole[I_WALKS])
+        if self.source:
+            extra["telemetry"] = self.source.counts(machine)
+        return TierResult(
+            time_ns=float(time_[F_END]),
+            accesses=(int(state.memory.accesses[FAST]), int(state.memory.accesses[SLOW])),
+            promoted=int(whole[I_PROMOTED]),
+            demoted=int(whole[I_DEMOTED]),
+            migrated_bytes=int(whole[I_COPIED]) << machine.frame_shift,
+            telemetry_cpu_ns=self.telemetry_cpu,
+            policy_cpu_ns=self.policy_cpu,
+            seconds=seconds,
+            timeline=timeline,
+            latency=latency,
+            extra=extra,
+        )
+
+
+def warm_up() -> None:
+    """Compile the kernel, or load it compiled, so that a measured run does not pay for it."""
+    tier = Tier(1, 1.0, 1.0)
+    one = Trace(np.zeros(1, np.uint64), np.zeros(1, np.bool_))
+    simulate(TierConfig(4096, 1, tier, tier), one, geometry=Geometry(device_gib=1))
+
+
+def _chained(first: Trace, rest: Iterable[Trace]) -> Iterator[Trace]:
+    yield first
+    yield from rest

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a run as the compiled kernel sees it: arrays, in groups.
+
+A page is what moves; it has one frame, or where pages may split 512 of 4 KiB. A frame's entry in
+the page table is a byte: the tier it is in plus one, 0 before the first touch, and flags.
+Times are ns, float64. Nothing here knows a policy.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anemone.hardware.geometry import LINE_BYTES
+from anemone.tiering.config import ON_WRITE, STARTS, TierConfig
+
+FAST, SLOW = 0, 1
+NEVER = np.inf
+# Of a frame's entry. BASE: its page is split, so that it moves by itself.
+PLACE, COPYING, TRAP, ACCESSED, DIRTY, BASE = 3, 4, 8, 16, 32, 64
+# Of a row's flags.
+WRITE, DEP, KIND_SHIFT = 1, 2, 2
+# Of a logged access: its tier in bit 1 beside WRITE; the kind above. Copies have the kind COPY.
+LOG_SLOW, COPY = 2, 5
+
+# Positions in the whole numbers of a run.
+(I_SHIFT, I_SPAN, I_START, I_WEIGHT_FAST, I_WEIGHTS, I_TOUCHED, I_ACTIVE, I_POSTED, I_OUTSTANDING,
+ I_MARK, I_LOG_TIERS, I_LOGGED, I_SAMPLE_PERIOD, I_SAMPLE_TIERS, I_SAMPLE_KINDS, I_SAMPLED,
+ I_DROPPED, I_FAULTS, I_WALKS, I_OPS, I_BLOCK, I_BLOCKS_FREE, I_WHO, I_PAGE,
+ I_ON_WRITE, I_RETRIES, I_COPY_LINES, I_JOB, I_JOB_TO, I_JOB_JOINS, I_READ, I_WRITTEN, I_TRIES,
+ I_UP, I_UPS, I_DOWN, I_DOWNS, I_WAITING, I_PROMOTED, I_DEMOTED, I_COPIED, I_RESTARTED, I_GIVEN_UP,
+ I_REFUSED, I_PHASE, I_LINE, I_LINES, I_ACK, I_SEQUENCE) = range(49)  # fmt: skip
+WHOLE = 49
+# And in its times.
+(F_END, F_AGENT, F_READER, F_WRITER, F_HARVEST, F_LAST_WRITE, F_COPY_BUSY, F_UNMAP, F_SHOOTDOWN,
+ F_SAMPLE_COST, F_FAULT_COST, F_WALK, F_LINE_COST, F_LINE_DONE,
+ F_NEXT_READ) = range(15)  # fmt: skip
+TIMES = 15
+
+
+class Rows(NamedTuple):
+    """Rows of the trace that have not issued yet, by thread, in blocks of a pool, chained.
+
+    The columns that the trace has not are of length 0.
+    """
+
+    addr: np.ndarray  # uint64[blocks * block]
+    flags: np.ndarray  # uint8
+    gap: np.ndarray  # float64
+    op: np.ndarray  # uint64
+    after: np.ndarray  # int32[blocks]: the next block of the thread
+    free: np.ndarray  # int32[blocks]: a stack of the blocks that are free
+
+
+class Threads(NamedTuple):
+    """Of the program, in order of their numbers: an index stands for each."""
+
+    key: np.ndarray  # float64: when its next row issues, or where not ready no later than that
+    heap: np.ndarray  # int64: by key, of equal ones by index; the first I_ACTIVE
+    ready: np.ndarray  # bool: the key is of its next row, and nothing delays it
+    issued: np.ndarray  # float64: its last issue
+    at: np.ndarray  # int64: place of its next row in the pool
+    tail: np.ndarray  # int64: place behind its last row
+    rows: np.ndarray  # int64: of them in the pool
+    left: np.ndarray  # int64: of the trace, not yet issued
+    reads: np.ndarray  # float64[n, outstanding]: completions, in a ring
+    read: np.ndarray  # int64: the ring's next
+    last_read: np.ndarray  # float64: completion of its last read
+    writes: np.ndarray  # float64[n, posted]
+    written: np.ndarray  # int64
+    stall: np.ndarray  # float64: time taken from it before its next access
+    sample: np.ndarray  # int64: visible accesses until the next sample
+    tlb: np.ndarray  # int64[n, sets, ways]: translations, last used first; -1 is none
+    waiting: np.ndarray  # int64: threads that wait for the end of a copy, the first I_WAITING
+
+
+class Memory(NamedTuple):
+    """Pages and tiers; index 0 is fast, 1 slow."""
+
+    table: np.ndarray  # uint8[frames]
+    capacity: np.ndarray  # int64[2]: frames
+    used: np.ndarray  # int64[2]
+    latency: np.ndarray  # float64[2]
+    busy: np.ndarray  # float64[2]: ns a line
+    free: np.ndarray  # float64[2]: when it takes the next line
+    accesses: np.ndarray  # int64[2], of the program
+    held: np.ndarray  # float64[2]: ns from issue to completion of these, summed
+
+
+class Seen(NamedTuple):
+    """What telemetry sources asked for."""
+
+    log_addr: np.ndarray  # uint64: every access to the tiers asked for, in the tiers' order
+    log_flags: np.ndarray  # uint8
+    sample_addr: np.ndarray  # uint64: samples since they were last taken out
+    sample_tier: np.ndarray  # uint8
+    fault_frame: np.ndarray  # int64: hint faults since they were last taken out
+    fault_time: np.ndarray  # float64
+
+
+class Copies(NamedTuple):
+    """Pages that are to move, frames of their first; a negative one joins a split page."""
+
+    up: np.ndarray  # int64
+    down: np.ndarray  # int64
+    ring: np.ndarray  # float64: completions of reads whose writes have not issued
+
+
+class Ops(NamedTuple):
+    """Requests of the program in a hash table; number 0 is none, a free place has it."""
+
+    number: np.ndarray  # uint64
+    first: np.ndarray  # float64: first issue
+    last: np.ndarray  # float64: last completion
+
+
+class State(NamedTuple):
+    """A run. whole, time: by the positions above."""
+
+    whole: np.ndarray
+    time: np.ndarray
+    rows: Rows
+    threads: Threads
+    memory: Memory
+    seen: Seen
+    copies: Copies
+    ops: Ops
+
+
+def make(
+    config: TierConfig,
+    device_bytes: int,
+    threads: int,
+    columns: frozenset[str],
+    blocks: int,
+    block: int,
+    splits: bool,
+) -> State:
+    """The state before the first row. columns: those of the trace. block: rows, a power of two."""
+    frame_bytes = 4096 if splits else config.page_bytes
+    span = config.page_bytes // frame_bytes
+    whole, time = np.zeros(WHOLE, np.int64), np.zeros(TIMES)
+    whole[I_SHIFT] = frame_bytes.bit_length() - 1
+    whole[I_SPAN], whole[I_START] = span, STARTS.index(config.start)
+    whole[I_WEIGHT_FAST], whole[I_WEIGHTS] = config.weights[FAST], sum(config.weights)
+    whole[I_ACTIVE], whole[I_POSTED] = threads, config.posted or 0
+    whole[I_OUTSTANDING] = config.outstanding
+    whole[I_BLOCK], whole[I_BLOCKS_FREE] = block, blocks
+    migration = config.migration
+    whole[I_ON_WRITE], whole[I_RETRIES] = ON_WRITE.index(migration.on_write), migration.retries
+    whole[I_COPY_LINES], whole[I_JOB] = migration.lines, -1
+    time[[F_AGENT, F_READER, F_WRITER, F_HARVEST]] = NEVER
+    time[F_COPY_BUSY] = LINE_BYTES / migration.gb_per_s
+    time[F_UNMAP], time[F_SHOOTDOWN] = migration.unmap_ns, migration.shootdown_ns
+    sets, ways = 0, 1
+    if config.tlb:
+        sets, ways = config.tlb.entries // config.tlb.ways, config.tlb.ways
+        time[F_WALK] = config.tlb.walk_ns
+    tiers = (config.fast, config.slow)
+    pool = blocks * block
+
+    def column(name: str, dtype: type) -> np.ndarray:
+        return np.empty(pool if name in columns else 0, dtype)
+
+    def ints(value: int = 0) -> np.ndarray:
+        return np.full(threads, value, np.int64)
+
+    return State(
+        whole,
+        time,
+        Rows(
+            column("addr", np.uint64),
+            np.empty(pool, np.uint8),
+            column("gap_ns", np.float64),
+            column("op", np.uint64),
+            np.full(blocks, -1, np.int32),
+            np.arange(blocks, dtype=np.int32)[::-1].copy(),
+        ),
+        Threads(
+            key=np.zeros(threads),
+            heap=np.arange(threads),
+            ready=np.zeros(threads, np.bool_),
+            issued=np.zeros(threads),
+            at=ints(-1),
+            tail=ints(-1),
+            rows=ints(),
+            left=ints(),
+            reads=np.zeros((threads, config.outstanding)),
+            read=ints(),
+            last_read=np.zeros(threads),
+            writes=np.zeros((threads, config.posted or 0)),
+            written=ints(),
+            stall=np.zeros(threads),
+            sample=ints(),
+            tlb=np.full((threads, sets, ways), -1, np.int64),
+            waiting=ints(),
+        ),
+        Memory(
+            table=np.zeros(-(-device_bytes // frame_bytes), np.uint8),
+            capacity=np.array([tier.pages * span for tier in tiers]),
+            used=np.zeros(2, np.int64),
+            latency=np.array([tier.latency_ns for tier in tiers]),
+            busy=np.array([LINE_BYTES / tier.gb_per_s for tier in tiers]),
+            free=np.zeros(2),
+            accesses=np.zeros(2, np.int64),
+            held=np.zeros(2),
+        ),
+        Seen(*(np.empty(0, t) for t in (np.uint64, np.uint8) * 2), np.empty(0, np.int64),
+             np.empty(0)),
+        Copies(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(migration.lines)),
+        Ops(*(np.zeros(1 << 16 if "op" in columns else 0, t)
+              for t in (np.uint64, np.float64, np.float64))),
+    )  # fmt: skip

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random machines and traces for them, small, so that pages, tiers and threads are contended."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from anemone.tiering import Tier, TierConfig
+from anemone.trace import KINDS, Trace
+
+PAGES = 24  # that traces touch, at most
+# Exact in binary, so that ties between threads happen.
+TIMES = st.sampled_from([0.0, 0.5, 1.0, 3.25, 64.0, 100.0, 114.1])
+
+
+@st.composite
+def tiers(draw: st.DrawFn, pages: int) -> Tier:
+    return Tier(pages, draw(TIMES), draw(st.sampled_from([0.64, 17.6, 64.0, 123.4])))
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> TierConfig:
+    """Every placement, with room for all pages that a trace touches."""
+    start = draw(st.sampled_from(["first-touch", "fast", "slow", "weighted"]))
+    room = draw(st.integers(0, PAGES)), draw(st.sampled_from([PAGES, PAGES + 5]))
+    if start == "fast":
+        room = PAGES, 0
+    weights = draw(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any))
+    return TierConfig(
+        page_bytes=draw(st.sampled_from([4096, 2 << 20])),
+        outstanding=draw(st.integers(1, 5)),
+        posted=draw(st.none() | st.integers(1, 5)),
+        fast=draw(tiers(room[0])),
+        slow=draw(tiers(room[1])),
+        start=start,
+        weights=weights if start == "weighted" else (1, 1),
+        interval_ns=draw(st.sampled_from([1e9, 500.0, 37.5])),
+    )
+
+
+@st.composite
+def traces(draw: st.DrawFn, page_bytes: int, most: int = 120) -> Trace:
+    """Any of the columns; threads at random, or one after the other. A request is a row."""
+    n = draw(st.integers(1, most))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    page = rng.permutation(512)[rng.integers(0, draw(st.integers(1, PAGES)), n)]
+    thread = rng.choice([0, 1, 7, 40000, 65535], n) if draw(st.booleans()) else None
+    if thread is not None and draw(st.booleans()):
+        thread = np.sort(thread)[:: draw(st.sampled_from([1, -1]))]
+    gaps = [0.0, 0.5, 2.0, 3.25, 100.0, 1 / 3]
+    return Trace(
+        addr=(page * page_bytes + rng.integers(0, page_bytes, n)).astype(np.uint64),
+        write=rng.random(n) < draw(st.sampled_from([0.0, 0.3, 1.0])),
+        thread=None if thread is None else thread.astype(np.uint16),
+        gap_ns=rng.choice(gaps, n) if draw(st.booleans()) else None,
+        dep=rng.random(n) < 0.4 if draw(st.booleans()) else None,
+        kind=rng.integers(0, len(KINDS), n).astype(np.uint8) if draw(st.booleans()) else None,
+        op=np.arange(1, n + 1, dtype=np.uint64),
+    )
