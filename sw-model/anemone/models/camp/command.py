@@ -82,6 +82,72 @@ _COLOCATE = """
 """
 
 
+_RECORD = """
+**Example.** On a Sapphire Rapids server, the program's memory on the DRAM of node 0:
+
+    $ numactl --membind=0 anemone camp record --out counters.json -- ./program its arguments
+
+    $ anemone camp predict --counters counters.json --calibration cal.toml --platform spr
+
+The program runs three times, once for each group of counters, so that none is multiplexed; what it
+prints goes to standard error. P14 to P17 are of the whole machine: leave it to the program.
+With `--interval 1` there is a prediction for each second. L is P11 / P12, the latency of a demand
+read behind L2; MLP is P11 / P13. `l_full_ns` is what `interleave` asks for.
+"""
+
+
+@app.command(epilog=_RECORD)
+def record(
+    program: Annotated[list[str], typer.Argument(metavar="-- PROGRAM ARGS", help="What to run.")],
+    out: Annotated[Path, typer.Option(help="File for the counters, JSON.", metavar="FILE")] = Path(
+        "counters.json"
+    ),
+    platform: Annotated[
+        Platform | None,
+        typer.Option(help=f"{_PLATFORM} [default: this machine's]", show_default=False),
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Seconds, 0.01 or more. [default: the whole run]", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count what the model needs, while a program runs, with `perf stat`."""
+    from anemone.io.errors import InputError
+    from anemone.io.outputs import check_out, write_files, write_json
+    from anemone.models.camp import record as recorder
+
+    if interval is not None and not 0.01 <= interval < 1e6:
+        allowed = "seconds, 0.01 to 1000000"
+        raise InputError("command line", "record", "--interval", interval, allowed)
+    check_out(out.parent, (out.name,))
+    of = platform or recorder.here()
+    recorder.check_perf(of)
+    done = recorder.record(program, of, interval)
+    write_files(out.parent, {out.name: lambda path: write_json(path, done.content)})
+    if done.spread > recorder.MOST_SPREAD:
+        said = f"cycles differ by {done.spread:.1%} from run to run: the counters are of each"
+        print(f"anemone: warning: {said}", file=sys.stderr)
+    total = done.total
+    latency = total["P11"] / total["P12"] if total["P12"] else 0.0
+    report = {
+        "file": str(out),
+        "platform": str(of),
+        "clock_ghz": done.clock_ghz,
+        "L_cycles": latency,
+        "MLP": total["P11"] / total["P13"] if total["P13"] else 0.0,
+        "l_full_ns": latency / done.clock_ghz if done.clock_ghz else 0.0,
+        "spread": done.spread,
+    }
+    with printing():
+        if as_json:
+            print_json(report)
+            return
+        numbers = [(k, v if isinstance(v, str) else f"{v:,.3f}") for k, v in report.items()]
+        rows = [*numbers, *((n, f"{v:,.0f}") for n, v in total.items())]
+        show_table("Counted", ["what", ""], rows)
+
+
 @app.command(epilog=_PREDICT)
 def predict(
     counters: Annotated[

@@ -21,7 +21,7 @@ from anemone.models.camp.events import Event, by_name, event_of
 
 _JSON_ROW = re.compile(r'^\{.*"counter-value"', re.MULTILINE)
 _CSV_ROW = re.compile(r"^\s*(<not |[0-9.]+,)", re.MULTILINE)
-_ALL = 100.0  # percent of the time that an event was counted
+ALL = 100.0  # percent of the time that an event was counted
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def rows(text: str, platform: str, file: object) -> Iterator[Row]:
             None if t is None else _number(t, file, place, "time", "seconds"),
             event,
             _count(value, event, file, place),
-            _number(share, file, place, "percent", "0 to 100") if share else _ALL,
+            _number(share, file, place, "percent", "0 to 100") if share else ALL,
         )
 
 
