@@ -104,8 +104,8 @@
 #define ANEMONE_SNAPSHOT_WINDOW_BASE_MASK 0x000ffffffffff000ULL
 
 /*
- * Window in which a write of a line that was read takes it away from the counters; a read
- * leaves them as they are.
+ * Window in which a written line is taken away from the counters; a read leaves them as they
+ * are.
  */
 #define ANEMONE_ACKNOWLEDGE_WINDOW 0x050
 /* Reads in the window are telemetry reads; otherwise they go to memory. */

@@ -30,6 +30,7 @@ FEATURES = {
     "notify": "false",
     "effects": "none,reset",
     "operands": "immediate",
+    "acknowledge": "false",
 }
 LEAN = Design("lean", "engine", {**ENGINE.options, **FEATURES})
 LOOK = Design("look", "engine", ENGINE.options)

@@ -57,6 +57,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
     window(channel.io.windows.acknowledge, out.acknowledgeWindow)
+    if (!nemo.features.acknowledges) channel.io.windows.acknowledge.enable := false.B
     engine.io.acknowledge(c) <> channel.io.acknowledge
     channel.io.acknowledged := engine.io.acknowledged(c)
     channel.io.channel := c.U

@@ -44,13 +44,17 @@ case class Features(
 
   /** A read may go through its line a word a slot. */
   val walks: Boolean = effects.contains(ReadEffect.Op)
+
+  /** A slot may be for one word of a line. */
+  val byWord: Boolean = walks || acknowledges
   val shifts: Boolean = ops.exists(_.moved != UpdateOp.Nothing)
   val resets: Boolean = effects.contains(ReadEffect.Reset)
   val ofLine: Boolean = operandSources.contains(OperandSource.Line)
   val ofWrite: Boolean = operandSources.contains(OperandSource.IsWrite)
 
   /** What the datapath does. */
-  val datapath: Seq[UpdateOp] = ops ++ Option.when(resets)(UpdateOp.Set)
+  val datapath: Seq[UpdateOp] =
+    (ops ++ Option.when(acknowledges)(UpdateOp.Sub) ++ Option.when(resets || acknowledges)(UpdateOp.Set)).distinct
 }
 
 object Features {

@@ -9,9 +9,10 @@ import chisel3.util._
   * An event is never held back: it takes the slot of its own cycle, and a telemetry read takes a slot in which no
   * event came. A read that walks its line takes `lineWords` slots; the few events that arrive meanwhile wait in a
   * queue that can't overflow, because the next read is let in only when it has drained. So not even a walk is felt
-  * on the memory path.
+  * on the memory path. So it is with an acknowledgement, which has [[AcknowledgeUnit.slots]] slots in a row.
   *
-  * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a walk.
+  * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a walk, and
+  * [[AcknowledgeUnit.slots]] behind an acknowledgement.
   */
 class SlotArbiter(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -23,26 +24,41 @@ class SlotArbiter(p: NemoParams) extends Module {
 
     /** No new read may start: a rule is about to change. */
     val hold = Input(Bool())
+
+    /** Slots are a walk's or an acknowledgement's. */
     val walking = Output(Bool())
+
+    /** What of this cycle is an acknowledgement's; it may begin in a cycle behind one that is `free`. */
+    val take = Input(new TakeSlot(p))
+    val takeTarget = Input(new LineRead(p))
+    val free = Output(Bool())
 
     /** A read is accepted in this cycle if no event comes. */
     val open = Output(Bool())
     val slot = Output(new Slot(p))
   })
 
-  // One event a slot of the walk after its first.
-  private val waiting =
-    Option.when(p.features.walks)(Module(new Queue(new MemoryEvent(p), p.lineWords - 1, pipe = true)))
+  // One event a slot of the walk after its first, or of an acknowledgement.
+  private val depth = Seq(
+    if (p.features.walks) p.lineWords - 1 else 0,
+    if (p.features.acknowledges) AcknowledgeUnit.slots(p) else 0
+  ).max
+  private val waiting = Option.when(depth > 0)(Module(new Queue(new MemoryEvent(p), depth, pipe = true)))
   private val walk = RegInit(false.B)
   private val word = RegInit(0.U(p.wordIndexBits.W))
   private val target = Reg(new LineRead(p))
   private val backlog = waiting.map(_.io.deq.valid).getOrElse(false.B)
 
-  io.open := !walk && !backlog && !io.hold
+  private val taken = if (p.features.acknowledges) io.take.busy else false.B
+  private val busy = walk || taken
+
+  io.open := !busy && !backlog && !io.hold
   io.read.ready := io.open && !io.event.valid
   private val startsWalk =
     p.features.walks.B && io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
-  io.walking := walk
+  io.walking := busy
+  io.free := io.open && !startsWalk
+  assert(!(walk && taken), "a walk and an acknowledgement at once")
 
   when(startsWalk) {
     walk := true.B
@@ -54,19 +70,22 @@ class SlotArbiter(p: NemoParams) extends Module {
   }
 
   for (queue <- waiting) {
-    queue.io.enq.valid := io.event.valid && (walk || backlog)
+    queue.io.enq.valid := io.event.valid && (busy || backlog)
     queue.io.enq.bits := io.event.bits
-    queue.io.deq.ready := !walk
+    queue.io.deq.ready := !busy
     assert(!queue.io.enq.valid || queue.io.enq.ready, "an event was lost")
   }
 
   private val next = Wire(new Slot(p))
-  next.event := !walk && (backlog || io.event.valid)
+  next.event := !busy && (backlog || io.event.valid)
   next.request := waiting.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
-  next.read := walk || io.read.fire
-  next.target := Mux(walk, target, io.read.bits)
-  next.walk := walk || startsWalk
-  next.word := Mux(walk, word, 0.U)
+  next.read := Mux(taken, io.take.read, walk || io.read.fire)
+  next.target := Mux(taken, io.takeTarget, Mux(walk, target, io.read.bits))
+  when(taken) { next.target.effect := io.take.effect }
+  next.walk := Mux(taken, io.take.walk, walk || startsWalk)
+  next.word := Mux(taken, io.take.word, Mux(walk, word, 0.U))
+  next.take := taken
+  next.op := io.take.op
 
   io.slot := Slot.delayed(next, 1)
 }

@@ -23,7 +23,8 @@ import chisel3.util._
   *     applied, or nothing changed because a word of the line had bad parity. What is accepted later comes behind it.
   *   - `rearm`, `status`: a notify latch's re-arm, and what software sees, by pipeline
   *
-  * "Accepted" of an event behind a walk is the slot it gets: a change of rule or table between the two applies.
+  * "Accepted" of an event behind a walk or an acknowledgement is the slot it gets: a change of rule or table between the
+  * two applies. An acknowledgement has its slots in a row, so it is in one place of its channel's order; rules wait for it.
   */
 class TelemetryEngine(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -59,26 +60,49 @@ class TelemetryEngine(p: NemoParams) extends Module {
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
     io.open(c) := arbiters(c).io.open
-    io.acknowledge(c).ready := io.acknowledge(c).valid
-    io.acknowledged(c).valid := io.acknowledge(c).valid
-    io.acknowledged(c).bits := false.B
+    arbiters(c).io.takeTarget := io.acknowledge(c).bits.target
     arbiters(c).io.walks := walks
     arbiters(c).io.hold := io.rule.valid && !loading
   }
 
+  // Lines to be taken away: one unit for all channels, for they are few and may wait.
   private val clearing = VecInit(pipelines.map(_.io.status.clearing))
+  private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
+  private val rule = WireDefault(laid)
+  if (p.features.acknowledges) {
+    val unit = Module(new AcknowledgeUnit(p))
+    unit.io.acknowledge <> io.acknowledge
+    io.acknowledged := unit.io.acknowledged
+    unit.io.lines := VecInit(readStages.map(_.io.line.bits))
+    unit.io.clearing := clearing
+    unit.io.load.valid := load
+    unit.io.load.bits := io.rule.bits.pipeline
+    unit.io.rule := laid
+    for ((arbiter, c) <- arbiters.zipWithIndex) {
+      arbiter.io.take := unit.io.slots(c)
+      unit.io.free(c) := arbiter.io.free
+    }
+    when(unit.io.operand.valid) { rule.effectOperand := unit.io.operand.bits }
+  } else {
+    arbiters.foreach(_.io.take := 0.U.asTypeOf(new TakeSlot(p)))
+    io.acknowledge.zip(io.acknowledged).foreach { case (offered, answer) =>
+      offered.ready := true.B
+      answer.valid := offered.valid
+      answer.bits := false.B
+    }
+  }
+
   io.table.ready := !NemoParams.pick(clearing, io.table.bits.pipeline)
   private val table = Wire(Valid(new TableWrite(p)))
   table.bits := RegNext(io.table.bits)
   table.valid := RegNext(io.table.fire, false.B)
 
   private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
-  private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
     pipeline.io.later := VecInit(laterSlots)
-    pipeline.io.rule := laid
+    pipeline.io.rule := rule
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table
     pipeline.io.clear := io.clear.valid && isFor(i, io.clear.bits)

@@ -7,8 +7,9 @@ import chiseltest._
 import chiseltest.formal._
 import org.scalatest.flatspec.AnyFlatSpec
 
-/** What the slots of [[SlotArbiter]] must be, for any events, reads, rules and holds.
+/** What the slots of [[SlotArbiter]] must be, for any events, reads, rules, holds and acknowledgements.
   *
+  * An acknowledgement begins in any cycle behind a free one and has as many slots as it likes, up to its bound.
   * A counter follows how many events have been offered and have no slot yet. The solver may mark one event; the number
   * of events before it says in which slot it must come, with the address it had.
   */
@@ -19,6 +20,8 @@ class SlotOrder(p: NemoParams) extends Module {
     val read = Flipped(Decoupled(new LineRead(p)))
     val walks = Input(Vec(p.pipelines, Bool()))
     val hold = Input(Bool())
+    val take = Input(new TakeSlot(p))
+    val takeTarget = Input(new LineRead(p))
     val mark = Input(Bool())
   })
   arbiter.io.event := io.event
@@ -27,11 +30,23 @@ class SlotOrder(p: NemoParams) extends Module {
   arbiter.io.hold := io.hold
   private val slot = arbiter.io.slot
 
+  private val had = RegInit(0.U(8.W))
+  private val may = RegNext(arbiter.io.free, false.B)
+  private val take = io.take.busy && Mux(had === 0.U, may, had < AcknowledgeUnit.slots(p).U)
+  had := Mux(take, had + 1.U, 0.U)
+  arbiter.io.take := io.take
+  arbiter.io.take.busy := take
+  arbiter.io.takeTarget := io.takeTarget
+  private val taken = RegNext(take, false.B)
+  private val asked = RegNext(io.take)
+  assert(slot.take === taken, "a slot is not whose it is")
+  assert(arbiter.io.walking || !take, "a rule may change amid an acknowledgement")
+
   private val waiting = RegInit(0.U(8.W))
   waiting := waiting + io.event.valid - slot.event
   assert(!slot.event || waiting =/= 0.U, "an event came twice, or from nowhere")
-  assert(slot.event || slot.read || waiting === 0.U, "an event waited for no one")
-  assert(waiting <= p.lineWords.U, "an event waited longer than for a walk")
+  assert(slot.event || slot.read || taken || waiting === 0.U, "an event waited for no one")
+  assert(waiting <= (AcknowledgeUnit.slots(p) + 1).U, "an event waited longer than for an acknowledgement")
 
   private val marked = RegInit(false.B)
   private val address = Reg(UInt(p.addressBits.W))
@@ -64,8 +79,14 @@ class SlotOrder(p: NemoParams) extends Module {
     walking := word =/= (p.lineWords - 1).U
   }
   assert(!(slot.event && slot.read), "two in one slot")
-  assert(slot.read === (accepted || walking), "a read has not its slot")
-  when(slot.read) {
+  when(taken) {
+    assert(!slot.event && !accepted && !walking, "an acknowledgement has not its slots alone")
+    assert(slot.read === asked.read && slot.walk === asked.walk, "an acknowledgement has another slot")
+    assert(slot.word === asked.word && slot.op === asked.op, "another word or op")
+    assert(slot.target.effect === asked.effect, "another effect")
+    assert(slot.target.line === RegNext(io.takeTarget.line), "another line")
+  }.otherwise { assert(slot.read === (accepted || walking), "a read has not its slot") }
+  when(slot.read && !taken) {
     assert(slot.target.asUInt === target.asUInt && slot.walk === walking, "another read has its slot")
     assert(!slot.walk || slot.word === word, "a walk missed a word")
   }
@@ -80,12 +101,12 @@ class SlotArbiterProof extends AnyFlatSpec with ChiselScalatestTester with Forma
     addressBits = 8,
     features = Features(widths = Seq(2, 4)),
     wordBits = 4,
-    lineWords = 4
+    lineWords = 2
   )
 
   behavior of "SlotArbiter"
   it should "keep one order of any events and reads, proved" in {
-    // A walk, its queue drained, and as much of a second one as is different.
-    verify(new SlotOrder(p), Seq(BoundedCheck(p.lineWords + 2 * (p.lineWords - 1) + p.lineWords)))
+    // An acknowledgement, its queue drained, and a walk.
+    verify(new SlotOrder(p), Seq(BoundedCheck(2 * AcknowledgeUnit.slots(p) + 2 * p.lineWords)))
   }
 }

@@ -97,7 +97,7 @@ WINDOW = Register(0x020, bytes=Field(0, 64))
 EFFECT_WINDOW = Register(0x040, enable=Field(0, 1), base=Field(12, 40))
 # Window in which a read leaves the counters as they are.
 SNAPSHOT_WINDOW = Register(0x048, enable=Field(0, 1), base=Field(12, 40))
-# Window in which a write of a line that was read takes it away from the counters; a read leaves them as they are.
+# Window in which a written line is taken away from the counters; a read leaves them as they are.
 ACKNOWLEDGE_WINDOW = Register(0x050, enable=Field(0, 1), base=Field(12, 40))
 # What went wrong since it was last cleared; write ones to clear.
 ERROR_STATUS = Register(
