@@ -89,11 +89,19 @@ def build(source: Path, extra: list[Path]) -> Path:
 def build_library() -> Path:
     """The filter as a shared library, for the tests."""
     sources = [RUNTIME / f"{name}.cpp" for name in (*FILTER, "capi")]
-    command = [*compiler(), *_CXX, "-O2", "-fPIC", "-shared", *map(str, sources)]
+    headers = [path for path in _contents(sources) if path not in sources]
+    return compile_library(BUILT / "programs" / "libfilter.so", sources, headers, [*_CXX, "-O2"])
+
+
+def compile_library(
+    library: Path, sources: list[Path], headers: list[Path], flags: list[str]
+) -> Path:
+    """A shared library of C++ sources, built if need be. Raises InputError, one line."""
+    command = [*compiler(), *flags, "-fPIC", "-shared", *map(str, sources)]
     return built(
-        BUILT / "programs" / "libfilter.so",
-        [*_contents(sources), *command, compiler_version()],
-        lambda library: _run([*command, "-o", str(library)], "libfilter"),
+        library,
+        [*sources, *headers, *command, compiler_version()],
+        lambda made: _run([*command, "-o", str(made)], library.stem),
     )
 
 

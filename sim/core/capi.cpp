@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine of several cores as a C library. Cores take turns: the one that is furthest behind
+// runs.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "core.hpp"
+#include "kernels.hpp"
+
+namespace {
+
+using core::Core;
+
+constexpr core::Cycle kTurn = 200; // cycles that a core may be ahead of the others
+
+struct Running {
+    Running(const core::Config& config, core::Shared& shared) : core(config, shared) {}
+    Core core;
+    std::unique_ptr<core::Source> source;
+    std::vector<core::Op> ops;
+    std::size_t next = 0;
+    std::uint64_t end = 0; // operations, at which it stops
+    bool ended = false;
+
+    bool runs() const { return source && !ended && core.operations() < end; }
+    void step() {
+        if (next == ops.size()) {
+            ops.clear();
+            next = 0;
+            source->more(ops);
+            if (ops.empty()) {
+                ended = true;
+                return;
+            }
+        }
+        core.execute(ops[next++]);
+    }
+};
+
+} // namespace
+
+struct anemone_core {
+    explicit anemone_core(const core::Config& c) : config(c), shared(config) {
+        for (std::uint64_t i = 0; i < config.cores; i++)
+            cores.push_back(std::make_unique<Running>(config, shared));
+    }
+    const core::Config config;
+    core::Shared shared;
+    std::vector<std::unique_ptr<Running>> cores;
+
+    void run(std::uint64_t operations) {
+        for (auto& each : cores)
+            each->end = each->core.operations() + operations;
+        for (;;) {
+            Running* behind = nullptr;
+            core::Cycle others = ~core::Cycle{0};
+            for (auto& each : cores) {
+                if (!each->runs())
+                    continue;
+                if (!behind || each->core.now() < behind->core.now()) {
+                    if (behind)
+                        others = std::min(others, behind->core.now());
+                    behind = each.get();
+                } else {
+                    others = std::min(others, each->core.now());
+                }
+            }
+            if (!behind)
+                return;
+            const core::Cycle until = others > ~core::Cycle{0} - kTurn ? others : others + kTurn;
+            while (behind->runs() && behind->core.now() <= until)
+                behind->step();
+        }
+    }
+};
+
+namespace {
+
+template <class Do> int guarded(char* error, std::size_t bytes, Do act) {
+    try {
+        act();
+        return 0;
+    } catch (const std::exception& e) {
+        std::snprintf(error, bytes, "%s", e.what());
+        return 1;
+    }
+}
+
+} // namespace
+
+extern "C" {
+
+// Null when a setting is not allowed; `error` then says why.
+anemone_core* anemone_core_new(const char* settings, char* error, std::size_t bytes) {
+    anemone_core* made = nullptr;
+    guarded(error, bytes, [&] { made = new anemone_core(core::Config::parse(settings)); });
+    return made;
+}
+
+void anemone_core_delete(anemone_core* m) {
+    delete m;
+}
+
+int anemone_core_kernel(anemone_core* m, std::size_t core, const char* settings, char* error,
+                        std::size_t bytes) {
+    return guarded(error, bytes, [&] { m->cores.at(core)->source = core::make_kernel(settings); });
+}
+
+// The operations stay where they are until the core has run them.
+int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, std::size_t n,
+                       char* error, std::size_t bytes) {
+    return guarded(error, bytes, [&] {
+        m->cores.at(core)->source = core::make_trace(ops, n);
+        m->cores.at(core)->ended = false;
+    });
+}
+
+// Every core so many operations on, or to the end of its program.
+int anemone_core_run(anemone_core* m, std::uint64_t operations, char* error, std::size_t bytes) {
+    return guarded(error, bytes, [&] { m->run(operations); });
+}
+
+const char* anemone_core_names() {
+    return "c,P1,P2,P3,P4,P5,P6,P7,P8,P9,P10,P11,P12,P13,P14,P15,P16,P17,operations,instructions,"
+           "loads,stores,mispredicted,l1_miss_cycles,l2_miss,l2_miss_cycles,l3_miss,l3_miss_cycles,"
+           "stlb_hits,tlb_miss,tlb_miss_cycles,rfo_offcore,writebacks";
+}
+
+// Counts of a core so far; `all`: what is under way, too, after which it must not run on.
+void anemone_core_counts(anemone_core* m, std::size_t core, int all, std::uint64_t* out) {
+    Core& of = m->cores[core]->core;
+    of.settle(all != 0);
+    const auto& s = of.stalls();
+    const auto& r = of.requests();
+    const std::uint64_t found[] = {all ? of.retired() : of.now(),
+                                   s.stalls_l1_miss,
+                                   s.stalls_l2_miss,
+                                   s.stalls_l3_miss,
+                                   r.l1_miss,
+                                   r.fb_hit,
+                                   s.bound_on_stores,
+                                   r.pf_l1_any,
+                                   r.pf_l1_l3_hit,
+                                   r.pf_l2_any,
+                                   r.pf_l2_l3_hit,
+                                   r.read_occupancy,
+                                   r.reads,
+                                   s.read_cycles,
+                                   r.lookups_prefetch,
+                                   r.lookups,
+                                   r.prefetch_l3_miss,
+                                   r.prefetch_l3_hit,
+                                   of.operations(),
+                                   of.instructions(),
+                                   r.loads,
+                                   r.stores,
+                                   of.mispredicted(),
+                                   r.l1_miss_cycles,
+                                   r.l2_miss,
+                                   r.l2_miss_cycles,
+                                   r.l3_miss,
+                                   r.l3_miss_cycles,
+                                   r.stlb_hits,
+                                   r.tlb_miss,
+                                   r.tlb_miss_cycles,
+                                   r.rfo_offcore,
+                                   r.writebacks};
+    std::copy(std::begin(found), std::end(found), out);
+}
+
+// Of each tier: lines read, lines written, cycles that reads were queued; then near hits and
+// misses.
+void anemone_core_memory(anemone_core* m, double* out) {
+    for (unsigned tier = 0; tier < 2; tier++) {
+        const auto& c = m->shared.memory.counts(tier);
+        *out++ = static_cast<double>(c.reads);
+        *out++ = static_cast<double>(c.writes);
+        *out++ = c.waited;
+    }
+    *out++ = static_cast<double>(m->shared.memory.near_hits());
+    *out++ = static_cast<double>(m->shared.memory.near_misses());
+}
+
+} // extern "C"

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hierarchy.hpp"
+
+#include <algorithm>
+
+#include "op.hpp"
+
+namespace core {
+
+namespace {
+
+constexpr std::uint64_t kTables = std::uint64_t{1} << 55; // page table entries live from here up
+
+} // namespace
+
+Hierarchy::Hierarchy(const Config& config, Shared& shared, Timeline& timeline)
+    : config_(config), shared_(shared), timeline_(timeline),
+      l1_(config.l1_kib * 16, config.l1_ways), l2_(config.l2_kib * 16, config.l2_ways),
+      tlb_(config.tlb_entries, config.tlb_ways), stlb_(config.stlb_entries, config.stlb_ways) {}
+
+Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
+    const std::uint64_t page = address >> config_.page_bits;
+    if (const auto arrives = tlb_.find(page))
+        return std::max(t, *arrives);
+    const Cycle asked = t;
+    t += config_.stlb_latency;
+    if (const auto arrives = stlb_.find(page)) {
+        count_.stlb_hits++;
+        t = std::max(t, *arrives);
+    } else {
+        // Upper levels of the tables are in the walkers' own caches; the last one is a line.
+        const Cycle begins = timeline_.walks.first_below(t, config_.walkers);
+        const std::uint64_t line = (kTables + page * 8) >> kLineBits;
+        t = fetch(line, begins, For::walk).arrives + config_.walk;
+        timeline_.walks.occupy(begins, t);
+        count_.tlb_miss++;
+        count_.tlb_miss_cycles += t - asked;
+        stlb_.fill(page, t, false);
+    }
+    tlb_.fill(page, t, false);
+    return t;
+}
+
+Cycle Hierarchy::load(std::uint32_t pc, std::uint64_t address, Cycle t) {
+    count_.loads++;
+    t = translate(address, t);
+    const std::uint64_t line = address >> kLineBits;
+    Cycle done = t + config_.l1_latency;
+    if (const auto arrives = l1_.find(line)) {
+        if (*arrives > t) { // in a fill buffer
+            count_.fb_hit++;
+            done = std::max(done, *arrives);
+            timeline_.set(Timeline::l1_miss, t, done);
+        }
+    } else {
+        const Cycle begins = timeline_.fill_buffers.first_below(t, config_.fill_buffers);
+        const Fetched got = fetch(line, begins, For::load);
+        timeline_.fill_buffers.occupy(begins, got.arrives);
+        fill_l1(line, got.arrives, false);
+        done = std::max(done, got.arrives);
+        count_.l1_miss++;
+        count_.l1_miss_cycles += done - begins; // without the wait for a buffer
+        timeline_.set(Timeline::l1_miss, t, done);
+        if (got.missed_l2) {
+            count_.l2_miss++;
+            count_.l2_miss_cycles += done - begins;
+            timeline_.set(Timeline::l2_miss, got.left, done);
+        }
+        if (got.missed_l3) {
+            count_.l3_miss++;
+            count_.l3_miss_cycles += done - begins;
+            timeline_.set(Timeline::l3_miss, got.beyond, done);
+        }
+    }
+    if (config_.stride)
+        if (const auto ahead = stride_.next(pc, address))
+            prefetch_l1(*ahead, t);
+    if (config_.next_line)
+        if (const auto ahead = next_line_.next(line))
+            prefetch_l1(*ahead, t);
+    return done;
+}
+
+Cycle Hierarchy::own(std::uint64_t address, Cycle t) {
+    count_.stores++;
+    t = translate(address, t);
+    const std::uint64_t line = address >> kLineBits;
+    if (const auto arrives = l1_.find(line, true))
+        return std::max(t, *arrives);
+    const Cycle begins = timeline_.fill_buffers.first_below(t, config_.fill_buffers);
+    const Fetched got = fetch(line, begins, For::store);
+    timeline_.fill_buffers.occupy(begins, got.arrives);
+    fill_l1(line, got.arrives, true);
+    return got.arrives;
+}
+
+Hierarchy::Fetched Hierarchy::fetch(std::uint64_t line, Cycle t, For what) {
+    Fetched got{};
+    const Cycle answered = t + config_.l2_latency;
+    if (const auto arrives = l2_.find(line)) {
+        // In flight: the request joins the one that is in the queue.
+        got = {std::max(answered, *arrives), *arrives > answered, false, answered, 0};
+    } else {
+        got = beyond_l2(line, answered, what);
+        fill_l2(line, got.arrives, got.left);
+        if (what == For::load) {
+            count_.reads++;
+            count_.read_occupancy += got.arrives - got.left;
+            timeline_.set(Timeline::offcore_read, got.left, got.arrives);
+        } else if (what == For::store) {
+            count_.rfo_offcore++;
+        } else if (what == For::l1_prefetch) {
+            count_.pf_l1_any++;
+            count_.pf_l1_l3_hit += !got.missed_l3;
+        }
+    }
+    if (what != For::walk)
+        train_l2(line, t, got.missed_l2);
+    return got;
+}
+
+Hierarchy::Fetched Hierarchy::beyond_l2(std::uint64_t line, Cycle t, For what) {
+    Fetched got{};
+    got.missed_l2 = true;
+    got.left = timeline_.superqueue.first_below(t, config_.superqueue);
+    got.beyond = got.left + config_.l3_latency - config_.l2_latency;
+    count_.lookups++;
+    const bool prefetch = what == For::l1_prefetch || what == For::l2_prefetch;
+    count_.lookups_prefetch += prefetch;
+    if (shared_.l3.find(line)) {
+        got.arrives = got.beyond;
+        count_.prefetch_l3_hit += prefetch;
+    } else {
+        got.missed_l3 = true;
+        got.arrives = shared_.memory.read(line, got.beyond);
+        count_.prefetch_l3_miss += prefetch;
+    }
+    timeline_.superqueue.occupy(got.left, got.arrives);
+    return got;
+}
+
+void Hierarchy::fill_l1(std::uint64_t line, Cycle arrives, bool dirty) {
+    if (const auto out = l1_.fill(line, arrives, dirty); out && out->dirty)
+        l2_.find(out->line, true); // the L2 holds what the L1 holds
+}
+
+void Hierarchy::fill_l2(std::uint64_t line, Cycle arrives, Cycle t) {
+    const auto out = l2_.fill(line, arrives, false);
+    if (!out)
+        return;
+    const bool dirty = l1_.remove(out->line).value_or(false) || out->dirty;
+    // The L3 takes what the L2 lets go of.
+    count_.lookups += dirty;
+    if (shared_.l3.find(out->line, dirty))
+        return;
+    if (const auto gone = shared_.l3.fill(out->line, t, dirty); gone && gone->dirty) {
+        count_.writebacks++;
+        shared_.memory.write(gone->line, t);
+    }
+}
+
+void Hierarchy::prefetch_l1(std::uint64_t line, Cycle t) {
+    if (l1_.holds(line) || timeline_.fill_buffers[t] >= config_.fill_buffers)
+        return; // dropped where no buffer is free
+    const Fetched got = fetch(line, t, For::l1_prefetch);
+    timeline_.fill_buffers.occupy(t, got.arrives);
+    fill_l1(line, got.arrives, false);
+}
+
+void Hierarchy::train_l2(std::uint64_t line, Cycle t, bool missed) {
+    if (config_.streamer) {
+        const auto ahead = streamer_.next(line, static_cast<unsigned>(config_.streamer_distance),
+                                          static_cast<unsigned>(config_.streamer_degree));
+        for (unsigned i = 0; i < ahead.count; i++)
+            prefetch_l2(ahead.first + static_cast<std::uint64_t>(ahead.step * static_cast<int>(i)),
+                        t);
+    }
+    if (config_.adjacent && missed)
+        prefetch_l2(line ^ 1, t);
+}
+
+void Hierarchy::prefetch_l2(std::uint64_t line, Cycle t) {
+    // An eighth of the queue is left to demand.
+    if (l2_.holds(line) || timeline_.superqueue[t] >= config_.superqueue - config_.superqueue / 8)
+        return;
+    const Fetched got = beyond_l2(line, t, For::l2_prefetch);
+    count_.pf_l2_any++;
+    count_.pf_l2_l3_hit += !got.missed_l3;
+    fill_l2(line, got.arrives, got.left);
+}
+
+} // namespace core

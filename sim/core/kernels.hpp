@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that are generated: an endless stream of operations each.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "op.hpp"
+
+namespace core {
+
+class Source {
+public:
+    virtual ~Source() = default;
+    // Appends some operations; none: the program has ended.
+    virtual void more(std::vector<Op>& out) = 0;
+};
+
+// By settings as text (fields.hpp): kernel=NAME and, each with a default:
+//   bytes     of its data (of each of its arrays)
+//   base      where they begin
+//   work      computing operations, one after another, on what was loaded
+//   chains    chains that are followed at once (chase), parts of an array (stream)
+//   step      bytes from one access to the next (stream, stride, memset)
+//   stores    share of the accesses that also store
+//   mispredict  share of the branches that are mispredicted
+//   depth     loads of a lookup, each of which waits for the one before (hash, tree)
+//   seed
+// Throws std::invalid_argument.
+std::unique_ptr<Source> make_kernel(const std::string& settings);
+
+// Operations that are there already; they are not copied.
+std::unique_ptr<Source> make_trace(const Op* ops, std::size_t n);
+
+} // namespace core

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "op.hpp"
+
+namespace core {
+
+Server::Server(double cycles_a_line)
+    : cost_(cycles_a_line), width_(std::max(32.0, cycles_a_line)), slices_(kSlices) {}
+
+Server::Slice& Server::slice(std::uint64_t number) {
+    Slice& found = slices_[number & (kSlices - 1)];
+    if (found.number != number)
+        found = {number, 0.0};
+    return found;
+}
+
+double Server::serve(double t) {
+    auto at = static_cast<std::uint64_t>(t / width_);
+    const bool known = at >= full_from_ && at < full_to_;
+    const std::uint64_t first = known ? full_from_ : at;
+    if (known)
+        at = full_to_;
+    while (slice(at).used >= width_)
+        at++;
+    // The longest run of full slices that this request went past is passed over by the next ones.
+    if (at - first >= full_to_ - full_from_ || first > full_to_) {
+        full_from_ = first;
+        full_to_ = at;
+    }
+    const double begins = std::max(t, static_cast<double>(at) * width_ + slice(at).used);
+    for (double left = cost_; left > 0; at++) {
+        const double taken = std::min(left, width_ - slice(at).used);
+        slice(at).used += taken;
+        left -= taken;
+    }
+    return begins;
+}
+
+Memory::Memory(const Config& config)
+    : config_(config), rest_{config.fast_ns * config.ghz - static_cast<double>(config.l3_latency),
+                             config.slow_ns * config.ghz - static_cast<double>(config.l3_latency)},
+      servers_{Server(64 / config.fast_gb_per_s * config.ghz),
+               Server(64 / config.slow_gb_per_s * config.ghz)},
+      near_tag_(config.near_lines) {
+    if (rest_[0] < 0 || rest_[1] < 0)
+        throw std::invalid_argument("fast_ns or slow_ns is below the latency of the L3");
+}
+
+bool Memory::on_fast(std::uint64_t line) const {
+    // Multiples of the golden ratio: of any stretch of pages, whatever its stride, the share is on
+    // the fast tier to within a page or two, as weighted interleaving has it.
+    const std::uint64_t page = line >> (config_.page_bits - kLineBits);
+    const std::uint64_t spread = page * 0x9E3779B97F4A7C15u;
+    return static_cast<double>(spread >> 11) * 0x1p-53 < config_.fast_share;
+}
+
+double Memory::serve(unsigned tier, bool write, double t) {
+    (write ? counts_[tier].writes : counts_[tier].reads)++;
+    const double begins = servers_[tier].serve(t);
+    if (!write)
+        counts_[tier].waited += begins - t;
+    return begins;
+}
+
+bool Memory::near_has(std::uint64_t line) {
+    const std::uint64_t page = line >> (kPageBits - kLineBits);
+    const std::uint64_t pages = config_.near_lines * (1 + config_.ratio) >> (kPageBits - kLineBits);
+    const auto [at, fresh] = frames_.try_emplace(page, frames_.size());
+    if (fresh && frames_.size() > pages)
+        throw std::runtime_error("flat memory has no page left");
+    const std::uint64_t place = (at->second << (kPageBits - kLineBits)) | (line & 63);
+    const std::uint64_t set = place % config_.near_lines;
+    const auto tag = static_cast<std::uint8_t>(place / config_.near_lines);
+    const bool hit = near_tag_[set] == tag;
+    near_tag_[set] = tag;
+    (hit ? near_hits_ : near_misses_)++;
+    return hit;
+}
+
+Cycle Memory::read(std::uint64_t line, Cycle t) {
+    const auto now = static_cast<double>(t);
+    unsigned tier = 1;
+    double begins;
+    if (config_.near_lines) {
+        begins = serve(0, false, now); // near has the line, or says that far does
+        if (near_has(line)) {
+            tier = 0;
+        } else { // the two lines change places behind the answer
+            begins = std::max(begins, serve(1, false, begins));
+            serve(0, true, begins);
+            serve(1, true, begins);
+        }
+    } else {
+        tier = on_fast(line) ? 0 : 1;
+        begins = serve(tier, false, now);
+    }
+    return static_cast<Cycle>(std::llround(begins + rest_[tier]));
+}
+
+void Memory::write(std::uint64_t line, Cycle t) {
+    const auto now = static_cast<double>(t);
+    if (!config_.near_lines) {
+        serve(on_fast(line) ? 0 : 1, true, now);
+        return;
+    }
+    serve(0, false, now); // what near holds beside it
+    if (!near_has(line))
+        serve(1, true, now); // which goes to far
+    serve(0, true, now);
+}
+
+} // namespace core

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory behind the L3: two tiers with a latency and a bandwidth each, pages divided between them,
+// or the two as one flat memory that swaps lines (docs/flat.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "config.hpp"
+#include "timeline.hpp"
+
+namespace core {
+
+// Serves one line at a time, whatever the order in which requests are made known: time is cut into
+// slices, and a request takes what is left of the first slices from its time on.
+class Server {
+public:
+    explicit Server(double cycles_a_line);
+    // When the service of a request of time t begins.
+    double serve(double t);
+
+private:
+    struct Slice {
+        std::uint64_t number = 0;
+        double used = 0;
+    };
+    static constexpr std::uint64_t kSlices = std::uint64_t{1} << 16;
+
+    Slice& slice(std::uint64_t number);
+
+    double cost_, width_;
+    std::uint64_t full_from_ = 0, full_to_ = 0; // slices in between have nothing left
+    std::vector<Slice> slices_;
+};
+
+class Memory {
+public:
+    struct Counts {
+        std::uint64_t reads, writes; // lines
+        double waited;               // cycles that reads were queued
+    };
+
+    explicit Memory(const Config& config);
+
+    // A line that misses everything at cycle t, when the L3 says so: when it is at the core.
+    Cycle read(std::uint64_t line, Cycle t);
+    // A dirty line that leaves the L3; posted.
+    void write(std::uint64_t line, Cycle t);
+
+    const Counts& counts(unsigned tier) const { return counts_[tier]; }
+    std::uint64_t near_hits() const { return near_hits_; }
+    std::uint64_t near_misses() const { return near_misses_; }
+
+private:
+    bool on_fast(std::uint64_t line) const;
+    double serve(unsigned tier, bool write, double t);
+    // Flat memory: the set of a line and whether it is near; afterwards it is.
+    bool near_has(std::uint64_t line);
+
+    const Config config_;
+    std::array<double, 2> rest_; // from the L3's answer to the core, without queueing
+    std::array<Server, 2> servers_;
+    std::array<Counts, 2> counts_{};
+    std::uint64_t near_hits_ = 0, near_misses_ = 0;
+    std::vector<std::uint8_t> near_tag_;
+    std::unordered_map<std::uint64_t, std::uint64_t>
+        frames_; // pages of flat memory, by first touch
+};
+
+} // namespace core

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data prefetchers of Intel's cores, as the Optimization Reference Manual describes them (2.x,
+// "Data Prefetching"): at the L1 one by instruction pointer and the next line, at the L2 a streamer
+// and the other line of a pair. None crosses a 4 KiB page.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+
+#include "op.hpp"
+
+namespace core {
+
+inline bool one_page(std::uint64_t a, std::uint64_t b) { // lines
+    return a >> (kPageBits - kLineBits) == b >> (kPageBits - kLineBits);
+}
+
+// A load whose address moved by the same step twice running: the line one step ahead.
+class StridePrefetcher {
+public:
+    std::optional<std::uint64_t> next(std::uint32_t pc, std::uint64_t address) {
+        Entry& e = table_[(pc ^ (pc >> 8)) & (kEntries - 1)];
+        if (e.pc != pc) {
+            e = {pc, address, 0, 0};
+            return std::nullopt;
+        }
+        const auto step = static_cast<std::int64_t>(address - e.last);
+        e.last = address;
+        if (step != e.step || step == 0) {
+            e.step = step;
+            e.seen = 0;
+            return std::nullopt;
+        }
+        if (e.seen < 1) {
+            e.seen++;
+            return std::nullopt;
+        }
+        const std::uint64_t ahead = address + static_cast<std::uint64_t>(step);
+        if (std::abs(step) > kMostStep || !one_page(address >> kLineBits, ahead >> kLineBits))
+            return std::nullopt;
+        return ahead >> kLineBits;
+    }
+
+private:
+    static constexpr std::size_t kEntries = 256;
+    static constexpr std::int64_t kMostStep = 2048;
+    struct Entry {
+        std::uint32_t pc;
+        std::uint64_t last;
+        std::int64_t step;
+        unsigned seen;
+    };
+    std::array<Entry, kEntries> table_{};
+};
+
+// Loads that go up from line to line: the line after.
+class NextLinePrefetcher {
+public:
+    std::optional<std::uint64_t> next(std::uint64_t line) {
+        const bool rises = line == last_ + 1;
+        last_ = line;
+        if (!rises || !one_page(line, line + 1))
+            return std::nullopt;
+        return line + 1;
+    }
+
+private:
+    std::uint64_t last_ = 0;
+};
+
+// Requests that reach the L2, by page: once two go the same way, a few lines more at each, up to a
+// distance ahead.
+class Streamer {
+public:
+    struct Ahead {
+        std::uint64_t first; // line
+        int step;
+        unsigned count;
+    };
+
+    Ahead next(std::uint64_t line, unsigned distance, unsigned degree) {
+        const std::uint64_t page = line >> (kPageBits - kLineBits);
+        const int at = static_cast<int>(line & 63);
+        Entry* e = nullptr;
+        Entry* oldest = &table_[0];
+        for (Entry& each : table_) {
+            if (each.used && each.page == page) {
+                e = &each;
+                break;
+            }
+            if (each.used < oldest->used)
+                oldest = &each;
+        }
+        if (!e) {
+            *oldest = {page, ++clock_, at, at, 0};
+            return {0, 0, 0};
+        }
+        e->used = ++clock_;
+        const int step = at > e->last ? 1 : at < e->last ? -1 : 0;
+        if (step == 0)
+            return {0, 0, 0};
+        if (step != e->step) {
+            e->step = step;
+            e->head = at;
+            e->last = at;
+            return {0, 0, 0};
+        }
+        e->last = at;
+        int head = step > 0 ? (e->head > at ? e->head : at) : (e->head < at ? e->head : at);
+        const int limit = step > 0 ? std::min(63, at + static_cast<int>(distance))
+                                   : std::max(0, at - static_cast<int>(distance));
+        const int room = step > 0 ? limit - head : head - limit;
+        const unsigned count = room <= 0 ? 0 : std::min(static_cast<unsigned>(room), degree);
+        const std::uint64_t first = (page << 6) + static_cast<std::uint64_t>(head + step);
+        e->head = head + step * static_cast<int>(count);
+        return {first, step, count};
+    }
+
+private:
+    struct Entry {
+        std::uint64_t page = 0, used = 0;
+        int last = 0, head = 0, step = 0;
+    };
+    std::array<Entry, 32> table_{};
+    std::uint64_t clock_ = 0;
+};
+
+} // namespace core

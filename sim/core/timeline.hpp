@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens in each cycle of a window that moves with the core: ports taken, buffers occupied,
+// and bits of which the counters of stall cycles are made.
+//
+// Operations are worked on in program order, their events fall into any order of cycles; none falls
+// before the cycle in which the last operation entered the window. So all earlier cycles are final.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace core {
+
+using Cycle = std::uint64_t;
+
+constexpr Cycle kHorizon = Cycle{1} << 20; // cycles that are kept at once
+
+// One byte a cycle, in a ring.
+class Occupancy {
+public:
+    Occupancy() : at_(kHorizon) {}
+    std::uint8_t& operator[](Cycle t) { return at_[t & (kHorizon - 1)]; }
+    // The first cycle from t on in which fewer than `limit` are occupied.
+    Cycle first_below(Cycle t, std::uint64_t limit) {
+        const std::uint8_t* all = at_.data();
+        while (all[t & (kHorizon - 1)] >= limit)
+            t++;
+        return t;
+    }
+    // The sum over [from, to).
+    std::uint64_t total(Cycle from, Cycle to) {
+        std::uint64_t sum = 0;
+        each_part(from, to, [&sum, all = at_.data()](Cycle a, Cycle b) {
+            std::uint64_t part = 0;
+            for (Cycle t = a; t < b; t++)
+                part += all[t];
+            sum += part;
+        });
+        return sum;
+    }
+    void occupy(Cycle from, Cycle to) {
+        each_part(from, to, [all = at_.data()](Cycle a, Cycle b) {
+            for (Cycle t = a; t < b; t++)
+                all[t]++;
+        });
+    }
+    void forget(Cycle from, Cycle to) {
+        each_part(from, to, [this](Cycle a, Cycle b) {
+            std::fill(at_.begin() + static_cast<std::ptrdiff_t>(a),
+                      at_.begin() + static_cast<std::ptrdiff_t>(b), std::uint8_t{0});
+        });
+    }
+
+private:
+    template <class Do> void each_part(Cycle from, Cycle to, Do act) {
+        while (from < to) {
+            const Cycle a = from & (kHorizon - 1);
+            const Cycle b = std::min(kHorizon, a + (to - from));
+            act(a, b);
+            from += b - a;
+        }
+    }
+    std::vector<std::uint8_t> at_;
+};
+
+class Timeline {
+public:
+    enum Bit { executed, l1_miss, l2_miss, l3_miss, offcore_read, stores_full, kBits };
+
+    struct Counted {
+        std::uint64_t stalls_l1_miss, stalls_l2_miss, stalls_l3_miss, bound_on_stores, read_cycles;
+    };
+
+    Occupancy issued, load_ports, store_ports, fill_buffers, superqueue, walks;
+
+    Timeline() {
+        for (auto& words : bits_)
+            words.resize(kHorizon / 64);
+    }
+    void set(Bit bit, Cycle t) { word(bit, t) |= std::uint64_t{1} << (t & 63); }
+    void set(Bit bit, Cycle from, Cycle to) {
+        while (from < to) {
+            const Cycle end = std::min(to, (from | 63) + 1);
+            const std::uint64_t ones =
+                end - from == 64 ? ~std::uint64_t{0} : ((std::uint64_t{1} << (end - from)) - 1);
+            word(bit, from) |= ones << (from & 63);
+            from = end;
+        }
+    }
+    // Cycles before t, in whole words, are counted and forgotten.
+    void settle(Cycle t) {
+        const Cycle end = t & ~Cycle{63};
+        if (end <= settled_)
+            return;
+        for (Cycle at = settled_; at < end; at += 64) {
+            const std::uint64_t idle = ~word(executed, at);
+            const std::uint64_t missing = word(l1_miss, at);
+            counted_.stalls_l1_miss += count(idle & missing);
+            counted_.stalls_l2_miss += count(idle & word(l2_miss, at));
+            counted_.stalls_l3_miss += count(idle & word(l3_miss, at));
+            // The store buffer is full, and it is not a load that the core waits for.
+            counted_.bound_on_stores += count(idle & word(stores_full, at) & ~missing);
+            counted_.read_cycles += count(word(offcore_read, at));
+            for (auto& words : bits_)
+                words[(at / 64) & (kHorizon / 64 - 1)] = 0;
+        }
+        for (Occupancy* each :
+             {&issued, &load_ports, &store_ports, &fill_buffers, &superqueue, &walks})
+            each->forget(settled_, end);
+        settled_ = end;
+    }
+    const Counted& counted() const { return counted_; }
+
+private:
+    static std::uint64_t count(std::uint64_t word) {
+        return static_cast<std::uint64_t>(std::popcount(word));
+    }
+    std::uint64_t& word(Bit bit, Cycle t) { return bits_[bit][(t / 64) & (kHorizon / 64 - 1)]; }
+
+    std::array<std::vector<std::uint64_t>, kBits> bits_;
+    Counted counted_{};
+    Cycle settled_ = 0;
+};
+
+} // namespace core
