@@ -74,6 +74,7 @@ def command(
     geometry = Geometry(device_gib=number(device_gib))
     from anemone import tiering
     from anemone.io.outputs import check_out
+    from anemone.tiering.config import made
     from anemone.tiering.result import FILES
     from anemone.tiering.run import warm_up
     from anemone.trace import batches
@@ -83,7 +84,7 @@ def command(
     warm_up()
     with progress(oneline(trace.name)) as step:
         done = tiering.simulate(
-            loaded, partial(batches, trace, geometry), geometry=geometry, progress=step, name=trace
+            loaded, partial(batches, trace, geometry), *made(loaded), geometry, step, trace
         )
     tiering.write(done, out)
     with printing():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
+from anemone.tiering.parameters import NONE, POLICIES, SOURCES, make, named
 
 PAGES = {"4KiB": 4096, "2MiB": 2 << 20}
 # Of these the position of a name is its code in the kernel.
@@ -79,6 +80,14 @@ class TierConfig:
     tlb: Tlb | None = None
 
 
+def made(config: TierConfig) -> tuple[Any, Any]:
+    """(policy, source) that a configuration names, None for "none"."""
+    return (
+        make(config.policy, POLICIES, config.policy_with),
+        make(config.telemetry, SOURCES, config.telemetry_with),
+    )
+
+
 def load_config(path: str | os.PathLike) -> TierConfig:
     """Read a TIER.toml. Raises InputError, whatever is at `path`."""
     return parse_config(read_text(path), path)
@@ -87,7 +96,7 @@ def load_config(path: str | os.PathLike) -> TierConfig:
 def parse_config(text: str, file: object) -> TierConfig:
     """The configuration in a TOML text. `file` is what errors call it. Raises InputError.
 
-    The parameters of policy and telemetry are theirs to check.
+    A policy that asks for telemetry must be given a source.
     """
     content = parse_toml(text, file)
     top = Table(file, "", content, lambda field: toml_place(text, field))
@@ -97,9 +106,12 @@ def parse_config(text: str, file: object) -> TierConfig:
                   "telemetry"),
     )  # fmt: skip
     start, weights = _placement(top.table("placement"))
-    policy, policy_with = _named(top.table("policy"), "name")
-    telemetry, telemetry_with = _named(top.table("telemetry"), "source")
+    policy, policy_with = named(top.table("policy"), "name", POLICIES)
+    telemetry, telemetry_with = named(top.table("telemetry"), "source", SOURCES)
     interval = "interval_ms" in content
+    if policy != NONE and telemetry == NONE:
+        allowed = f'a source for policy "{policy}": {", ".join(SOURCES)}'
+        raise top.wrong("telemetry", allowed, content.get("telemetry", NONE))
     return TierConfig(
         page_bytes=PAGES[top.choice("page", tuple(PAGES))],
         outstanding=top.number("outstanding", MOST_OUTSTANDING, least=1),
@@ -144,16 +156,6 @@ def _placement(table: Table | None) -> tuple[str, tuple[int, int]]:
     if "weights" in table.content and start != "weighted":
         raise table.wrong("weights", 'no weights but with start = "weighted"')
     return start, (weights[0], weights[1])
-
-
-def _named(table: Table | None, key: str) -> tuple[str, dict[str, Any]]:
-    """A name, and the parameters beside it."""
-    if table is None:
-        return "none", {}
-    name = table.content.get(key)
-    if not isinstance(name, str):
-        raise table.wrong(key, "a name in quotes")
-    return name, {k: v for k, v in table.content.items() if k != key}
 
 
 def _migration(table: Table | None) -> Migration:

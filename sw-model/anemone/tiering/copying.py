@@ -23,6 +23,7 @@ from anemone.tiering.state import (
     F_UNMAP,
     F_WRITER,
     FAST,
+    I_ACTIVE,
     I_COPIED,
     I_COPY_LINES,
     I_DEMOTED,
@@ -31,6 +32,7 @@ from anemone.tiering.state import (
     I_GIVEN_UP,
     I_JOB,
     I_JOB_JOINS,
+    I_JOB_LINES,
     I_JOB_TO,
     I_LOG_TIERS,
     I_LOGGED,
@@ -53,7 +55,7 @@ from anemone.tiering.state import (
     SLOW,
     WRITE,
 )  # fmt: skip
-from anemone.tiering.threads import forget, insert, interrupt, translation
+from anemone.tiering.threads import forget, interrupt, settle, translation
 
 _LINE_SHIFT = 6
 
@@ -93,6 +95,7 @@ def _take(s, at, number, to):  # type: ignore[no-untyped-def]
     for frame in range(first, first + count):
         memory.table[frame] |= np.uint8(COPYING)
     whole[I_JOB], whole[I_JOB_TO], whole[I_JOB_JOINS] = first, to, joins
+    whole[I_JOB_LINES] = count << (whole[I_SHIFT] - _LINE_SHIFT)
     whole[I_READ] = whole[I_WRITTEN] = whole[I_TRIES] = 0
     time[F_READER], time[F_WRITER] = at + time[F_UNMAP], NEVER
     return 1
@@ -123,51 +126,48 @@ def _next_job(s, at):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _access(s, tier, at, frame, line, write):  # type: ignore[no-untyped-def]
-    """A line of the copy at a tier, as kernel._serve; returns its completion."""
-    whole, memory, seen = s.whole, s.memory, s.seen
-    start = max(at, memory.free[tier])
-    memory.free[tier] = start + memory.busy[tier]
+def _log(whole, log_addr, log_flags, tier, frame, line, write):  # type: ignore[no-untyped-def]
+    """An access of the copy, if its tier's are logged; there is room."""
     if whole[I_LOG_TIERS] >> tier & 1:
-        seen.log_addr[whole[I_LOGGED]] = frame << whole[I_SHIFT] | line << _LINE_SHIFT
-        seen.log_flags[whole[I_LOGGED]] = COPY << KIND_SHIFT | tier * LOG_SLOW | write
+        log_addr[whole[I_LOGGED]] = frame << whole[I_SHIFT] | line << _LINE_SHIFT
+        log_flags[whole[I_LOGGED]] = COPY << KIND_SHIFT | tier * LOG_SLOW | write
         whole[I_LOGGED] += 1
-    return start + memory.latency[tier]
 
 
 @njit(cache=True, nogil=True)
-def copy_agent(s, at):  # type: ignore[no-untyped-def]
-    """The next thing that the agent does, at its time; there is room in the log for an access."""
-    whole, time, copies = s.whole, s.time, s.copies
-    if whole[I_JOB] < 0:
-        _next_job(s, at)
-        return
+def copy_line(whole, time, table, tiers, ring, log_addr, log_flags, at):  # type: ignore[no-untyped-def]
+    """The agent's next read or write, if that is what it does next; whether it was.
+
+    It takes arrays and not the state, because it is called for each line. tiers: float64[3, 2],
+    when each is free, ns a line, latency.
+    """
+    lines, ahead, job = whole[I_JOB_LINES], whole[I_COPY_LINES], whole[I_JOB]
+    if job < 0:
+        return False
     per_frame = 1 << (whole[I_SHIFT] - _LINE_SHIFT)
-    count = _frames(whole, s.memory, whole[I_JOB], whole[I_JOB_JOINS])[1]
-    lines, ahead = count * per_frame, whole[I_COPY_LINES]
-    if time[F_WRITER] == at:
-        line = whole[I_WRITTEN]
-        if line == lines:
-            _finish(s, at, count)
-            return
-        frame = whole[I_JOB] + line // per_frame
-        completion = _access(s, whole[I_JOB_TO], at, frame, line % per_frame, WRITE)
+    writes = time[F_WRITER] == at
+    line = whole[I_WRITTEN] if writes else whole[I_READ]
+    if line == lines:
+        return False
+    frame = job + line // per_frame
+    tier = whole[I_JOB_TO] if writes else np.int64(table[frame] & PLACE) - 1
+    start = max(at, tiers[0, tier])
+    tiers[0, tier] = start + tiers[1, tier]
+    completion = start + tiers[2, tier]
+    _log(whole, log_addr, log_flags, tier, frame, line % per_frame, WRITE if writes else 0)
+    if writes:
         time[F_LAST_WRITE] = at
         whole[I_WRITTEN] += 1
         if line + 1 == lines:
             time[F_WRITER] = completion
         elif line + 1 < whole[I_READ]:
-            time[F_WRITER] = max(copies.ring[(line + 1) % ahead], at)
+            time[F_WRITER] = max(ring[(line + 1) % ahead], at)
         else:
             time[F_WRITER] = NEVER
         if time[F_READER] == NEVER and whole[I_READ] < lines:
             time[F_READER] = max(time[F_NEXT_READ], at)
-        return
-    line = whole[I_READ]
-    frame = whole[I_JOB] + line // per_frame
-    tier = np.int64(s.memory.table[frame] & PLACE) - 1
-    completion = _access(s, tier, at, frame, line % per_frame, 0)
-    copies.ring[line % ahead] = completion
+        return True
+    ring[line % ahead] = completion
     if time[F_WRITER] == NEVER:
         # A copy that started over does not write before its first attempt's last line did.
         time[F_WRITER] = max(completion, time[F_LAST_WRITE])
@@ -175,6 +175,16 @@ def copy_agent(s, at):  # type: ignore[no-untyped-def]
     time[F_NEXT_READ] = at + time[F_COPY_BUSY]
     more = line + 1 < lines and line + 1 - whole[I_WRITTEN] < ahead
     time[F_READER] = time[F_NEXT_READ] if more else NEVER
+    return True
+
+
+@njit(cache=True, nogil=True)
+def copy_turns(s, at):  # type: ignore[no-untyped-def]
+    """What the agent does when there is no line to copy: it ends a page, or begins one."""
+    if s.whole[I_JOB] < 0:
+        _next_job(s, at)
+    else:
+        _finish(s, at, _frames(s.whole, s.memory, s.whole[I_JOB], s.whole[I_JOB_JOINS])[1])
 
 
 @njit(cache=True, nogil=True)
@@ -196,10 +206,11 @@ def _finish(s, at, count):  # type: ignore[no-untyped-def]
     whole[I_DEMOTED] += moved and to == SLOW
     whole[I_COPIED] += count
     interrupt(threads, time[F_SHOOTDOWN])
+    whole[I_ACTIVE] += whole[I_WAITING]
     for i in range(whole[I_WAITING]):
         thread = threads.waiting[i]
-        threads.key[thread] = max(threads.key[thread], at)
-        insert(whole, threads, thread)
+        threads.key[thread] = at
+        settle(threads.key, threads.winner, thread)
     whole[I_WAITING] = 0
     whole[I_JOB], time[F_WRITER], time[F_READER] = -1, NEVER, at
 

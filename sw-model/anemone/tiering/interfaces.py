@@ -19,11 +19,13 @@ _NONE = np.empty(0, np.int64)
 class Heat:
     """What a source saw since it was last asked: accesses, as it estimates them.
 
-    units: float64[n], of each unit. base_page, base: int64[m] and float64[m, span], of the frames
-    of some whole pages, by their first frame, ascending. cpu_ns: what it cost to process.
+    units: float64[n], of each unit. writes: float64[n], those of them by stores; zeros where the
+    source cannot tell. base_page, base: int64[m] and float64[m, span], of the frames of some whole
+    pages, by their first frame, ascending. cpu_ns: what it cost to process.
     """
 
     units: np.ndarray
+    writes: np.ndarray
     base_page: np.ndarray = field(default_factory=lambda: _NONE)
     base: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     cpu_ns: float = 0.0
@@ -34,7 +36,8 @@ class Statistics:
     """What a policy is told at the end of an interval.
 
     now_ns: the time. units: what may move. heat: what the source saw of them in the interval.
-    room: frames free in the fast and the slow tier. span: frames of a whole page.
+    room, capacity: frames free and in all of the fast and the slow tier. span: frames of a whole
+    page. frame_bytes: of one.
     accesses, mean latency of an access (ns) by tier: of the interval, as the memory controllers
     tell.
     """
@@ -45,6 +48,7 @@ class Statistics:
     room: tuple[int, int]
     capacity: tuple[int, int]
     span: int
+    frame_bytes: int
     accesses: tuple[int, int]
     latency_ns: tuple[float, float]
 
@@ -59,6 +63,8 @@ class Answer:
 
     promote, demote: move to the fast, the slow tier, in this order; promotions go first as long as
     there is room. split: whole pages. join: first frames of pages that are split.
+    watch: first frames of the pages whose frames the source should count next, where it cannot
+    count all; None leaves it to the source.
     cpu_ns: what it took to decide; the answer counts from then on.
     """
 
@@ -66,6 +72,7 @@ class Answer:
     demote: np.ndarray = field(default_factory=lambda: _NONE)
     split: np.ndarray = field(default_factory=lambda: _NONE)
     join: np.ndarray = field(default_factory=lambda: _NONE)
+    watch: np.ndarray | None = None
     cpu_ns: float = 0.0
 
 
@@ -105,6 +112,9 @@ class Source:
     def heat(self, machine: Machine, units: Units) -> Heat:
         """After the last line: what was seen since the last call."""
         raise NotImplementedError
+
+    def watch(self, frames: np.ndarray | None) -> None:
+        """The pages begin to move; what of them the policy wants counted (Answer.watch)."""
 
     def counts(self, machine: Machine) -> dict[str, float]:
         """What the report says of it."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from anemone.tiering.copying import copy_agent, copy_stops
+from anemone.tiering.config import ON_WRITE
+from anemone.tiering.copying import copy_line, copy_stops, copy_turns
 from anemone.tiering.state import (
     ACCESSED,
     COPYING,
@@ -67,23 +68,17 @@ from anemone.tiering.state import (
     TRAP,
     WRITE,
 )  # fmt: skip
-from anemone.tiering.threads import look_up, sift_down, translation
+from anemone.tiering.threads import look_up, settle, translation
+from anemone.trace import KINDS
 
 # Why the kernel returns: the time asked for has come; the trace is at its end; thread I_WHO has no
 # rows in the pool; log or requests have no room; telemetry line I_LINE was read, or the last one
 # written back; page I_PAGE finds no room.
 UNTIL, END, ROWS, LOG, OPS, LINE, HARVESTED, FULL = range(8)
-_RESTART = 0
+_RESTART = ON_WRITE.index("restart")
+_RFO = KINDS.index("rfo")
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
 _32 = np.uint64(32)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _serve(memory, tier, at):  # type: ignore[no-untyped-def]
-    """An access that issues now; returns its completion."""
-    start = max(at, memory.free[tier])
-    memory.free[tier] = start + memory.busy[tier]
-    return start + memory.latency[tier]
 
 
 @njit(cache=True, nogil=True)
@@ -138,13 +133,15 @@ def larger(ops, into):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _harvest(whole, time, memory, at):  # type: ignore[no-untyped-def]
+def _harvest(whole, time, tiers, at):  # type: ignore[no-untyped-def]
     """The next access of the harvest, at the slow tier; LINE if it read one, UNTIL if not.
 
     A line is read, and when it has come it is written back, if the source acknowledges. Its
     instructions pass, then the next line is read; behind the last one, nothing.
     """
-    completion = _serve(memory, SLOW, at)
+    start = max(at, tiers[0, SLOW])
+    tiers[0, SLOW] = start + tiers[1, SLOW]
+    completion = start + tiers[2, SLOW]
     status = UNTIL
     if whole[I_PHASE] == 0:
         status = LINE
@@ -172,16 +169,15 @@ def _issue(time, flags, reads, last_read, writes):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _make_ready(s):  # type: ignore[no-untyped-def]
-    """The first thread of the heap gets the key of its next row; ROWS if that is not there."""
+def _make_ready(s, thread):  # type: ignore[no-untyped-def]
+    """A thread gets the key of its next row; ROWS if that is not there."""
     whole, threads = s.whole, s.threads
-    thread = threads.heap[0]
     if threads.rows[thread] == 0:
         if threads.left[thread]:
             whole[I_WHO] = thread
             return ROWS
         whole[I_ACTIVE] -= 1
-        threads.heap[0] = threads.heap[whole[I_ACTIVE]]
+        threads.key[thread] = NEVER
     else:
         place = threads.at[thread]
         issue = _issue(
@@ -196,23 +192,8 @@ def _make_ready(s):  # type: ignore[no-untyped-def]
             threads.stall[thread] = 0
         threads.key[thread] = issue
         threads.ready[thread] = True
-    sift_down(threads.key, threads.heap, whole[I_ACTIVE])
+    settle(threads.key, threads.winner, thread)
     return UNTIL
-
-
-@njit(cache=True, nogil=True)
-def _agents(s):  # type: ignore[no-untyped-def]
-    """Whatever the agents do next; UNTIL, or why to return."""
-    whole, time = s.whole, s.time
-    if whole[I_LOG_TIERS] and whole[I_LOGGED] == len(s.seen.log_addr):
-        return LOG
-    status, at = UNTIL, time[F_AGENT]
-    if time[F_HARVEST] == at:
-        status = _harvest(whole, time, s.memory, at)
-    else:
-        copy_agent(s, at)
-    time[F_AGENT] = min(time[F_READER], time[F_WRITER], time[F_HARVEST])
-    return status
 
 
 @njit(cache=True, nogil=True)
@@ -232,7 +213,7 @@ def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
         s.whole[I_WALKS] += 1
         delay += time[F_WALK]
     threads.key[thread] += delay
-    sift_down(threads.key, threads.heap, s.whole[I_ACTIVE])
+    settle(threads.key, threads.winner, thread)
     return delay > 0
 
 
@@ -247,19 +228,21 @@ def _waits(s, thread, at):  # type: ignore[no-untyped-def]
     threads.waiting[whole[I_WAITING]] = thread
     whole[I_WAITING] += 1
     whole[I_ACTIVE] -= 1
-    threads.heap[0] = threads.heap[whole[I_ACTIVE]]
-    sift_down(threads.key, threads.heap, whole[I_ACTIVE])
+    threads.key[thread] = NEVER
+    settle(threads.key, threads.winner, thread)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _sample(s, thread, addr, tier):  # type: ignore[no-untyped-def]
+def _sample(s, thread, addr, flags):  # type: ignore[no-untyped-def]
+    """A sample is due; a store's fetch and a write are of a store."""
     whole, seen, threads = s.whole, s.seen, s.threads
     threads.sample[thread] = whole[I_SAMPLE_PERIOD]
     threads.stall[thread] += s.time[F_SAMPLE_COST]
     at = whole[I_SAMPLED]
     if at < len(seen.sample_addr):
-        seen.sample_addr[at], seen.sample_tier[at] = addr, tier
+        seen.sample_addr[at] = addr
+        seen.sample_store[at] = flags & WRITE or flags >> KIND_SHIFT == _RFO
         whole[I_SAMPLED] += 1
     else:
         whole[I_DROPPED] += 1
@@ -272,13 +255,14 @@ def run(s, until):  # type: ignore[no-untyped-def]
     whole, time = s.whole, s.time
     row_addr, row_flags, row_gap, row_op = s.rows.addr, s.rows.flags, s.rows.gap, s.rows.op
     after, free_blocks = s.rows.after, s.rows.free
-    key, heap, ready, issued = s.threads.key, s.threads.heap, s.threads.ready, s.threads.issued
+    key, winner, ready = s.threads.key, s.threads.winner, s.threads.ready
+    issued = s.threads.issued
     place_of, in_pool, left = s.threads.at, s.threads.rows, s.threads.left
     reads, read, last_read = s.threads.reads, s.threads.read, s.threads.last_read
     writes, written = s.threads.writes, s.threads.written
     stall, sample = s.threads.stall, s.threads.sample
     table, accesses, held = s.memory.table, s.memory.accesses, s.memory.held
-    latency, busy, free = s.memory.latency, s.memory.busy, s.memory.free
+    tiers, ring = s.memory.tiers, s.copies.ring
     log_addr, log_flags = s.seen.log_addr, s.seen.log_flags
     shift, within = np.uint64(whole[I_SHIFT]), whole[I_BLOCK] - 1
     posted, outstanding = whole[I_POSTED], whole[I_OUTSTANDING]
@@ -287,22 +271,29 @@ def run(s, until):  # type: ignore[no-untyped-def]
     has_tlb, has_op, has_gap = s.threads.tlb.shape[1] > 0, len(row_op) > 0, len(row_gap) > 0
     most_ops = len(s.ops.number) // 2
     while True:
-        thread, at = heap[0], NEVER
-        if whole[I_ACTIVE]:
-            at = key[thread]
-        elif whole[I_WAITING] == 0:
-            return END
-        if time[F_AGENT] < at:
-            if time[F_AGENT] >= until:
+        thread = winner[1]
+        at = key[thread]
+        agent = time[F_AGENT]
+        if agent < at:
+            if whole[I_ACTIVE] == 0 and whole[I_WAITING] == 0:
+                return END
+            if agent >= until:
                 return UNTIL
-            status = _agents(s)
+            if log_tiers and whole[I_LOGGED] == len(log_addr):
+                return LOG
+            status = UNTIL
+            if time[F_HARVEST] == agent:
+                status = _harvest(whole, time, tiers, agent)
+            elif not copy_line(whole, time, table, tiers, ring, log_addr, log_flags, agent):
+                copy_turns(s, agent)
+            time[F_AGENT] = min(time[F_READER], time[F_WRITER], time[F_HARVEST])
             if status != UNTIL:
                 return status
             continue
         if at >= until:
-            return UNTIL
+            return END if at == NEVER else UNTIL
         if not ready[thread]:
-            status = _make_ready(s)
+            status = _make_ready(s, thread)
             if status != UNTIL:
                 return status
             continue
@@ -328,9 +319,9 @@ def run(s, until):  # type: ignore[no-untyped-def]
         if mark:
             table[frame] |= np.uint8(ACCESSED | DIRTY if write else ACCESSED)
 
-        start = max(at, free[tier])
-        free[tier] = start + busy[tier]
-        completion = start + latency[tier]
+        start = max(at, tiers[0, tier])
+        tiers[0, tier] = start + tiers[1, tier]
+        completion = start + tiers[2, tier]
         accesses[tier] += 1
         held[tier] += completion - at
         time[F_END] = max(time[F_END], completion)
@@ -353,7 +344,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
         if period and sample_tiers >> tier & sample_kinds >> (flags >> KIND_SHIFT) & 1:
             sample[thread] -= 1
             if sample[thread] == 0:
-                _sample(s, thread, addr, tier)
+                _sample(s, thread, addr, flags)
 
         # To the thread's next row.
         in_pool[thread] -= 1
@@ -366,7 +357,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
             whole[I_BLOCKS_FREE] += 1
         place_of[thread] = place
         if in_pool[thread] == 0 or stall[thread] > 0:
-            key[thread], ready[thread] = at, False
+            ready[thread] = False
         else:
             key[thread] = _issue(
                 at + row_gap[place] if has_gap else at,
@@ -375,7 +366,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
                 last_read[thread],
                 writes[thread, written[thread]] if posted else 0.0,
             )
-        sift_down(key, heap, whole[I_ACTIVE])
+        settle(key, winner, thread)
 
 
 @njit(cache=True, nogil=True)

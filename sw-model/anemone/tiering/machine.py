@@ -116,7 +116,7 @@ class Machine:
         self.state.time[F_SAMPLE_COST] = cost_ns
         threads.sample[:] = self.rng.integers(1, period + 1, len(threads.sample))
         self._replace_seen(
-            sample_addr=np.empty(buffer, np.uint64), sample_tier=np.empty(buffer, np.uint8)
+            sample_addr=np.empty(buffer, np.uint64), sample_store=np.empty(buffer, np.bool_)
         )
 
     def mark(self) -> None:
@@ -144,10 +144,10 @@ class Machine:
         return seen.log_addr[:n], seen.log_flags[:n]
 
     def take_samples(self) -> tuple[np.ndarray, np.ndarray]:
-        """(addr uint64[n], tier uint8[n]) of the samples since the last call; views."""
+        """(addr uint64[n], store bool[n]) of the samples since the last call; views."""
         whole, seen = self.state.whole, self.state.seen
         n, whole[I_SAMPLED] = int(whole[I_SAMPLED]), 0
-        return seen.sample_addr[:n], seen.sample_tier[:n]
+        return seen.sample_addr[:n], seen.sample_store[:n]
 
     def take_faults(self) -> tuple[np.ndarray, np.ndarray]:
         """(frame int64[n], ns float64[n]) of the faults since the last call; views."""

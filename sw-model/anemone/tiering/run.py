@@ -184,10 +184,11 @@ class Run:
         heat = self.source.heat(self.machine, units)
         self.telemetry_cpu += heat.cpu_ns
         if self.policy is None:
+            self.source.watch(None)
             return
         memory = self.machine.state.memory
         accesses, _, held = self.latest
-        mean = np.divide(held, accesses, out=memory.latency.copy(), where=accesses > 0)
+        mean = np.divide(held, accesses, out=memory.tiers[2].copy(), where=accesses > 0)
         seen = Statistics(
             now_ns=now,
             units=units,
@@ -195,6 +196,7 @@ class Run:
             room=self.machine.room,
             capacity=(int(memory.capacity[FAST]), int(memory.capacity[SLOW])),
             span=self.machine.span,
+            frame_bytes=1 << self.machine.frame_shift,
             accesses=(int(accesses[FAST]), int(accesses[SLOW])),
             latency_ns=(float(mean[FAST]), float(mean[SLOW])),
         )
@@ -207,6 +209,7 @@ class Run:
         self.answer = None
         self.splits += self.machine.split(answer.split)
         self.machine.move(answer.promote, answer.demote, answer.join, now)
+        self.source.watch(answer.watch)
 
     def _row(self, interval: int, end: float) -> None:
         """A row of the timeline, unless nothing happened."""

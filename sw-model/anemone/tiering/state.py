@@ -30,7 +30,7 @@ LOG_SLOW, COPY = 2, 5
  I_DROPPED, I_FAULTS, I_WALKS, I_OPS, I_BLOCK, I_BLOCKS_FREE, I_WHO, I_PAGE,
  I_ON_WRITE, I_RETRIES, I_COPY_LINES, I_JOB, I_JOB_TO, I_JOB_JOINS, I_READ, I_WRITTEN, I_TRIES,
  I_UP, I_UPS, I_DOWN, I_DOWNS, I_WAITING, I_PROMOTED, I_DEMOTED, I_COPIED, I_RESTARTED, I_GIVEN_UP,
- I_REFUSED, I_PHASE, I_LINE, I_LINES, I_ACK, I_SEQUENCE) = range(49)  # fmt: skip
+ I_REFUSED, I_PHASE, I_LINE, I_LINES, I_ACK, I_JOB_LINES) = range(49)  # fmt: skip
 WHOLE = 49
 # And in its times.
 (F_END, F_AGENT, F_READER, F_WRITER, F_HARVEST, F_LAST_WRITE, F_COPY_BUSY, F_UNMAP, F_SHOOTDOWN,
@@ -56,8 +56,9 @@ class Rows(NamedTuple):
 class Threads(NamedTuple):
     """Of the program, in order of their numbers: an index stands for each."""
 
-    key: np.ndarray  # float64: when its next row issues, or where not ready no later than that
-    heap: np.ndarray  # int64: by key, of equal ones by index; the first I_ACTIVE
+    key: np.ndarray  # float64: when its next row issues, or where not ready no later than that;
+    # NEVER when it has none or waits for a copy. Filled up to a power of two.
+    winner: np.ndarray  # int64: a tournament of keys, whose winner is at 1 (threads.settle)
     ready: np.ndarray  # bool: the key is of its next row, and nothing delays it
     issued: np.ndarray  # float64: its last issue
     at: np.ndarray  # int64: place of its next row in the pool
@@ -81,9 +82,7 @@ class Memory(NamedTuple):
     table: np.ndarray  # uint8[frames]
     capacity: np.ndarray  # int64[2]: frames
     used: np.ndarray  # int64[2]
-    latency: np.ndarray  # float64[2]
-    busy: np.ndarray  # float64[2]: ns a line
-    free: np.ndarray  # float64[2]: when it takes the next line
+    tiers: np.ndarray  # float64[3, 2]: when each takes the next line, ns a line, latency
     accesses: np.ndarray  # int64[2], of the program
     held: np.ndarray  # float64[2]: ns from issue to completion of these, summed
 
@@ -94,7 +93,7 @@ class Seen(NamedTuple):
     log_addr: np.ndarray  # uint64: every access to the tiers asked for, in the tiers' order
     log_flags: np.ndarray  # uint8
     sample_addr: np.ndarray  # uint64: samples since they were last taken out
-    sample_tier: np.ndarray  # uint8
+    sample_store: np.ndarray  # bool: of a store
     fault_frame: np.ndarray  # int64: hint faults since they were last taken out
     fault_time: np.ndarray  # float64
 
@@ -160,6 +159,12 @@ def make(
     tiers = (config.fast, config.slow)
     pool = blocks * block
 
+    leaves = 1 << max(1, (threads - 1).bit_length())
+    key, winner = np.full(leaves, NEVER), np.zeros(2 * leaves, np.int64)
+    key[:threads], winner[leaves:] = 0.0, np.arange(leaves)
+    for node in range(leaves - 1, 0, -1):
+        winner[node] = winner[2 * node]
+
     def column(name: str, dtype: type) -> np.ndarray:
         return np.empty(pool if name in columns else 0, dtype)
 
@@ -178,8 +183,8 @@ def make(
             np.arange(blocks, dtype=np.int32)[::-1].copy(),
         ),
         Threads(
-            key=np.zeros(threads),
-            heap=np.arange(threads),
+            key=key,
+            winner=winner,
             ready=np.zeros(threads, np.bool_),
             issued=np.zeros(threads),
             at=ints(-1),
@@ -200,14 +205,18 @@ def make(
             table=np.zeros(-(-device_bytes // frame_bytes), np.uint8),
             capacity=np.array([tier.pages * span for tier in tiers]),
             used=np.zeros(2, np.int64),
-            latency=np.array([tier.latency_ns for tier in tiers]),
-            busy=np.array([LINE_BYTES / tier.gb_per_s for tier in tiers]),
-            free=np.zeros(2),
+            tiers=np.array(
+                [
+                    [0.0, 0.0],
+                    [LINE_BYTES / tier.gb_per_s for tier in tiers],
+                    [tier.latency_ns for tier in tiers],
+                ]
+            ),
             accesses=np.zeros(2, np.int64),
             held=np.zeros(2),
         ),
-        Seen(*(np.empty(0, t) for t in (np.uint64, np.uint8) * 2), np.empty(0, np.int64),
-             np.empty(0)),
+        Seen(*(np.empty(0, t) for t in (np.uint64, np.uint8, np.uint64, np.bool_, np.int64,
+                                        np.float64))),
         Copies(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(migration.lines)),
         Ops(*(np.zeros(1 << 16 if "op" in columns else 0, t)
               for t in (np.uint64, np.float64, np.float64))),

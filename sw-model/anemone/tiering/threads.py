@@ -5,40 +5,20 @@ from __future__ import annotations
 
 from numba import njit
 
-from anemone.tiering.state import BASE, I_ACTIVE, I_SPAN
+from anemone.tiering.state import BASE, I_SPAN
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _before(key, a, b):  # type: ignore[no-untyped-def]
-    return key[a] < key[b] or (key[a] == key[b] and a < b)
+def settle(key, winner, thread):  # type: ignore[no-untyped-def]
+    """A thread's key has changed: play its matches again, up to the root, winner[1].
 
-
-@njit(cache=True, nogil=True, inline="always")
-def sift_down(key, heap, size):  # type: ignore[no-untyped-def]
-    """The first of a heap of threads has a later key, or is another: put it where it belongs."""
-    thread, at = heap[0], 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and _before(key, heap[child + 1], heap[child]):
-            child += 1
-        if not _before(key, heap[child], thread):
-            break
-        heap[at] = heap[child]
-        at = child
-    heap[at] = thread
-
-
-@njit(cache=True, nogil=True)
-def insert(whole, threads, thread):  # type: ignore[no-untyped-def]
-    """A thread that is not in the heap comes back."""
-    heap, key, at = threads.heap, threads.key, whole[I_ACTIVE]
-    whole[I_ACTIVE] += 1
-    while at and _before(key, thread, heap[(at - 1) // 2]):
-        heap[at] = heap[(at - 1) // 2]
-        at = (at - 1) // 2
-    heap[at] = thread
+    A tournament: the left of two is of lower numbers, and wins if they are equal.
+    """
+    node = (len(key) + thread) >> 1
+    while node:
+        left, right = winner[2 * node], winner[2 * node + 1]
+        winner[node] = left if key[left] <= key[right] else right
+        node >>= 1
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HeMem (Raybuck et al., SOSP 2021): hot and cold lists by sampled counts, with cooling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.policies.pages import FAST, SLOW, UNIT_NS, ByFrame, first_that_fit
+from anemone.tiering.interfaces import Answer, Policy, Statistics
+from anemone.tiering.parameters import setting
+
+
+@dataclass
+class HeMem(Policy):
+    """A page is hot from so many sampled reads or writes on; hot pages of the slow tier move up.
+
+    read_threshold, write_threshold, cooling, samples_per_access and migrate_gb_per_s are those of
+    the published code (pebs.h: HOT_READ_THRESHOLD, HOT_WRITE_THRESHOLD, PEBS_COOLING_THRESHOLD,
+    SAMPLE_PERIOD, PEBS_MIGRATE_RATE) and paper; NEMO §5.1 asks each second and scales NEMO's
+    counts by the sampling rate, as is done here with those of any source. When a page has more
+    samples than `cooling`, the counts of all are halved; here as often as it takes at the end of
+    an interval. Lists are first in, first out. A page that is cold leaves the fast tier only to
+    make room.
+    """
+
+    read_threshold: int = setting(8, 1)
+    write_threshold: int = setting(4, 1)
+    cooling: int = setting(18, 1)
+    samples_per_access: float = setting(1 / 5003, most=1.0)
+    migrate_gb_per_s: float = setting(10.0)
+
+    def __post_init__(self) -> None:
+        self._reads, self._writes = ByFrame(), ByFrame()
+        self._since = ByFrame(np.inf)  # when it joined its list
+        self._hot = ByFrame()
+        self._time = 0.0
+
+    def act(self, seen: Statistics) -> Answer:
+        frame, tier = seen.units.frame, seen.units.tier
+        writes = self._writes.of(frame) + seen.heat.writes * self.samples_per_access
+        reads = self._reads.of(frame)
+        reads += (seen.heat.units - seen.heat.writes) * self.samples_per_access
+        while len(frame) and max(reads.max(), writes.max()) > self.cooling:
+            reads, writes = reads / 2, writes / 2
+        self._reads.set(frame, reads)
+        self._writes.set(frame, writes)
+
+        hot = (reads >= self.read_threshold) | (writes >= self.write_threshold)
+        joined = (hot != self._hot.of(frame)) | np.isinf(self._since.of(frame))
+        self._since.set(frame[joined], seen.now_ns)
+        self._hot.set(frame, hot)
+        order = np.argsort(self._since.of(frame), kind="stable")
+        sizes = seen.frames()
+        up = order[(hot & (tier == SLOW))[order]]
+        down = order[(~hot & (tier == FAST))[order]]
+        elapsed, self._time = seen.now_ns - self._time, seen.now_ns
+        frames = self.migrate_gb_per_s * elapsed / seen.frame_bytes
+        promote = first_that_fit(frame[up], sizes[up], frames)
+        return Answer(
+            promote=promote,
+            # No more than make room for these.
+            demote=_enough(
+                frame[down], sizes[down], sizes[up][: len(promote)].sum() - seen.room[0]
+            ),
+            cpu_ns=(np.count_nonzero(seen.heat.units) + 2 * len(promote)) * UNIT_NS,
+        )
+
+
+def _enough(frames: np.ndarray, sizes: np.ndarray, wanted: float) -> np.ndarray:
+    """The first of the units that together have at least so many frames."""
+    return frames[np.cumsum(sizes) - sizes < wanted]

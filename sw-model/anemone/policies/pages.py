@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What policies share: numbers kept by frame, and the choice of so many pages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anemone.tiering.parameters import constants
+
+# Of a policy's thread, for each unit it looks at.
+UNIT_NS = constants("policy")["unit_instructions"] * constants("processor")["ns_per_instruction"]
+FAST, SLOW = 0, 1
+
+
+class ByFrame:
+    """A number for each frame, `default` until it is set."""
+
+    def __init__(self, default: float = 0.0) -> None:
+        self.default, self.values = default, np.empty(0)
+
+    def of(self, frames: np.ndarray) -> np.ndarray:
+        """float64[n] of int64[n]; a copy."""
+        self._reach(frames)
+        return self.values[frames]
+
+    def set(self, frames: np.ndarray, values: np.ndarray | float) -> None:
+        self._reach(frames)
+        self.values[frames] = values
+
+    def _reach(self, frames: np.ndarray) -> None:
+        most = int(frames.max(initial=-1)) + 1
+        if most > len(self.values):
+            more = np.full(max(most, 2 * len(self.values)) - len(self.values), self.default)
+            self.values = np.concatenate([self.values, more])
+
+
+def first_that_fit(frames: np.ndarray, sizes: np.ndarray, room: float) -> np.ndarray:
+    """The first of the units that together have at most `room` frames."""
+    return frames[np.cumsum(sizes) <= room]

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies and telemetry sources by name: which there are, and their parameters out of TIER.toml.
+
+Each is a dataclass whose fields are its parameters, with defaults. A name with a colon is one of
+the user's own: `FILE.py:CLASS` or `package.module:CLASS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from dataclasses import MISSING, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from anemone.io.tables import Table
+
+POLICIES = {
+    "hemem": "anemone.policies.hemem:HeMem",
+    "memtis": "anemone.policies.memtis:Memtis",
+    "tpp": "anemone.policies.linux:Tpp",
+    "numa-balancing": "anemone.policies.linux:NumaBalancing",
+    "damos": "anemone.policies.linux:Damos",
+    "colloid": "anemone.policies.colloid:Colloid",
+    "hottest": "anemone.policies.hottest:Hottest",
+}
+SOURCES = {
+    "nemo": "anemone.tiering.sources.nemo:Nemo",
+    "pebs": "anemone.tiering.sources.pebs:Pebs",
+    "scan": "anemone.tiering.sources.scan:Scan",
+    "hint-faults": "anemone.tiering.sources.faults:HintFaults",
+    "neoprof": "anemone.tiering.sources.sketch:NeoProf",
+    "hotness-unit": "anemone.tiering.sources.hotness_unit:HotnessUnit",
+    "oracle": "anemone.tiering.sources.oracle:Oracle",
+}
+NONE = "none"
+
+
+def setting(
+    default: Any, least: float = 0, most: float = 1e12, choices: tuple[str, ...] = ()
+) -> Any:
+    """A parameter of a policy or source: its default, whose type it has, and what it may be."""
+    return field(default=default, metadata={"least": least, "most": most, "choices": choices})
+
+
+def named(table: Table | None, key: str, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
+    """The name under `key` and the parameters beside it, checked. Raises InputError."""
+    if table is None:
+        return NONE, {}
+    name = table.content.get(key)
+    allowed = ", ".join([NONE, *known, "or FILE.py:CLASS"])
+    if not isinstance(name, str) or (name not in (NONE, *known) and ":" not in name):
+        raise table.wrong(key, allowed)
+    if name == NONE:
+        table.only(key)
+        return name, {}
+    try:
+        kind = load(name, known)
+    except (ImportError, AttributeError, OSError, SyntaxError, TypeError) as e:
+        raise table.wrong(key, f"a class that can be loaded ({e})") from e
+    parameters = {f.name: f for f in fields(kind) if f.init}
+    table.only(key, optional=tuple(parameters))
+    return name, {k: _value(table, k, parameters[k]) for k in table.content if k != key}
+
+
+def load(name: str, known: dict[str, str]) -> type:
+    """The class of a name."""
+    place, _, kind = known.get(name, name).rpartition(":")
+    if place.endswith(".py"):
+        module = _module_of_file(Path(place))
+    else:
+        module = importlib.import_module(place)
+    found = getattr(module, kind)
+    if not is_dataclass(found):
+        raise TypeError(f"{kind} is not a dataclass")
+    return found
+
+
+def make(name: str, known: dict[str, str], parameters: dict[str, Any]) -> Any:
+    """A policy or source; None for "none"."""
+    return None if name == NONE else load(name, known)(**parameters)
+
+
+def _module_of_file(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"anemone_user_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
+
+
+def _value(table: Table, key: str, parameter: Any) -> Any:
+    """A parameter of its default's type."""
+    default, limits = parameter.default, {"least": 0, "most": 1e12, **parameter.metadata}
+    if default is MISSING:
+        raise table.wrong(key, "a parameter with a default")
+    if isinstance(default, bool):
+        if not isinstance(table.content[key], bool):
+            raise table.wrong(key, "true or false")
+        return table.content[key]
+    if isinstance(default, int):
+        if limits.get("choices") and table.content[key] not in limits["choices"]:
+            raise table.wrong(key, ", ".join(map(str, limits["choices"])))
+        return table.number(key, int(limits["most"]), least=int(limits["least"]))
+    if isinstance(default, float):
+        return table.real(key, limits["least"], most=limits["most"])
+    return table.choice(key, limits.get("choices") or (default,))
+
+
+def constants(name: str) -> dict[str, float]:
+    """A table of costs.toml: its values by name. Sources are beside them in the file."""
+    import tomllib
+
+    text = (Path(__file__).parent / "costs.toml").read_text(encoding="utf-8")
+    return {key: entry["value"] for key, entry in tomllib.loads(text)[name].items()}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts by frame, of sources that see addresses, and what they are of units."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from anemone.tiering.machine import Machine, Units
+
+
+@njit(cache=True, nogil=True)
+def _count(counts, addr, shift):  # type: ignore[no-untyped-def]
+    for a in addr:
+        counts[a >> shift] += 1
+
+
+class FrameCounts:
+    """Accesses by frame since they were last taken."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._shift = np.uint64(machine.frame_shift)
+        self._counts = np.zeros(len(machine.state.memory.table), np.uint32)
+
+    def add(self, addr: np.ndarray) -> None:
+        """Byte addresses, uint64[n]."""
+        _count(self._counts, addr, self._shift)
+
+    def take(self) -> np.ndarray:
+        """uint32[frames]."""
+        counts, self._counts = self._counts, np.zeros_like(self._counts)
+        return counts
+
+
+def by_unit(counts: np.ndarray, units: Units, span: int) -> np.ndarray:
+    """float64[n], of each unit: a split one's own frame, a whole page's together."""
+    found = counts[units.frame].astype(np.float64)
+    if span > 1:
+        whole = ~units.split
+        pages = counts.reshape(-1, span)[units.frame[whole] // span]
+        found[whole] = pages.sum(axis=1, dtype=np.float64)
+    return found

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NEMO: counters of all accesses to the slow tier, by page and by frame (NEMO §3.3, §5.1, §5.2).
+
+The pipelines are anemone.golden.Telemetry, so each count is the hardware's, bit for bit; copies of
+pages are counted, too, as they are accesses to the device. A page's place in the slow tier is its
+own address, so it keeps its counter when it moves away and back. Software reads snapshots, line by
+line, and subtracts what it read before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anemone.golden import Telemetry
+from anemone.hardware.geometry import Geometry
+from anemone.telemetry import Rule, identity_map
+from anemone.tiering.interfaces import Heat, Source
+from anemone.tiering.machine import Machine, Units
+from anemone.tiering.parameters import constants, setting
+from anemone.tiering.sources.pebs import Pebs
+from anemone.tiering.state import FAST, SLOW, WRITE
+
+_NS = constants("processor")["ns_per_instruction"]
+_NEMO = constants("nemo")
+_HUGE_SHIFT, _BASE_SHIFT = 21, 12
+_BASES = 1 << _HUGE_SHIFT - _BASE_SHIFT  # frames of 4 KiB in a region of 2 MiB
+
+
+class _Pipeline:
+    """One rule, and what software has read of it. slots: regions of 2 MiB that it watches."""
+
+    def __init__(self, rule: Rule, geometry: Geometry) -> None:
+        self.telemetry = Telemetry(rule, geometry)
+        self.channels = geometry.channels
+        counters = geometry.counters(rule.width)
+        self.read = np.zeros((counters, geometry.channels), np.uint64)
+        self.before = np.zeros_like(self.read)
+        self.slots = np.empty(0, np.int64)
+
+    def lines(self, counters: int) -> Iterator[tuple[_Pipeline, int, int]]:
+        """(self, channel, line) of the lines that have the first counters."""
+        for line in range(-(-counters // self.telemetry.per_line)):
+            for channel in range(self.channels):
+                yield self, channel, line
+
+    def read_line(self, channel: int, line: int) -> None:
+        at = np.arange(line * self.telemetry.per_line, (line + 1) * self.telemetry.per_line)
+        self.read[at, channel] = self.telemetry.read(at)[:, channel]
+
+    def taken(self) -> np.ndarray:
+        """uint64[counters], all channels: what was counted between the last two harvests."""
+        mask = np.uint64((1 << self.telemetry.rule.width) - 1)
+        counted = (self.read - self.before) & mask
+        self.before[:] = self.read
+        return counted.sum(axis=1, dtype=np.uint64)
+
+    def reprogram(self, regions: np.ndarray) -> None:
+        """Watch other regions: the hardware's clear, and a table entry for each."""
+        self.telemetry.clear()
+        self.read[:] = self.before[:] = 0
+        self.slots = regions
+        self.telemetry.set_translation(regions, np.arange(len(regions)) * _BASES)
+
+
+@dataclass
+class Nemo(Source):
+    """Where pages are of 2 MiB, one pipeline counts them, and where they may split, the others
+    watch the 4 KiB frames of as many as their counters hold, another lot each interval; where
+    pages are of 4 KiB, all pipelines do that.
+
+    pipelines, width (bits a counter), states (64-bit words a channel): of the hardware.
+    fast: what tells of the fast tier, which a device in the slow one does not see: "pebs", "nemo"
+    (a second device) or "none". period, sample_ns, buffer: of that PEBS.
+    """
+
+    pipelines: int = setting(8, 1, 32)
+    width: int = setting(64, choices=(8, 16, 32, 64))
+    states: int = setting(8192, choices=tuple(1 << n for n in range(9, 21)))
+    fast: str = setting("pebs", choices=("pebs", "nemo", "none"))
+    period: int = setting(Pebs.period, 1)
+    sample_ns: float = setting(Pebs.sample_ns)
+    buffer: int = setting(Pebs.buffer, 1, 1 << 28)
+    needs: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.needs = Pebs.needs if self.fast == "pebs" else ()
+        self._pebs = Pebs(self.period, self.sample_ns, self.buffer)
+
+    def start(self, machine: Machine) -> None:
+        device = machine.geometry.device_gib
+        pages = machine.geometry.device_bytes >> _HUGE_SHIFT
+        geometry = Geometry(2, self.pipelines, self.states, _table(pages), device)
+        memory = {"end": geometry.device_bytes, "primary_shift": _HUGE_SHIFT, "width": self.width}
+        # A line holds as many counters as are in eight words, of each channel.
+        self.line_ns = _NEMO["counter_instructions"] * _NS * (512 // self.width) / 2
+        self._huge_pages = machine.config.page_bytes == 1 << _HUGE_SHIFT
+        by_page = Rule(name="pages", map=identity_map(geometry, self.width), **memory)
+        by_frame = Rule(name="frames", sub_mask=0x1F_F000, sub_shift=_BASE_SHIFT, **memory)
+        self._all = [_Pipeline(by_page, geometry)] if self._huge_pages else []
+        watchers = self.pipelines - len(self._all)
+        if self._huge_pages and machine.span == 1:
+            watchers = 0
+        self._watchers = [_Pipeline(by_frame, geometry) for _ in range(watchers)]
+        self._slots = geometry.counters(self.width) // _BASES
+        self._frames = np.zeros(machine.geometry.device_bytes >> _BASE_SHIFT if watchers else 0)
+        self._turn, self._maps, self._reads, self._lines = 0, 0, 0, []
+        self._regions = np.empty(0, np.int64)
+        both = self.fast == "nemo"
+        machine.log((FAST, SLOW) if both else (SLOW,))
+        if self.fast == "pebs":
+            self._pebs.start(machine, (FAST,))
+
+    def events(self, addr: np.ndarray, flags: np.ndarray) -> None:
+        write = (flags & WRITE).astype(np.bool_)
+        for pipeline in (*self._all, *self._watchers):
+            if pipeline in self._all or len(pipeline.slots):
+                pipeline.telemetry.events(addr, write)
+
+    def lines(self, machine: Machine) -> int:
+        units = machine.units()
+        slow = units.frame[units.tier == SLOW] if self.fast != "nemo" else units.frame
+        last = int(units.frame[-1]) << machine.frame_shift >> _HUGE_SHIFT if len(units) else 0
+        self._lines = [one for p in self._all for one in p.lines(last + 1)]
+        for p in self._watchers:
+            self._lines += p.lines(len(p.slots) * _BASES)
+        # What there is to watch next: regions of the slow tier, hot or not.
+        self._regions = np.unique(slow << machine.frame_shift >> _HUGE_SHIFT)
+        self._reads += len(self._lines)
+        return len(self._lines)
+
+    def read_line(self, number: int) -> None:
+        pipeline, channel, line = self._lines[number]
+        pipeline.read_line(channel, line)
+
+    def heat(self, machine: Machine, units: Units) -> Heat:
+        seen = np.zeros(len(units))
+        writes = np.zeros(len(units))
+        cpu = _NEMO["poll_instructions"] * _NS + self._maps * _NEMO["map_instructions"] * _NS
+        self._maps = 0
+        if self.fast == "pebs":
+            of_fast = self._pebs.heat(machine, units)
+            cpu += of_fast.cpu_ns
+            seen, writes = of_fast.units, of_fast.writes
+        watched = self._take_frames()
+        counted = units.tier == SLOW if self.fast != "nemo" else np.ones(len(units), np.bool_)
+        if self._huge_pages:
+            counts = np.zeros(machine.geometry.device_bytes >> _HUGE_SHIFT)
+            taken = self._all[0].taken()[: len(counts)]
+            counts[: len(taken)] = taken
+            page = units.frame // machine.span
+            whole = counted & ~units.split
+            seen[whole] = counts[page[whole]]
+            split = counted & units.split
+        else:
+            split = counted
+        seen[split] = self._frames[units.frame[split]] if len(self._frames) else 0
+        base = {}
+        if machine.span > 1:
+            whole_page = units.frame[counted & ~units.split]
+            page = np.intersect1d(watched * machine.span, whole_page)
+            base = {"base_page": page, "base": self._frames.reshape(-1, _BASES)[page // _BASES]}
+        return Heat(seen, writes, cpu_ns=cpu, **base)
+
+    def _take_frames(self) -> np.ndarray:
+        """Keep what was counted of the regions watched; returns these."""
+        for pipeline in self._watchers:
+            counts = pipeline.taken()[: len(pipeline.slots) * _BASES].reshape(-1, _BASES)
+            self._frames.reshape(-1, _BASES)[pipeline.slots] = counts
+        slots = [pipeline.slots for pipeline in self._watchers]
+        return np.concatenate([np.empty(0, np.int64), *slots])
+
+    def watch(self, frames: np.ndarray | None) -> None:
+        """Other regions, those that the policy wants, or the next ones by turns (NEMO §5.2)."""
+        room = self._slots * len(self._watchers)
+        if not room:
+            return
+        if frames is not None:
+            chosen = np.unique(frames // _BASES)[:room]
+        else:
+            if len(self._regions) <= room and self._turn:
+                here = np.concatenate([p.slots for p in self._watchers])
+                if np.array_equal(np.sort(here), self._regions):
+                    return
+            chosen = np.roll(self._regions, -self._turn)[:room]
+            self._turn = (self._turn + room) % max(1, len(self._regions)) or 1
+        self._maps += len(chosen)
+        for i, pipeline in enumerate(self._watchers):
+            pipeline.reprogram(chosen[i * self._slots : (i + 1) * self._slots])
+
+    def counts(self, machine: Machine) -> dict[str, float]:
+        said = {"lines": self._reads}
+        return said | self._pebs.counts(machine) if self.fast == "pebs" else said
+
+
+def _table(pages: int) -> int:
+    """Entries of the translation table: one a page of the device, at least the prototype's."""
+    return max(8192, 1 << (pages - 1).bit_length())

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What no machine has: every access of the program to either tier, for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.tiering.interfaces import Heat, Source
+from anemone.tiering.machine import Machine, Units
+from anemone.tiering.sources.counting import FrameCounts, by_unit
+from anemone.tiering.state import COPY, FAST, KIND_SHIFT, SLOW, WRITE
+
+
+@dataclass
+class Oracle(Source):
+    """Counts accesses by frame; copies of pages are not the program's."""
+
+    def start(self, machine: Machine) -> None:
+        machine.log((FAST, SLOW))
+        self._all, self._writes = FrameCounts(machine), FrameCounts(machine)
+
+    def events(self, addr: np.ndarray, flags: np.ndarray) -> None:
+        own = flags >> KIND_SHIFT != COPY
+        self._all.add(addr[own])
+        self._writes.add(addr[own & (flags & WRITE != 0)])
+
+    def heat(self, machine: Machine, units: Units) -> Heat:
+        counts, writes = self._all.take(), self._writes.take()
+        return Heat(
+            by_unit(counts, units, machine.span), by_unit(writes, units, machine.span),
+            **base_pages(counts, units, machine.span),
+        )  # fmt: skip
+
+
+def base_pages(counts: np.ndarray, units: Units, span: int) -> dict[str, np.ndarray]:
+    """The counts of all frames of whole pages, as Heat has them; nothing where none can split."""
+    if span == 1:
+        return {}
+    page = units.frame[~units.split]
+    return {"base_page": page, "base": counts.reshape(-1, span)[page // span].astype(float)}
