@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from anemone.tiering import Tier, TierConfig
 from anemone.trace import KINDS, Trace
 
-PAGES = 24  # that traces touch, at most
+PAGES = 12  # that traces touch, at most
 # Exact in binary, so that ties between threads happen.
 TIMES = st.sampled_from([0.0, 0.5, 1.0, 3.25, 64.0, 100.0, 114.1])
 

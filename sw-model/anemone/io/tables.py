@@ -46,14 +46,15 @@ def parse_toml(text: str, file: object) -> dict[str, Any]:
 def toml_place(text: str, field: str) -> str:
     """The line of a field, `key` or `table.key`, which tomllib does not tell: of the usual layout.
 
-    Without it "top level", where the key is not there, or where more than one may be meant.
+    That of the table's header where the key is not there, and "top level" where nothing is found,
+    or more than one may be meant.
     """
     table, _, key = field.rpartition(".")
     here, lines, head = "", [], ""
     for number, line in enumerate(text.split("\n"), 1):
         if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
             here = header[1]
-            head = f"line {number}" if here == table else head
+            head = f"line {number}" if here in (table, field) else head
         elif here == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
             lines.append(number)
     return f"line {lines[0]}" if len(lines) == 1 else head or "top level"

@@ -89,10 +89,12 @@ class Policy:
 class Source:
     """Tells how hot pages are. `heat` is what a source must have.
 
-    line_ns: instructions a telemetry line, beside its access. acknowledges: each is written back.
+    sample_ms: how often `sample` is called; None: never. line_ns: instructions a telemetry line,
+    beside its access. acknowledges: each is written back.
     """
 
     needs: tuple[str, ...] = ()  # columns of the trace
+    sample_ms = None
     line_ns = 0.0
     acknowledges = False
 
@@ -101,6 +103,9 @@ class Source:
 
     def events(self, addr: np.ndarray, flags: np.ndarray) -> None:
         """Accesses that were logged, in the order in which the memory served them."""
+
+    def sample(self, machine: Machine) -> None:
+        """Another sample_ms has passed."""
 
     def lines(self, machine: Machine) -> int:
         """An interval ends: how many telemetry lines are to be read through the slow tier."""

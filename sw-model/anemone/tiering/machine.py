@@ -88,6 +88,7 @@ class Machine:
         self.span = int(self.state.whole[I_SPAN])
         self.frame_shift = int(self.state.whole[I_SHIFT])
         self.rng = np.random.default_rng(config.seed)
+        self.now = 0.0  # ns, when a source or policy is called
 
     # What sources ask for, before the run.
 

@@ -118,11 +118,13 @@ class Run:
         return self._result(time.perf_counter() - started - self.feed.seconds)
 
     def _run(self) -> None:
-        interval = 1
+        interval = sample = 1
+        every = self.source.sample_ms * 1e6 if self.source and self.source.sample_ms else NEVER
         while True:
-            tick = interval * self.interval
+            tick, look = interval * self.interval, sample * every
             act = self.answer[0] if self.answer else NEVER
-            status = kernel.run(self.machine.state, min(tick, act))
+            self.machine.now = min(tick, act, look)
+            status = kernel.run(self.machine.state, self.machine.now)
             whole = self.machine.state.whole
             if status == kernel.END:
                 self._flush()
@@ -145,8 +147,11 @@ class Run:
                 what = Bare(f"at {page * config.page_bytes:#x}, for which there is no room")
                 allowed = f'pages that fit {tiers}, placed by "{config.start}"'
                 raise InputError(self.name, "trace", "page", what, allowed)
-            elif act <= tick:
+            elif act <= min(tick, look):
                 self._act()
+            elif look <= tick:
+                self.source.sample(self.machine)
+                sample += 1
             else:
                 self._row(interval, tick)
                 self._tick(tick)
@@ -180,6 +185,7 @@ class Run:
             self._decide(done)
 
     def _decide(self, now: float) -> None:
+        self.machine.now = now
         units = self.machine.units()
         heat = self.source.heat(self.machine, units)
         self.telemetry_cpu += heat.cpu_ns

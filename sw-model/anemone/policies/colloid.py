@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Colloid (Vuppalapati and Agarwal, SOSP 2024): pages move until both tiers take as long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.policies.pages import FAST, SLOW, UNIT_NS, ByFrame
+from anemone.tiering.interfaces import Answer, Policy, Statistics
+from anemone.tiering.parameters import setting
+
+
+@dataclass
+class Colloid(Policy):
+    """While the fast tier's accesses are quicker, hot pages move up; once they are slower, down.
+
+    How much: the share of accesses that takes the fast tier's halfway between the largest share at
+    which it was quicker and the least at which it was slower. ewma, delta, epsilon: the published
+    code's COLLOID_EWMA, COLLOID_DELTA and COLLOID_EPSILON. Latencies are those from issue to
+    completion, as occupancy divided by arrivals gives them. keep: of past heat, as HeMem's cooling.
+    """
+
+    ewma: float = setting(0.0625, 1e-6, 1.0)
+    delta: float = setting(0.05, most=1.0)
+    epsilon: float = setting(0.01, most=1.0)
+    keep: float = setting(0.5, most=1.0)
+
+    def __post_init__(self) -> None:
+        self._heat = ByFrame()
+        self._latency: np.ndarray | None = None
+        self._low, self._high = 0.0, 1.0
+
+    def act(self, seen: Statistics) -> Answer:
+        frame, tier, sizes = seen.units.frame, seen.units.tier, seen.frames()
+        heat = self.keep * self._heat.of(frame) + seen.heat.units
+        self._heat.set(frame, heat)
+        latest = np.array(seen.latency_ns)
+        old = latest if self._latency is None else self._latency
+        self._latency = old + self.ewma * (latest - old)
+        fast, slow = self._latency
+        total = heat.sum()
+        idle = Answer(cpu_ns=len(frame) * UNIT_NS)
+        if total == 0 or abs(fast - slow) < self.delta * fast:
+            return idle
+        share = seen.accesses[0] / max(1, sum(seen.accesses))
+        quicker = fast < slow
+        if quicker:
+            self._low = share
+        else:
+            self._high = share
+        # The point has moved if the two have met.
+        if self._high < self._low + self.epsilon:
+            self._low, self._high = (share, 1.0) if quicker else (0.0, share)
+        wanted = abs((self._low + self._high) / 2 - share) * total
+        source = np.flatnonzero((tier == (SLOW if quicker else FAST)) & (heat > 0))
+        order = source[np.argsort(-heat[source] / sizes[source], kind="stable")]
+        order = order[heat[order] <= wanted]  # one that is too hot is passed over
+        moved = order[np.cumsum(heat[order]) <= wanted]
+        if not quicker:
+            return Answer(demote=frame[moved], cpu_ns=idle.cpu_ns)
+        cold = np.flatnonzero(tier == FAST)
+        density = heat / sizes
+        cold = cold[np.argsort(density[cold], kind="stable")]
+        # Each page that comes makes one go that is colder, or finds room.
+        out = np.cumsum(sizes[moved]) - seen.room[0]
+        victim = np.searchsorted(np.cumsum(sizes[cold]), out)
+        colder = np.append(density[cold], np.inf)[np.minimum(victim, len(cold))]
+        moved = moved[(out <= 0) | (density[moved] > colder)]
+        down = cold[np.cumsum(sizes[cold]) - sizes[cold] < sizes[moved].sum() - seen.room[0]]
+        return Answer(promote=frame[moved], demote=frame[down], cpu_ns=idle.cpu_ns)

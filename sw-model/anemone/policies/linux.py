@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Linux does, or was proposed to do: TPP, NUMA balancing in tiering mode, DAMOS.
+
+All take pages that were not accessed for longest from the fast tier when it runs full.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.policies.pages import FAST, SLOW, UNIT_NS, ByFrame, first_that_fit
+from anemone.tiering.interfaces import Answer, Policy, Statistics
+from anemone.tiering.parameters import setting
+
+
+class _Reclaim:
+    """The pages of the fast tier in order of their last access, as LRU lists approximate it."""
+
+    def __init__(self) -> None:
+        self._last = ByFrame(-1.0)
+
+    def coldest(self, seen: Statistics, wanted: float) -> np.ndarray:
+        """Frames of the units that were not accessed for longest, at least so many frames."""
+        frame, heat = seen.units.frame, seen.heat.units
+        self._last.set(frame[heat > 0], seen.now_ns)
+        fast = np.flatnonzero(seen.units.tier == FAST)
+        order = fast[np.argsort(self._last.of(frame[fast]), kind="stable")]
+        sizes = seen.frames()[order]
+        return frame[order[np.cumsum(sizes) - sizes < wanted]]
+
+
+def _soonest(frame: np.ndarray, which: np.ndarray, heat: np.ndarray) -> np.ndarray:
+    """The frames of some units, in the order in which they faulted."""
+    return frame[which][np.argsort(-heat[which], kind="stable")]
+
+
+@dataclass
+class Tpp(Policy):
+    """TPP (Maruf et al., ASPLOS 2023), on hint faults: a page of the slow tier that faults in two
+    scans is on the active list and moves up; so much of the fast tier is kept free.
+
+    headroom: share of the fast tier, the paper's demote_scale_factor of 2 %.
+    """
+
+    headroom: float = setting(0.02, most=1.0)
+
+    def __post_init__(self) -> None:
+        self._reclaim, self._active = _Reclaim(), ByFrame()
+
+    def act(self, seen: Statistics) -> Answer:
+        frame, slow = seen.units.frame, seen.units.tier == SLOW
+        faulted = slow & (seen.heat.units > 0)
+        active = self._active.of(frame) > 0
+        self._active.set(frame[faulted], 1.0)
+        self._active.set(frame[~slow], 0.0)
+        up = _soonest(frame, faulted & active, seen.heat.units)
+        free = self.headroom * seen.capacity[0] + seen.frames()[faulted & active].sum()
+        return Answer(
+            promote=up,
+            demote=self._reclaim.coldest(seen, free - seen.room[0]),
+            cpu_ns=np.count_nonzero(faulted) * UNIT_NS,
+        )
+
+
+@dataclass
+class NumaBalancing(Policy):
+    """NUMA balancing in tiering mode (Linux 6.1 and later), on hint faults: a page that faults
+    within hot_threshold_ms of its scan moves up, no faster than the rate limit.
+
+    Defaults are Linux': hot_threshold_ms 1000, numa_balancing_promote_rate_limit_MBps 65536.
+    """
+
+    hot_threshold_ms: float = setting(1000.0)
+    rate_limit_mb_per_s: float = setting(65536.0)
+
+    def __post_init__(self) -> None:
+        self._reclaim, self._time = _Reclaim(), 0.0
+
+    def act(self, seen: Statistics) -> Answer:
+        frame, slow = seen.units.frame, seen.units.tier == SLOW
+        elapsed, self._time = seen.now_ns - self._time, seen.now_ns
+        hot = slow & (seen.heat.units >= elapsed / (self.hot_threshold_ms * 1e6))
+        hot &= seen.heat.units > 0
+        room = self.rate_limit_mb_per_s * 1e-3 * elapsed / seen.frame_bytes
+        up = _soonest(frame, hot, seen.heat.units)
+        sizes = seen.frames()[np.searchsorted(frame, up)]
+        up = first_that_fit(up, sizes, room)
+        wanted = sizes[: len(up)].sum() - seen.room[0]
+        return Answer(
+            promote=up,
+            demote=self._reclaim.coldest(seen, wanted),
+            cpu_ns=np.count_nonzero(hot) * UNIT_NS,
+        )
+
+
+@dataclass
+class Damos(Policy):
+    """DAMON's schemes migrate_hot and migrate_cold, on its regions (source "scan").
+
+    Of the slow tier what was found accessed at least hot_share times as often as the most accessed
+    moves up, the most accessed first; of the fast tier what was found accessed no more than
+    cold_share times as often for cold_intervals goes down. quota_mb_per_s: of each.
+    """
+
+    hot_share: float = setting(0.5, most=1.0)
+    cold_share: float = setting(0.0, most=1.0)
+    cold_intervals: int = setting(10, 1)
+    quota_mb_per_s: float = setting(1000.0)
+
+    interval_ms = 100.0
+
+    def __post_init__(self) -> None:
+        self._idle, self._time = ByFrame(), 0.0
+
+    def act(self, seen: Statistics) -> Answer:
+        frame, tier, heat = seen.units.frame, seen.units.tier, seen.heat.units
+        used = heat > self.cold_share * heat.max(initial=0)
+        idle = np.where(used, 0, self._idle.of(frame) + 1)
+        self._idle.set(frame, idle)
+        elapsed, self._time = seen.now_ns - self._time, seen.now_ns
+        quota = self.quota_mb_per_s * 1e-3 * elapsed / seen.frame_bytes
+        hot = np.flatnonzero(
+            (tier == SLOW) & (heat > 0) & (heat >= self.hot_share * heat.max(initial=0))
+        )
+        hot = hot[np.argsort(-heat[hot], kind="stable")]
+        cold = np.flatnonzero((tier == FAST) & (idle >= self.cold_intervals))
+        cold = cold[np.argsort(-idle[cold], kind="stable")]
+        sizes = seen.frames()
+        return Answer(
+            promote=first_that_fit(frame[hot], sizes[hot], quota),
+            demote=first_that_fit(frame[cold], sizes[cold], quota),
+            cpu_ns=len(np.unique(heat)) * UNIT_NS,
+        )

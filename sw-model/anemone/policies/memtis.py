@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MEMTIS (Lee et al., SOSP 2023): hot pages by a histogram that fits the fast tier; splitting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.policies.pages import FAST, SLOW, UNIT_NS, ByFrame
+from anemone.tiering.interfaces import Answer, Policy, Statistics
+from anemone.tiering.parameters import setting
+
+_BINS = 16  # of the histogram, by powers of two
+_MOST_SPLITS = 50  # huge pages a round (nr_max in deferred_split_scan_for_htmm)
+_SKEW_SCALE = 11  # check_transhuge_cooling divides the sum of squares by it
+_VERY_HOT = 13  # bin from which on a page is never split
+
+
+@dataclass
+class Memtis(Policy):
+    """Pages are ranked by sampled accesses; the hottest bins that fit the fast tier are hot.
+
+    samples_per_access: what heat is scaled by. cooling: samples after which all counts are halved
+    (the published htmm_cooling_period). hot_bin: the least bin that may be hot (htmm_thres_hot).
+    split, gamma: splitting of skewed huge pages, and its factor (htmm_gamma / 10).
+    """
+
+    samples_per_access: float = setting(1 / 199, most=1.0)
+    cooling: int = setting(2_000_000, 1)
+    hot_bin: int = setting(1, 0, _BINS - 1)
+    split: bool = setting(True)
+    gamma: float = setting(0.4)
+
+    interval_ms = 500.0
+
+    def __post_init__(self) -> None:
+        self.splits = self.split
+        self._counts, self._bases = ByFrame(), ByFrame()
+        self._samples = 0.0
+
+    def act(self, seen: Statistics) -> Answer:
+        frame, tier, sizes = seen.units.frame, seen.units.tier, seen.frames()
+        samples = seen.heat.units * self.samples_per_access
+        counts = self._counts.of(frame) + samples
+        self._samples += samples.sum()
+        cools = self._samples >= self.cooling
+        base = self._base_counts(seen)
+        skewed = self._skewed(seen, base) if self.split and seen.span > 1 else frame[:0]
+        if cools:
+            self._samples, counts = 0.0, counts / 2
+            self._bases.values /= 2
+        self._counts.set(frame, counts)
+
+        # A split page's count weighs as much as a huge one's whose every frame had it.
+        bins = _bin(counts * (seen.span // sizes))
+        pages = np.bincount(bins, sizes, minlength=_BINS)
+        fits = np.cumsum(pages[::-1])[::-1] <= seen.capacity[0]
+        threshold = max(self.hot_bin, int(np.argmax(fits)) if fits.any() else _BINS - 1)
+        hot = bins >= threshold
+        up = np.flatnonzero(hot & (tier == SLOW))
+        up = up[np.argsort(-bins[up], kind="stable")]
+        down = np.flatnonzero(~hot & (tier == FAST))
+        down = down[np.argsort(bins[down], kind="stable")]
+        wanted = sizes[up].sum() - seen.room[0]
+        down = down[np.cumsum(sizes[down]) - sizes[down] < wanted]
+        kept = ~np.isin(frame[up], skewed)
+        return Answer(
+            promote=frame[up[kept]],
+            demote=frame[down],
+            split=skewed,
+            cpu_ns=np.count_nonzero(samples) * UNIT_NS,
+        )
+
+    def _base_counts(self, seen: Statistics) -> np.ndarray:
+        """float64[m, span]: samples of the frames of the pages that the source tells of."""
+        page = seen.heat.base_page
+        frames = page[:, None] + np.arange(seen.span)
+        counts = self._bases.of(frames.reshape(-1)).reshape(frames.shape)
+        counts += seen.heat.base.reshape(frames.shape) * self.samples_per_access
+        self._bases.set(frames.reshape(-1), counts.reshape(-1))
+        return counts
+
+    def _skewed(self, seen: Statistics, base: np.ndarray) -> np.ndarray:
+        """First frames of the huge pages to split now, the most skewed first."""
+        if not len(base):
+            return seen.heat.base_page
+        score, used = skewness(base, self.hot_bin)
+        # What of the fast tier's hits a base page placement would gain over the present one.
+        flat = np.sort(base.reshape(-1))[::-1]
+        ideal = flat[: seen.capacity[0]].sum()
+        total = max(1.0, flat.sum())
+        present = seen.accesses[0] / max(1, sum(seen.accesses))
+        gain = 0.95 * ideal / total - present
+        if gain <= 0 or not used.any():
+            return seen.heat.base_page[:0]
+        fast, slow = seen.latency_ns
+        mean = max(1e-9, base[used].sum(axis=1).mean())
+        number = gain * total / mean * max(0.0, slow - fast) / fast * self.gamma
+        order = np.argsort(-score, kind="stable")[: min(int(number), _MOST_SPLITS)]
+        return np.sort(seen.heat.base_page[order[score[order] > 0]])
+
+
+def _bin(counts: np.ndarray) -> np.ndarray:
+    """The histogram's bin of a count, int64: 0, 1-2, 3-6, ... (get_idx in htmm_core.c)."""
+    return np.minimum(np.log2(counts + 1).astype(np.int64), _BINS - 1)
+
+
+def skewness(base: np.ndarray, hot_bin: int) -> tuple[np.ndarray, np.ndarray]:
+    """(score float64[m], has a hot frame bool[m]) of counts float64[m, span] by frame.
+
+    Counts are in the code's unit: a sample of a frame counts `span`. The score is the sum of their
+    squares over the square of the hot frames, scaled down, in powers of two below 1024 and linear
+    above (check_transhuge_cooling, get_skew_idx); 0 without a hot frame, and for pages that are
+    very hot as a whole.
+    """
+    counts = base * base.shape[1]
+    hot = np.count_nonzero(_bin(counts) >= max(hot_bin, 1), axis=1)
+    raw = (counts**2).sum(axis=1) / _SKEW_SCALE / np.maximum(hot, 1) ** 2
+    small = np.where(raw >= 1, np.floor(np.log2(np.maximum(raw, 1))) + 1, 0)
+    large = 11 + np.minimum(np.ceil(raw / 1024) - 1, 9)
+    score = np.where(raw >= 1024, large, small)
+    very_hot = _bin(base.sum(axis=1)) >= _VERY_HOT
+    return np.where((hot == 0) | very_hot, 0.0, score), hot > 0

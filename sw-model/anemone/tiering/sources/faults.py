@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hint faults, as Linux' NUMA balancing takes them: the next access to a page faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.tiering.interfaces import Heat, Source
+from anemone.tiering.machine import Machine, Units
+from anemone.tiering.parameters import constants, setting
+from anemone.tiering.state import FAST, SLOW
+
+_FAULTS, _SCAN = constants("faults"), constants("scan")
+_LEAST_NS = 1.0  # between a scan and a fault
+
+
+@dataclass
+class HintFaults(Source):
+    """Each interval the next scan_mib of the slow tier are made to fault, by turns.
+
+    A page that faults t ns after its scan is taken to be accessed every t ns, so its heat is the
+    interval / t. Of the fast tier the page table tells which pages were accessed at all: their heat
+    is 1 or 0. fault_ns: of the program's thread, a fault.
+    """
+
+    scan_mib: int = setting(int(_FAULTS["scan_mib"]), 1)
+    fault_ns: float = setting(_FAULTS["fault_ns"])
+
+    def start(self, machine: Machine) -> None:
+        machine.fault(self.fault_ns)
+        machine.mark()
+        self._scanned = np.full(len(machine.state.memory.table), np.nan)
+        self._next = self._faults = 0
+        self._last = 0.0
+
+    def heat(self, machine: Machine, units: Units) -> Heat:
+        now = machine.now
+        frame, time = machine.take_faults()
+        frame = frame.copy()
+        self._faults += len(frame)
+        seen = np.zeros(len(self._scanned))
+        took = np.maximum(time - self._scanned[frame], _LEAST_NS)
+        seen[frame] = (now - self._last) / took
+        read, _ = machine.take_marks(units.frame)
+        heat = np.where(units.tier == FAST, read, seen[units.frame]).astype(float)
+        self._last = now
+
+        # A split page's frames, or one frame of a whole page, stand for the page.
+        slow = units.frame[units.tier == SLOW]
+        most = max(1, (self.scan_mib << 20) // machine.config.page_bytes)
+        at = np.searchsorted(slow, self._next)
+        chosen = np.roll(slow, -at)[:most]
+        self._next = int(chosen[-1]) + 1 if len(chosen) else 0
+        self._scanned[chosen] = now
+        machine.trap(chosen)
+        cpu = (len(units) + len(chosen)) * _SCAN["entry_ns"]
+        return Heat(heat, np.zeros(len(units)), cpu_ns=cpu)
+
+    def counts(self, machine: Machine) -> dict[str, float]:
+        return {"faults": self._faults, "program_ns": self._faults * self.fault_ns}

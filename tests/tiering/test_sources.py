@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What telemetry sources count, what each is blind to, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from anemone.golden import nemo
+from anemone.hardware.geometry import Geometry
+from anemone.telemetry import Rule, identity_map
+from anemone.tiering import Answer, Policy, Source, Statistics, Tier, TierConfig, simulate
+from anemone.tiering.parameters import SOURCES, constants, load
+from anemone.tiering.sources.faults import HintFaults
+from anemone.tiering.sources.hotness_unit import HotnessUnit
+from anemone.tiering.sources.nemo import Nemo
+from anemone.tiering.sources.oracle import Oracle
+from anemone.tiering.sources.pebs import Pebs
+from anemone.tiering.sources.scan import Scan
+from anemone.tiering.sources.sketch import NeoProf
+from anemone.trace import KINDS, Trace
+
+GEOMETRY = Geometry(device_gib=1)
+HUGE = 2 << 20
+MACHINE = TierConfig(
+    HUGE, 4, Tier(2, 10.0, 64.0), Tier(100, 100.0, 16.0), start="weighted", weights=(1, 3),
+    interval_ns=50_000.0,
+)  # fmt: skip
+NS = constants("processor")["ns_per_instruction"]
+
+
+@dataclass
+class Watch(Policy):
+    """Keeps what it is told, and moves pages if there is something to move."""
+
+    moves: list[Answer] = field(default_factory=list)
+    splits: bool = False
+    seen: list[Statistics] = field(default_factory=list)
+
+    def act(self, seen: Statistics) -> Answer:
+        self.seen.append(seen)
+        return self.moves.pop(0) if self.moves else Answer()
+
+    def heat(self) -> np.ndarray:
+        """By page, all intervals together."""
+        total = np.zeros(512)
+        for s in self.seen:
+            np.add.at(total, s.units.frame // s.span, s.heat.units)
+        return total
+
+
+def accesses(n: int, pages: int = 8, kind: str | None = "load", seed: int = 1) -> Trace:
+    """Page p is accessed p + 1 times as often as page 0; two threads, an access each 100 ns."""
+    rng = np.random.default_rng(seed)
+    weight = np.arange(1, pages + 1)
+    page = rng.choice(pages, n, p=weight / weight.sum())
+    page[:pages] = np.arange(pages)
+    addr = page * HUGE + rng.integers(0, HUGE // 64, n) * 64
+    code = rng.integers(0, 5, n) if kind is None else np.full(n, KINDS.index(kind))
+    return Trace(
+        addr.astype(np.uint64),
+        np.isin(code, (3, 4)),
+        thread=(np.arange(n) % 2).astype(np.uint16),
+        gap_ns=np.full(n, 200.0),
+        kind=code.astype(np.uint8),
+    )
+
+
+def idle(n: int) -> Trace:
+    """Nothing for an interval after the trace, so that all of it is told."""
+    return Trace(np.full(1, n * HUGE, np.uint64), np.zeros(1, bool), gap_ns=np.full(1, 1e6),
+                 thread=np.zeros(1, np.uint16), kind=np.zeros(1, np.uint8))  # fmt: skip
+
+
+def watched(trace: Trace, source: Source, config: TierConfig = MACHINE, **policy: object) -> Watch:
+    watch = Watch(**policy)
+    last = int(trace.addr.max()) // HUGE
+    simulate(config, lambda: [trace, idle(last)], watch, source, GEOMETRY)
+    return watch
+
+
+def test_the_oracle_counts_the_program() -> None:
+    trace = accesses(3000, kind=None)
+    watch = watched(trace, Oracle(), moves=[Answer(promote=np.array([1]))])
+    counted = np.bincount((trace.addr // np.uint64(HUGE)).astype(int), minlength=512)
+    assert np.array_equal(watch.heat()[:7], counted[:7])
+    writes = np.zeros(512)
+    for s in watch.seen:
+        np.add.at(writes, s.units.frame, s.heat.writes)
+    assert writes.sum() == trace.write.sum()
+
+
+def test_nemo_counts_are_the_hardwares() -> None:
+    """The plain golden model, fed with all that the slow tier served, copies too."""
+    fed: list[tuple[np.ndarray, np.ndarray]] = []
+
+    class Recorded(Nemo):
+        def events(self, addr: np.ndarray, flags: np.ndarray) -> None:
+            fed.append((addr.copy(), (flags & 1).astype(bool)))
+            super().events(addr, flags)
+
+    source = Recorded(fast="none")
+    watch = watched(accesses(3000, kind=None), source, moves=[Answer(promote=np.array([2]))])
+    addr, write = (np.concatenate(column) for column in zip(*fed, strict=True))
+    geometry = Geometry(device_gib=1)
+    rule = Rule(name="", end=1 << 30, primary_shift=21, map=identity_map(geometry, 64))
+    model = nemo.Telemetry(rule, geometry)
+    for a, w in zip(addr.tolist(), write.tolist(), strict=True):
+        model.event(a, w)
+    counts = np.zeros(512)
+    for i in range(512):
+        for channel in range(2):
+            counts[i] += model.read_line(channel, i // 8, False)[i % 8]
+    last = source._all[0].telemetry.read().sum(axis=1)[:512]
+    assert np.array_equal(last, counts)
+    # What software was told is what was counted up to its reading, of pages that were slow then.
+    assert watch.heat().sum() > 0 and (watch.heat() <= counts).all()
+    assert len(addr) > 3000 * 0.7, "copies are accesses to the device"
+
+
+def test_a_line_is_read_when_its_turn_comes() -> None:
+    """Harvest goes through the slow tier's queue: a read, its latency, the instructions, the next;
+    the policy acts behind the last one, and the program feels it.
+    """
+    trace = accesses(2000)
+    source = Nemo(fast="none")
+    watch = watched(trace, source)
+    lines = 2 * 1  # two channels of eight pages
+    line = 100.0 + 106 * 8 / 2 * NS
+    first = watch.seen[0]
+    assert first.now_ns == pytest.approx(50_000 + lines * line, abs=40)
+    one = simulate(MACHINE, trace, None, Nemo(fast="none"), GEOMETRY)
+    assert one.telemetry_cpu_ns >= lines * line
+    assert one.extra["telemetry"]["lines"] > 0
+
+
+def test_frames_are_watched_by_turns() -> None:
+    """112 pages of 2 MiB at a time (NEMO §5.2), all 4 KiB frames of each exactly."""
+    slow = Tier(400, 100.0, 16.0)
+    machine = replace(MACHINE, slow=slow, weights=(0, 1), interval_ns=10e6)
+    trace = accesses(4000, pages=130)
+    trace = replace(trace, gap_ns=np.full(len(trace), 18_000.0))
+    watch = watched(trace, Nemo(fast="none"), machine, splits=True)
+    told = [set((s.heat.base_page // s.span).tolist()) for s in watch.seen]
+    assert told[0] == set() and [len(t) for t in told[1:]] == [112, 112]
+    assert set().union(*told) == set(range(130))
+    at = watch.seen[1]
+    base = dict(zip((at.heat.base_page // 512).tolist(), at.heat.base.sum(axis=1), strict=True))
+    units = dict(zip((at.units.frame // 512).tolist(), at.heat.units.tolist(), strict=True))
+    # Frames are read later than pages, in a harvest of 4 ms, and both count on.
+    pairs = np.array([[base[page], units[page]] for page in base])
+    assert pairs[:, 0].sum() == pytest.approx(pairs[:, 1].sum(), rel=0.5)
+    assert np.corrcoef(pairs.T)[0, 1] > 0.8
+
+
+def test_pebs_is_blind_to_what_has_no_instruction() -> None:
+    for kind in KINDS:
+        heat = watched(accesses(2000, kind=kind), Pebs(period=10, sample_ns=0.0)).heat().sum()
+        assert (heat > 1500) == (kind in ("load", "rfo"))
+
+
+def test_pebs_samples_cost_their_threads() -> None:
+    trace = accesses(2000)
+    free = simulate(MACHINE, trace, None, Pebs(period=10, sample_ns=0.0), GEOMETRY)
+    paid = simulate(MACHINE, trace, None, Pebs(period=10, sample_ns=500.0), GEOMETRY)
+    # 1,000 accesses of a thread are 100 samples.
+    assert paid.time_ns - free.time_ns == pytest.approx(100 * 500, rel=0.05)
+    assert paid.extra["telemetry"]["program_ns"] == pytest.approx(200 * 500, rel=0.05)
+
+
+def test_pebs_drops_what_its_buffer_does_not_hold() -> None:
+    told = simulate(MACHINE, accesses(4000), None, Pebs(period=1, buffer=64), GEOMETRY)
+    telemetry = told.extra["telemetry"]
+    assert telemetry["dropped"] > 2000 and telemetry["samples"] % 64 == 0
+    assert 3900 < telemetry["dropped"] + telemetry["samples"] <= 4000
+
+
+def test_hint_faults_tell_how_soon() -> None:
+    """A page of the slow tier faults once a scan, the sooner the hotter, and that costs."""
+    trace = accesses(6000, pages=8)
+    watch = watched(trace, HintFaults(fault_ns=0.0), replace(MACHINE, weights=(0, 1)))
+    heat = watch.heat()[:8]
+    assert np.corrcoef(heat, np.arange(8))[0, 1] > 0.5
+    free = simulate(MACHINE, trace, None, HintFaults(fault_ns=0.0), GEOMETRY)
+    paid = simulate(MACHINE, trace, None, HintFaults(fault_ns=900.0), GEOMETRY)
+    assert free.extra["telemetry"]["faults"] > 10 and paid.time_ns > free.time_ns
+
+
+def test_regions_find_what_is_accessed() -> None:
+    """Two of 64 pages are all that is used, and regions close in on them."""
+    rng = np.random.default_rng(1)
+    n = 100_000
+    page = np.where(np.arange(n) < 64, np.arange(n), rng.choice([20, 21], n))
+    trace = Trace((page * HUGE).astype(np.uint64), np.zeros(n, bool), gap_ns=np.full(n, 100.0))
+    config = replace(MACHINE, fast=Tier(1, 10.0, 64.0), interval_ns=200_000.0)
+    watch = Watch()
+    source = Scan(sample_ms=0.01, least_regions=5, most_regions=40)
+    simulate(config, trace, watch, source, GEOMETRY)
+    heat = np.mean([s.heat.units for s in watch.seen[-10:]], axis=0)
+    assert min(heat[20], heat[21]) > 8 and np.delete(heat, range(17, 25)).max() < 4, heat.round(1)
+    assert watch.seen[-1].heat.cpu_ns > 0
+
+
+@pytest.mark.parametrize("source", [NeoProf(threshold=5), HotnessUnit(threshold=5)])
+def test_devices_that_list_what_is_hot(source: Source) -> None:
+    """4 KiB pages: those of the slow tier with five accesses or more are told, others not."""
+    page = np.repeat(np.arange(40), np.arange(40) % 10)
+    addr = np.random.default_rng(2).permutation(page) * 4096
+    trace = Trace(addr.astype(np.uint64), np.zeros(len(addr), bool),
+                  gap_ns=np.full(len(addr), 100.0))  # fmt: skip
+    end = Trace(np.zeros(1, np.uint64), np.zeros(1, bool), gap_ns=np.full(1, 1e6))
+    config = replace(MACHINE, page_bytes=4096, start="slow", interval_ns=100_000.0)
+    watch = Watch()
+    simulate(config, lambda: [trace, end], watch, source, GEOMETRY)
+    first = watch.seen[0]
+    hot = first.units.frame[first.heat.units > 0]
+    assert hot.tolist() == np.flatnonzero(np.bincount(page, minlength=40) >= 5).tolist()
+
+
+def test_few_counters_count_few_pages() -> None:
+    trace = accesses(4000, pages=60)
+    config = replace(MACHINE, slow=Tier(100, 100.0, 16.0), weights=(0, 1))
+    watch = watched(trace, HotnessUnit(counters=7, threshold=1), config)
+    assert max(np.count_nonzero(s.heat.units) for s in watch.seen) == 7
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_same_seed_same_result(name: str) -> None:
+    trace = accesses(3000, kind=None)
+    runs = [
+        simulate(MACHINE, trace, Watch([Answer(promote=np.array([3]))]), load(name, SOURCES)(),
+                 GEOMETRY)
+        for _ in range(2)
+    ]  # fmt: skip
+    assert runs[0].time_ns == runs[1].time_ns and runs[0].extra == runs[1].extra
