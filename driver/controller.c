@@ -47,6 +47,12 @@ int anemone_controller_usable(const struct anemone_controller *ctl)
 	return READ_ONCE(ctl->hw.down) ? -EBUSY : 0;
 }
 
+void anemone_controller_look(struct anemone_controller *ctl)
+{
+	if (ctl->find_memory)
+		ctl->find_memory(ctl);
+}
+
 static unsigned int flat_channels(const struct anemone_controller *ctl)
 {
 	return ctl->hw.shape.flat ? ctl->hw.shape.channels : 0;

@@ -36,6 +36,8 @@ struct anemone_controller {
 	struct mutex lock;
 	struct anemone_hw hw;
 	struct anemone_memory memory;
+	/* Looks where the memory is now; NULL: it stays. */
+	void (*find_memory)(struct anemone_controller *ctl);
 	struct anemone_pool pool;
 	struct list_head parts;
 	/* What flat memory mode was told, by channel and register: for a restart. */
@@ -44,7 +46,8 @@ struct anemone_controller {
 	bool gone; /* the device was removed */
 	bool interrupts_work;
 	u64 interrupts, spurious;
-	unsigned int spurious_row; /* without one that was asked for */
+	unsigned int spurious_row; /* without one that was asked for, */
+	u64 spurious_since;	   /* and since when, ns */
 	struct delayed_work poll;  /* where there are no interrupts */
 	wait_queue_head_t wait;	   /* for events, and for the end of the device */
 
@@ -82,6 +85,8 @@ struct anemone_controller *anemone_controller_get(struct anemone_controller *ctl
 void anemone_controller_put(struct anemone_controller *ctl);
 /* 0, or why it cannot be used: -ENODEV gone, -EIO given up, -EBUSY asleep. Under the lock. */
 int anemone_controller_usable(const struct anemone_controller *ctl);
+/* The host's decoders of its memory may have changed. Under the lock, and usable. */
+void anemone_controller_look(struct anemone_controller *ctl);
 /* What flat memory mode has been told already, by whoever was here before. */
 void anemone_controller_adopt_flat(struct anemone_controller *ctl);
 /* After a reset: flat memory mode and all telemetries again, counters from the start. */

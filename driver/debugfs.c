@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A dump of registers and telemetries. */
 #include <linux/debugfs.h>
+#include <linux/pid.h>
 #include <linux/seq_file.h>
+#include <linux/user_namespace.h>
 
 #include "debugfs.h"
 #include "telemetry.h"
@@ -75,12 +77,36 @@ static int telemetries_show(struct seq_file *file, void *unused)
 			   part->events);
 		for (slab = 0; slab < part->cache.slabs; slab++)
 			seq_printf(file, " %u", part->cache.slab[slab]);
-		seq_puts(file, part->telemetry->file ? "\n" : ", of the kernel\n");
+		if (part->telemetry->owner)
+			seq_printf(file, ", of pid %d, uid %u\n", pid_nr(part->telemetry->owner),
+				   from_kuid_munged(&init_user_ns, part->telemetry->user));
+		else
+			seq_puts(file, ", of the kernel\n");
 	}
 	mutex_unlock(&ctl->lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(telemetries);
+
+static int memory_show(struct seq_file *file, void *unused)
+{
+	struct anemone_controller *ctl = file->private;
+	const struct anemone_range *range = ctl->memory.range;
+	unsigned int i;
+
+	mutex_lock(&ctl->lock);
+	if (!anemone_controller_usable(ctl))
+		anemone_controller_look(ctl);
+	if (!ctl->memory.ranges)
+		seq_printf(file, "not known: %s\n", ctl->memory.unknown);
+	for (i = 0; i < ctl->memory.ranges; i++, range++)
+		seq_printf(file, "%#llx-%#llx: from %#llx of the device, %u ways by %u\n",
+			   range->host_base, range->host_base + range->size - 1, range->device_base,
+			   range->ways, range->granularity);
+	mutex_unlock(&ctl->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(memory);
 
 void anemone_debugfs_init(void)
 {
@@ -96,6 +122,7 @@ void anemone_debugfs_add(struct anemone_controller *ctl)
 {
 	ctl->debugfs = debugfs_create_dir(ctl->name, root);
 	debugfs_create_file("registers", 0400, ctl->debugfs, ctl, &registers_fops);
+	debugfs_create_file("memory", 0400, ctl->debugfs, ctl, &memory_fops);
 	debugfs_create_file("telemetries", 0400, ctl->debugfs, ctl, &telemetries_fops);
 }
 

@@ -5,6 +5,7 @@
 
 #include "discover.h"
 #include "include/anemone_pci.h"
+#include "include/anemone_regs.h"
 
 static unsigned long long host_base, host_size, telemetry_base;
 module_param(host_base, ullong, 0444);
@@ -24,32 +25,11 @@ static u64 config_pair(struct pci_dev *pdev, int high, int low)
 	return (u64)upper << 32 | lower;
 }
 
-/* Range 1 of CXL's DVSEC, on this function or on the first one of the device. */
-static void find_memory(struct pci_dev *pdev, struct anemone_memory *memory)
+void anemone_discover_memory(const struct anemone_cxl *cxl, struct anemone_memory *memory)
 {
-	struct pci_dev *first = pci_get_slot(pdev->bus, PCI_DEVFN(PCI_SLOT(pdev->devfn), 0));
-	struct pci_dev *functions[] = { pdev, first };
-	unsigned int i;
-
-	*memory = (struct anemone_memory){};
-	for (i = 0; i < ARRAY_SIZE(functions) && !memory->size; i++) {
-		int at = functions[i] ? pci_find_dvsec_capability(functions[i], ANEMONE_CXL_VENDOR,
-								  ANEMONE_CXL_DEVICE_DVSEC)
-				      : 0;
-
-		if (!at)
-			continue;
-		/* The low 28 bits are flags. */
-		memory->size = config_pair(functions[i], at + ANEMONE_CXL_RANGE1_SIZE_HIGH,
-					   at + ANEMONE_CXL_RANGE1_SIZE_LOW) &
-			       ~(SZ_256M - 1ULL);
-		memory->host_base = config_pair(functions[i], at + ANEMONE_CXL_RANGE1_BASE_HIGH,
-						at + ANEMONE_CXL_RANGE1_BASE_LOW) &
-				    ~(SZ_256M - 1ULL);
-	}
-	pci_dev_put(first);
-	if (!memory->size)
-		*memory = (struct anemone_memory){ .host_base = host_base, .size = host_size };
+	anemone_cxl_memory(cxl, memory);
+	if (!memory->ranges && host_size)
+		anemone_memory_set(memory, host_base, host_size);
 }
 
 static bool is_control(struct pci_dev *pdev, int bar)
@@ -71,19 +51,30 @@ static bool is_control(struct pci_dev *pdev, int bar)
 /* In memory: the last two windows of it, unless it is said where. */
 static int region_in_memory(struct pci_dev *pdev, struct anemone_resources *found)
 {
-	u64 bytes = 2 * SZ_8M;
+	const struct anemone_range *range = &found->memory.range[0];
+	u64 bytes = 2 * SZ_8M, offset;
 
-	if (!found->memory.size) {
-		pci_err(pdev, "where is its memory? Set host_base and host_size\n");
+	if (!found->memory.ranges) {
+		pci_err(pdev, "where is its memory? %s; set host_base and host_size\n",
+			found->memory.unknown);
 		return -ENODEV;
 	}
-	found->region = telemetry_base ?: found->memory.size - bytes;
+	if (range->ways != 1) {
+		pci_err(pdev, "its memory is interleaved: no telemetry region can be in it\n");
+		return -EOPNOTSUPP;
+	}
+	offset = telemetry_base ? telemetry_base - range->device_base : range->size - bytes;
+	if (range->size < bytes || offset > range->size - bytes) {
+		pci_err(pdev, "no region of %#llx at telemetry_base %#llx in memory of %#llx\n",
+			bytes, telemetry_base, range->size);
+		return -ENODEV;
+	}
+	found->region = range->device_base + offset;
 	/* Before Linux 6.2 DEFINE_RES_MEM_NAMED is of an initialiser only. */
-	found->lines =
-		(struct resource){ .start = found->memory.host_base + found->region,
-				   .end = found->memory.host_base + found->region + bytes - 1,
-				   .name = "anemone telemetry",
-				   .flags = IORESOURCE_MEM };
+	found->lines = (struct resource){ .start = range->host_base + offset,
+					  .end = range->host_base + offset + bytes - 1,
+					  .name = "anemone telemetry",
+					  .flags = IORESOURCE_MEM };
 	if (region_intersects(found->lines.start, bytes, IORESOURCE_SYSTEM_RAM, IORES_DESC_NONE) !=
 	    REGION_DISJOINT) {
 		pci_err(pdev, "%pR is in use as memory: keep it out with memmap=%llu$%#llx\n",
@@ -112,12 +103,23 @@ static int by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *foun
 	return 0;
 }
 
-int anemone_discover(struct pci_dev *pdev, struct anemone_resources *found)
+static int dvsec_of(struct pci_dev *pdev)
 {
-	int at = pci_find_dvsec_capability(pdev, ANEMONE_PCI_VENDOR, ANEMONE_DVSEC_ID);
+	return pci_find_dvsec_capability(pdev, ANEMONE_PCI_VENDOR, ANEMONE_DVSEC_ID);
+}
+
+bool anemone_discover_ours(struct pci_dev *pdev)
+{
+	return dvsec_of(pdev);
+}
+
+int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
+		     struct anemone_resources *found)
+{
+	int at = dvsec_of(pdev);
 	int bar;
 
-	find_memory(pdev, &found->memory);
+	anemone_discover_memory(cxl, &found->memory);
 	if (at)
 		return by_dvsec(pdev, at, found);
 	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {

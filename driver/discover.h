@@ -5,7 +5,8 @@
 
 #include <linux/pci.h>
 
-#include "spec.h"
+#include "cxl.h"
+#include "memory.h"
 
 struct anemone_resources {
 	struct resource control;
@@ -14,10 +15,15 @@ struct anemone_resources {
 	struct anemone_memory memory;
 };
 
+/* Whether the function has the DVSEC of include/anemone_pci.h: it is an Anemone by its own word. */
+bool anemone_discover_ours(struct pci_dev *pdev);
 /*
- * By the DVSEC of include/anemone_pci.h; without one, the control BAR is found by its first
- * register, and the region is the end of the device's memory. -ENODEV: it is no Anemone.
+ * By this DVSEC; without one, the control BAR is found by its first register, and the region is
+ * the end of the device's memory. -ENODEV: it is no Anemone.
  */
-int anemone_discover(struct pci_dev *pdev, struct anemone_resources *found);
+int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
+		     struct anemone_resources *found);
+/* Where the memory is now, by CXL's registers or the module's parameters. */
+void anemone_discover_memory(const struct anemone_cxl *cxl, struct anemone_memory *memory);
 
 #endif

@@ -11,18 +11,28 @@
 #include "rights.h"
 #include "rotate.h"
 
-static int open(struct inode *inode, struct file *filp)
+struct anemone_file *anemone_file_new(struct anemone_controller *ctl)
 {
-	struct anemone_controller *ctl =
-		container_of(filp->private_data, struct anemone_controller, misc);
 	struct anemone_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 
 	if (!file)
-		return -ENOMEM;
+		return NULL;
 	file->ctl = anemone_controller_get(ctl);
 	mutex_init(&file->lock);
 	xa_init_flags(&file->telemetries, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&file->events);
+	INIT_LIST_HEAD(&file->lost);
+	file->record = sizeof(struct anemone_event);
+	return file;
+}
+
+static int open(struct inode *inode, struct file *filp)
+{
+	struct anemone_file *file =
+		anemone_file_new(container_of(filp->private_data, struct anemone_controller, misc));
+
+	if (!file)
+		return -ENOMEM;
 	filp->private_data = file;
 	return nonseekable_open(inode, filp);
 }
@@ -35,9 +45,8 @@ void anemone_file_remove(struct anemone_file *file, struct anemone_telemetry *te
 	anemone_telemetry_remove(telemetry);
 }
 
-static int release(struct inode *inode, struct file *filp)
+void anemone_file_free(struct anemone_file *file)
 {
-	struct anemone_file *file = filp->private_data;
 	struct anemone_telemetry *telemetry;
 	unsigned long id;
 
@@ -49,6 +58,11 @@ static int release(struct inode *inode, struct file *filp)
 	mutex_destroy(&file->lock);
 	anemone_controller_put(file->ctl);
 	kfree(file);
+}
+
+static int release(struct inode *inode, struct file *filp)
+{
+	anemone_file_free(filp->private_data);
 	return 0;
 }
 
@@ -60,28 +74,56 @@ static int ended(const struct anemone_file *file)
 	return READ_ONCE(file->ctl->hw.failed) ? -EIO : 0;
 }
 
-/* As many events as there are and fit; one that cannot be copied stays. */
+static bool any(struct anemone_file *file)
+{
+	return !list_empty_careful(&file->events) || !list_empty_careful(&file->lost) ||
+	       READ_ONCE(file->lost_more);
+}
+
+/* Of a record as many bytes as were agreed on; what this kernel does not know of them is zero. */
+static bool copy_record(struct anemone_file *file, char __user *buffer,
+			const struct anemone_record *record)
+{
+	size_t known = min_t(size_t, file->record, sizeof(*record));
+
+	return !copy_to_user(buffer, record, known) &&
+	       !clear_user(buffer + known, file->record - known);
+}
+
+/* 1, 0: there is none, or -EFAULT: it cannot be copied and stays. */
+static int copy_event(struct anemone_file *file, char __user *buffer)
+{
+	struct anemone_record record = {};
+	struct anemone_waiting *waiting = anemone_notify_next(file, &record.event);
+
+	if (!waiting && !anemone_lost_next(file, &record))
+		return 0;
+	if (!copy_record(file, buffer, &record))
+		return -EFAULT;
+	if (waiting)
+		anemone_notify_done(waiting, &record.event);
+	else
+		anemone_lost_done(file, &record);
+	return 1;
+}
+
+/* As many events as there are and fit. */
 static ssize_t copy_events(struct anemone_file *file, char __user *buffer, size_t bytes)
 {
-	struct anemone_waiting *waiting;
-	struct anemone_event event;
 	ssize_t done = 0;
+	int copied = 1;
 
 	if (mutex_lock_killable(&file->lock))
 		return -EINTR;
-	while (done + sizeof(event) <= bytes) {
-		waiting = anemone_notify_next(file, &event);
-		if (!waiting)
-			break;
-		if (copy_to_user(buffer + done, &event, sizeof(event))) {
-			done = done ?: -EFAULT;
-			break;
-		}
-		anemone_notify_done(waiting, &event);
-		done += sizeof(event);
+	if (bytes < file->record)
+		copied = -EINVAL;
+	while (copied > 0 && done + file->record <= bytes) {
+		copied = copy_event(file, buffer + done);
+		if (copied > 0)
+			done += file->record;
 	}
 	mutex_unlock(&file->lock);
-	return done;
+	return done ?: min(copied, 0);
 }
 
 static ssize_t read(struct file *filp, char __user *buffer, size_t bytes, loff_t *position)
@@ -90,8 +132,6 @@ static ssize_t read(struct file *filp, char __user *buffer, size_t bytes, loff_t
 	ssize_t done;
 	int err;
 
-	if (bytes < sizeof(struct anemone_event))
-		return -EINVAL;
 	for (;;) {
 		done = copy_events(file, buffer, bytes);
 		if (done)
@@ -101,8 +141,7 @@ static ssize_t read(struct file *filp, char __user *buffer, size_t bytes, loff_t
 			return err;
 		if (filp->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(file->ctl->wait,
-					       !list_empty_careful(&file->events) || ended(file));
+		err = wait_event_interruptible(file->ctl->wait, any(file) || ended(file));
 		if (err)
 			return err;
 	}
@@ -114,7 +153,7 @@ static __poll_t poll(struct file *filp, poll_table *wait)
 	__poll_t mask = 0;
 
 	poll_wait(filp, &file->ctl->wait, wait);
-	if (!list_empty_careful(&file->events))
+	if (any(file))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (ended(file))
 		mask |= EPOLLERR | EPOLLHUP;

@@ -13,10 +13,19 @@ struct anemone_file {
 	/* One call at a time; taken before a rotation's lock, and that before the controller's. */
 	struct mutex lock;
 	struct xarray telemetries; /* by id, from 1 on; under its own lock for mmap(2) */
-	struct list_head events;   /* under the controller's lock */
+	/* What follows under the controller's lock. */
+	struct list_head events;
+	u32 record;	/* bytes of what read(2) returns of an event */
+	bool tell_lost; /* also of entries that went with their page (rights.c): */
+	struct list_head lost;
+	unsigned int lost_count;
+	u64 lost_more; /* that were too many to be told one by one */
 };
 
 extern const struct file_operations anemone_fops;
+
+struct anemone_file *anemone_file_new(struct anemone_controller *ctl);
+void anemone_file_free(struct anemone_file *file);
 
 /* ioctl.c */
 long anemone_ioctl(struct file *filp, unsigned int command, unsigned long argument);

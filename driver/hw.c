@@ -37,9 +37,9 @@ void anemone_hw_write(struct anemone_hw *hw, u32 offset, u64 value)
 
 void anemone_hw_fail(struct anemone_hw *hw, const char *why)
 {
-	if (READ_ONCE(hw->failed))
+	/* Also of an invalidation, which holds no lock of the controller. */
+	if (xchg(&hw->failed, true))
 		return;
-	WRITE_ONCE(hw->failed, true);
 	dev_err(hw->dev, "given up: %s; remove the device and scan for it again\n", why);
 	if (hw->on_failure)
 		hw->on_failure(hw);
@@ -121,7 +121,8 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	/* The windows are at multiples of their size, wherever the region begins. */
 	hw->effect = ALIGN(hw->region, window) - hw->region;
 	hw->snapshot = hw->effect + window;
-	if (region_bytes < hw->snapshot + window) {
+	/* A window is the device's word: what is larger than the region is not added up. */
+	if (window > region_bytes / 2 || hw->effect > region_bytes - 2 * window) {
 		dev_err(hw->dev, "no room for two windows of %#llx in a region of %#llx at %#llx\n",
 			window, region_bytes, hw->region);
 		return -EPROTO;

@@ -3,8 +3,8 @@
  * One controller's hardware: its registers, and its telemetry region.
  *
  * All of it goes through struct anemone_io, so that the same code runs on PCI and, in the KUnit
- * suite, on a mock. Callers hold the controller's lock; only anemone_hw_map may be called from
- * atomic context.
+ * suite, on a mock. Callers hold the controller's lock; only anemone_hw_map, _alive and _fail may
+ * be called without it, and from atomic context.
  */
 #ifndef ANEMONE_HW_H
 #define ANEMONE_HW_H

@@ -38,6 +38,8 @@ static long do_info(struct anemone_file *file, struct anemone_info *info)
 	const struct anemone_shape *shape = &ctl->hw.shape;
 
 	mutex_lock(&ctl->lock);
+	if (!anemone_controller_usable(ctl))
+		anemone_controller_look(ctl);
 	*info = (struct anemone_info){
 		.size = info->size,
 		.uapi = ANEMONE_UAPI_VERSION,
@@ -52,8 +54,8 @@ static long do_info(struct anemone_file *file, struct anemone_info *info)
 		.table = 1U << shape->table_log2,
 		.address_bits = shape->address_bits,
 		.features = shape->features,
-		.host_base = ctl->memory.host_base,
-		.host_size = ctl->memory.size,
+		.host_base = ctl->memory.ranges ? ctl->memory.range[0].host_base : 0,
+		.host_size = ctl->memory.ranges ? ctl->memory.range[0].size : 0,
 		.interrupts = anemone_may_name_physical() ? ctl->interrupts : 0,
 		.spurious = ctl->spurious,
 	};
@@ -70,7 +72,7 @@ static int add_to(struct anemone_file *file, struct anemone_add *add, struct ane
 
 	if (!anemone_may_add())
 		return anemone_refuse(reason, -EPERM, "it takes CAP_PERFMON or CAP_SYS_ADMIN");
-	telemetry = anemone_telemetry_add(&add->spec, file->ctl, reason);
+	telemetry = anemone_telemetry_add_owned(&add->spec, file->ctl, reason);
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
 	mutex_lock(&file->ctl->lock);
@@ -131,21 +133,27 @@ static int map_entry(struct anemone_telemetry *telemetry, const struct anemone_e
 static long do_map(struct anemone_file *file, struct anemone_map *map)
 {
 	struct anemone_telemetry *telemetry = find(file, map->id);
-	const struct anemone_entry __user *entries = u64_to_user_ptr(map->entries);
+	size_t size = map->entry_size ?: sizeof(struct anemone_entry);
+	void __user *entries = u64_to_user_ptr(map->entries);
 	struct anemone_entry entry;
-	int err = 0;
+	int err;
 
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
+	if (map->pad || size < sizeof(entry) || size > PAGE_SIZE)
+		return -EINVAL;
 	if (telemetry->rotation)
 		return -EBUSY;
+	err = anemone_telemetry_stands(telemetry);
+	if (err)
+		return err;
 	for (map->done = 0; map->done < map->count && !err; map->done += !err) {
 		if (signal_pending(current))
 			err = -EINTR;
-		else if (copy_from_user(&entry, entries + map->done, sizeof(entry)))
-			err = -EFAULT;
 		else
-			err = map_entry(telemetry, &entry);
+			err = copy_struct_from_user(&entry, sizeof(entry),
+						    entries + map->done * size, size)
+				      ?: map_entry(telemetry, &entry);
 		cond_resched();
 	}
 	/* What the caller lets run behind this finds the entries there. */
@@ -305,6 +313,19 @@ static long do_snapshot(struct anemone_file *file, struct anemone_id *id)
 	return IS_ERR(telemetry) ? PTR_ERR(telemetry) : anemone_snapshot_fill(telemetry);
 }
 
+static long do_events(struct anemone_file *file, struct anemone_events *events)
+{
+	if (events->flags & ~ANEMONE_EVENTS_LOST || events->known ||
+	    events->record < sizeof(struct anemone_event) || events->record > PAGE_SIZE)
+		return -EINVAL;
+	mutex_lock(&file->ctl->lock);
+	file->record = events->record;
+	file->tell_lost = events->flags & ANEMONE_EVENTS_LOST;
+	mutex_unlock(&file->ctl->lock);
+	events->known = sizeof(struct anemone_record);
+	return 0;
+}
+
 union argument {
 	struct anemone_info info;
 	struct anemone_add add;
@@ -315,6 +336,7 @@ union argument {
 	struct anemone_eventfd eventfd;
 	struct anemone_rotate rotate;
 	struct anemone_turn turn;
+	struct anemone_events events;
 };
 
 /* Sizes of the arguments as this kernel knows them, by number. */
@@ -329,6 +351,7 @@ static const size_t sizes[] = {
 	[_IOC_NR(ANEMONE_ROTATE)] = sizeof(struct anemone_rotate),
 	[_IOC_NR(ANEMONE_TURN)] = sizeof(struct anemone_turn),
 	[_IOC_NR(ANEMONE_SNAPSHOT)] = sizeof(struct anemone_id),
+	[_IOC_NR(ANEMONE_EVENTS)] = sizeof(struct anemone_events),
 };
 
 static long run(struct anemone_file *file, unsigned int number, union argument *argument)
@@ -352,8 +375,10 @@ static long run(struct anemone_file *file, unsigned int number, union argument *
 		return do_rotate(file, &argument->rotate);
 	case _IOC_NR(ANEMONE_TURN):
 		return do_turn(file, &argument->turn);
-	default:
+	case _IOC_NR(ANEMONE_SNAPSHOT):
 		return do_snapshot(file, &argument->id);
+	default:
+		return do_events(file, &argument->events);
 	}
 }
 
@@ -368,7 +393,7 @@ long anemone_ioctl(struct file *filp, unsigned int command, unsigned long addres
 	long err;
 
 	/* The size in the command's number may be another version's: `size` decides. */
-	if (_IOC_TYPE(command) != ANEMONE_IOC || number >= ARRAY_SIZE(sizes))
+	if (_IOC_TYPE(command) != ANEMONE_IOC || number >= ARRAY_SIZE(sizes) || !sizes[number])
 		return -ENOTTY;
 	if (get_user(theirs, (u32 __user *)user))
 		return -EFAULT;

@@ -11,8 +11,9 @@
 #include "notify.h"
 #include "trace.h"
 
-/* Interrupts in a row that nothing was the cause of, after which the device is given up. */
+/* So many interrupts in a row, in such a time, that nothing was the cause of: it is given up. */
 #define SPURIOUS_MOST 1000
+#define SPURIOUS_NS (60 * NSEC_PER_SEC)
 /* Between a callback's end and the next of the same pipeline, at least. */
 #define CALLBACK_PAUSE_US 1000
 
@@ -29,6 +30,12 @@ static void signal_eventfd(struct eventfd_ctx *eventfd)
 #else
 	eventfd_signal(eventfd);
 #endif
+}
+
+void anemone_notify_wake(struct anemone_telemetry *telemetry)
+{
+	signal_eventfd(telemetry->eventfd);
+	wake_up_interruptible_poll(&telemetry->file->ctl->wait, EPOLLIN | EPOLLRDNORM);
 }
 
 static void acknowledge(struct anemone_controller *ctl, unsigned int vector)
@@ -95,7 +102,14 @@ static bool told(struct anemone_controller *ctl, unsigned int pipeline)
 /* True: there were so many that the device is given up. */
 static bool spurious(struct anemone_controller *ctl)
 {
+	u64 now = ktime_get_ns();
+
 	ctl->spurious++;
+	/* One now and then, over months, is no storm. */
+	if (!ctl->spurious_row || now - ctl->spurious_since > SPURIOUS_NS) {
+		ctl->spurious_row = 0;
+		ctl->spurious_since = now;
+	}
 	if (++ctl->spurious_row < SPURIOUS_MOST)
 		return false;
 	anemone_hw_fail(&ctl->hw, "it raises interrupts for nothing");
@@ -135,8 +149,7 @@ static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
 	waiting->event = event;
 	if (list_empty(&waiting->on_file))
 		list_add_tail(&waiting->on_file, &telemetry->file->events);
-	signal_eventfd(telemetry->eventfd);
-	wake_up_interruptible_poll(&ctl->wait, EPOLLIN | EPOLLRDNORM);
+	anemone_notify_wake(telemetry);
 }
 
 static void nothing_pends(struct anemone_controller *ctl, unsigned int vector)

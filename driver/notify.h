@@ -12,6 +12,9 @@ void anemone_notify_poll(struct work_struct *work);
 void anemone_notify_poll_later(struct anemone_controller *ctl);
 extern unsigned int anemone_poll_ms;
 
+/* Who reads the telemetry's file, and its eventfd, are told. Under the controller's lock. */
+void anemone_notify_wake(struct anemone_telemetry *telemetry);
+
 /* The next event of a file; NULL: there is none. Of it, under file->lock until it is done. */
 struct anemone_waiting *anemone_notify_next(struct anemone_file *file, struct anemone_event *event);
 /* The event was told: its pipeline is armed again. One that came meanwhile stays for the next. */

@@ -6,6 +6,7 @@
 
 #include "controller.h"
 #include "fold.h"
+#include "quota.h"
 
 /* All lines once with effect: a read resets what it returns. */
 static int prime(struct anemone_part *part)
@@ -78,6 +79,11 @@ int anemone_part_install(struct anemone_part *part, struct anemone_reason *reaso
 				      part->cache.regions, part->plan.region_counters,
 				      part->cache.slabs, anemone_pool_free(&ctl->pool),
 				      ctl->pool.slabs);
+	err = anemone_quota_check(part, reason);
+	if (err) {
+		anemone_cache_put(&ctl->pool, &part->cache);
+		return err;
+	}
 	for (i = 0; i < ARRAY_SIZE(part->waiting); i++)
 		INIT_LIST_HEAD(&part->waiting[i].on_file);
 	list_add_tail(&part->on_controller, &ctl->parts);
@@ -179,7 +185,8 @@ int anemone_part_map(struct anemone_part *part, u64 key, unsigned int region)
 
 void anemone_part_flush(struct anemone_part *part)
 {
-	anemone_hw_read(&part->ctl->hw, ANEMONE_ID);
+	/* One that does not answer costs a timeout, once: nothing goes to it any more. */
+	anemone_hw_alive(&part->ctl->hw);
 }
 
 int anemone_part_unmap(struct anemone_part *part, u64 key)

@@ -17,11 +17,15 @@
 
 static DEFINE_IDA(numbers);
 
+/* struct pci_device_id.driver_data: only with our DVSEC. */
+#define NEEDS_DVSEC 1
+
 /* What the PCI side of a controller keeps: it goes with the device, the controller with its users.
  */
 struct anemone_pci {
 	struct anemone_controller *ctl;
 	u64 region_bytes;
+	struct anemone_cxl cxl;
 };
 
 struct anemone_controller *anemone_of_device(struct device *dev)
@@ -104,15 +108,33 @@ static bool reserve(struct pci_dev *pdev, const struct resource *resource)
 	return false;
 }
 
+static void find_memory(struct anemone_controller *ctl)
+{
+	struct anemone_pci *pci = dev_get_drvdata(ctl->dev);
+
+	anemone_discover_memory(&pci->cxl, &ctl->memory);
+}
+
+static void put_cxl(void *cxl)
+{
+	anemone_cxl_put(cxl);
+}
+
 static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
 {
 	struct anemone_controller *ctl = pci->ctl;
 	struct anemone_resources found = {};
-	int err = anemone_discover(pdev, &found);
+	int err;
 
+	anemone_cxl_find(pdev, &pci->cxl);
+	err = devm_add_action_or_reset(&pdev->dev, put_cxl, &pci->cxl);
+	if (err)
+		return err;
+	err = anemone_discover(pdev, &pci->cxl, &found);
 	if (err)
 		return err;
 	ctl->memory = found.memory;
+	ctl->find_memory = find_memory;
 	ctl->hw.region = found.region;
 	ctl->hw.on_failure = on_failure;
 	ctl->hw.io = anemone_mmio();
@@ -179,6 +201,9 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	if (!pci)
 		return -ENOMEM;
+	/* The id is no vendor's: who else has it is not touched. */
+	if (id->driver_data == NEEDS_DVSEC && !anemone_discover_ours(pdev))
+		return -ENODEV;
 	err = pcim_enable_device(pdev);
 	if (err)
 		return err;
@@ -218,6 +243,8 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	pci_info(pdev, "%s: %u pipelines, %u channels, %u states, %u table entries%s\n", ctl->name,
 		 ctl->hw.shape.pipelines, ctl->hw.shape.channels, ctl->hw.shape.states,
 		 1U << ctl->hw.shape.table_log2, ctl->hw.shape.flat ? ", flat memory mode" : "");
+	if (!ctl->memory.ranges)
+		pci_info(pdev, "%s: no host addresses: %s\n", ctl->name, ctl->memory.unknown);
 	return 0;
 stop:
 	cancel_delayed_work_sync(&ctl->poll);
@@ -345,8 +372,9 @@ static const struct pci_error_handlers errors = {
 /* --- The module --- */
 
 static const struct pci_device_id ids[] = {
-	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) },
-	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, 0x0ddb) }, /* the CXL IP of Agilex 7: docs/agilex.md */
+	/* A card whose identity is its CXL IP's is named by who knows it: new_id (docs/driver.md).
+	 */
+	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE), .driver_data = NEEDS_DVSEC },
 	{}
 };
 MODULE_DEVICE_TABLE(pci, ids);

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Capabilities, and entries for the caller's own pages. */
 #include <linux/capability.h>
+#include <linux/hashtable.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include "file.h"
+#include "notify.h"
 #include "rights.h"
+
+/* Entries that were lost and that nobody has read of; of more, only that there are. */
+#define LOST_MOST 4096
 
 struct anemone_page {
 	struct mmu_interval_notifier notifier;
-	struct list_head on_telemetry; /* under the file's lock */
-	struct anemone_part *part;
+	struct hlist_node by_address; /* under pages->lock */
+	struct anemone_telemetry *telemetry;
 	u64 address, key;
+	u32 region;
 	bool live; /* the entry is this page's; under the lock of part->keys */
+	/* The page went; it waits for the reaper, and then for who reads that it did. */
+	struct llist_node dead;
+	bool lost, forgotten;
+	struct list_head on_file;
+	u64 time_ns;
 };
 
 bool anemone_may_add(void)
@@ -26,12 +39,17 @@ bool anemone_may_name_physical(void)
 	return capable(CAP_SYS_ADMIN);
 }
 
+static struct anemone_part *part_of(struct anemone_telemetry *telemetry)
+{
+	return &telemetry->part[0];
+}
+
 /* The page moves or goes: so does its entry, at once. No controller's lock: this may not wait. */
 static bool invalidate(struct mmu_interval_notifier *notifier,
 		       const struct mmu_notifier_range *range, unsigned long sequence)
 {
 	struct anemone_page *page = container_of(notifier, struct anemone_page, notifier);
-	struct anemone_part *part = page->part;
+	struct anemone_part *part = part_of(page->telemetry);
 
 	/* The page stays where it is; NUMA balancing, of all things, scans memory like this. */
 	if (range->event == MMU_NOTIFY_PROTECTION_VMA || range->event == MMU_NOTIFY_SOFT_DIRTY)
@@ -40,9 +58,14 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	mmu_interval_set_seq(notifier, sequence);
 	if (page->live) {
 		page->live = false;
+		page->lost = true;
+		page->time_ns = ktime_get_ns();
 		anemone_part_unmap_locked(part, page->key);
 		/* Before the page is anybody else's, the device has it. */
 		anemone_part_flush(part);
+		/* What is left of it cannot be freed in here. */
+		llist_add(&page->dead, &page->telemetry->pages.dead);
+		schedule_work(&page->telemetry->pages.reaper);
 	}
 	xa_unlock(&part->keys);
 	return true;
@@ -50,25 +73,139 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 
 static const struct mmu_interval_notifier_ops page_ops = { .invalidate = invalidate };
 
+static u64 hash_of(const struct mm_struct *mm, u64 address)
+{
+	return (address >> PAGE_SHIFT) ^ (unsigned long)mm / L1_CACHE_BYTES;
+}
+
 static struct anemone_page *find_page(struct anemone_telemetry *telemetry, u64 address)
 {
 	struct anemone_page *page;
 
-	list_for_each_entry(page, &telemetry->pages, on_telemetry)
-		if (page->address == address && page->notifier.mm == current->mm)
-			return page;
+	hash_for_each_possible(telemetry->pages.table, page, by_address,
+			       hash_of(current->mm, address)) if (page->address == address &&
+								  page->notifier.mm ==
+									  current->mm) return page;
 	return NULL;
+}
+
+/* Off the tree and the table; its entry, if it is there yet, goes. */
+static void detach(struct anemone_page *page)
+{
+	struct anemone_part *part = part_of(page->telemetry);
+
+	mmu_interval_notifier_remove(&page->notifier);
+	xa_lock(&part->keys);
+	if (page->live)
+		anemone_part_unmap_locked(part, page->key);
+	xa_unlock(&part->keys);
+	hash_del(&page->by_address);
+	page->telemetry->pages.count--;
 }
 
 static void remove_page(struct anemone_page *page)
 {
-	mmu_interval_notifier_remove(&page->notifier);
-	xa_lock(&page->part->keys);
-	if (page->live)
-		anemone_part_unmap_locked(page->part, page->key);
-	xa_unlock(&page->part->keys);
-	list_del(&page->on_telemetry);
+	detach(page);
+	if (page->lost)
+		page->forgotten = true; /* the reaper has it, and frees it */
+	else
+		kfree(page);
+}
+
+/* To who has asked to be told; false: nobody. */
+static bool tell(struct anemone_page *page)
+{
+	struct anemone_telemetry *telemetry = page->telemetry;
+	struct anemone_controller *ctl = part_of(telemetry)->ctl;
+	struct anemone_file *file = telemetry->file;
+	bool queued = false;
+
+	mutex_lock(&ctl->lock);
+	if (file && file->tell_lost) {
+		queued = file->lost_count < LOST_MOST;
+		if (queued) {
+			list_add_tail(&page->on_file, &file->lost);
+			file->lost_count++;
+		} else {
+			file->lost_more++;
+		}
+		anemone_notify_wake(telemetry);
+	}
+	mutex_unlock(&ctl->lock);
+	return queued;
+}
+
+/* Frees what is left of pages that went. Under pages->lock. */
+static void reap(struct anemone_pages *pages)
+{
+	struct anemone_page *page, *next;
+
+	llist_for_each_entry_safe(page, next, llist_reverse_order(llist_del_all(&pages->dead)),
+				  dead)
+	{
+		if (!page->forgotten) {
+			detach(page);
+			if (tell(page))
+				continue;
+		}
+		kfree(page);
+	}
+}
+
+static void reaper(struct work_struct *work)
+{
+	struct anemone_pages *pages = container_of(work, struct anemone_pages, reaper);
+
+	mutex_lock(&pages->lock);
+	reap(pages);
+	mutex_unlock(&pages->lock);
+}
+
+void anemone_pages_init(struct anemone_pages *pages)
+{
+	mutex_init(&pages->lock);
+	hash_init(pages->table);
+	init_llist_head(&pages->dead);
+	INIT_WORK(&pages->reaper, reaper);
+}
+
+bool anemone_lost_next(struct anemone_file *file, struct anemone_record *record)
+{
+	struct anemone_page *page;
+
+	*record = (struct anemone_record){};
+	mutex_lock(&file->ctl->lock);
+	page = list_first_entry_or_null(&file->lost, struct anemone_page, on_file);
+	if (page) {
+		record->event.id = page->telemetry->id;
+		record->event.counter = page->region * page->telemetry->region_counters;
+		record->event.type = ANEMONE_EVENT_LOST;
+		record->event.time_ns = page->time_ns;
+		record->address = page->address;
+	} else if (file->lost_more) {
+		record->event.counter = min_t(u64, file->lost_more, U32_MAX);
+		record->event.type = ANEMONE_EVENT_MORE_LOST;
+		record->event.time_ns = ktime_get_ns();
+	}
+	mutex_unlock(&file->ctl->lock);
+	return record->event.type;
+}
+
+static void forget(struct anemone_file *file, struct anemone_page *page)
+{
+	list_del(&page->on_file);
+	file->lost_count--;
 	kfree(page);
+}
+
+void anemone_lost_done(struct anemone_file *file, const struct anemone_record *record)
+{
+	mutex_lock(&file->ctl->lock);
+	if (record->event.type == ANEMONE_EVENT_LOST)
+		forget(file, list_first_entry(&file->lost, struct anemone_page, on_file));
+	else
+		file->lost_more -= record->event.counter;
+	mutex_unlock(&file->ctl->lock);
 }
 
 /*
@@ -90,7 +227,7 @@ static bool own(struct page **pages, unsigned long count, u64 reach)
 /* The device's key of the memory at page->address. */
 static int find_key(struct anemone_page *page, unsigned int shift)
 {
-	const struct anemone_memory *memory = &page->part->ctl->memory;
+	struct anemone_part *part = part_of(page->telemetry);
 	u64 reach = 1ULL << shift, host;
 	unsigned long count = max_t(u64, reach >> PAGE_SHIFT, 1);
 	struct page **pages = kmalloc_array(count, sizeof(*pages), GFP_KERNEL);
@@ -105,10 +242,7 @@ static int find_key(struct anemone_page *page, unsigned int shift)
 	err = -EACCES;
 	if (!own(pages, count, reach) || host & (reach - 1))
 		goto put;
-	err = -ERANGE;
-	if (host >= memory->host_base && host - memory->host_base < memory->size)
-		err = anemone_plan_key(&page->part->plan, &page->part->ctl->hw.shape, host >> shift,
-				       &page->key);
+	err = anemone_plan_key(&part->plan, &part->ctl->hw.shape, host >> shift, &page->key);
 put:
 	for (i = 0; i < got; i++)
 		put_page(pages[i]);
@@ -116,38 +250,13 @@ put:
 	return err;
 }
 
-int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region)
+/* The entry, once the page stands still. */
+static int settle(struct anemone_page *page, unsigned int shift)
 {
-	unsigned int shift = telemetry->spec.translation.primary.shift;
-	struct anemone_part *part = &telemetry->part[0];
-	struct anemone_page *page;
+	struct anemone_part *part = part_of(page->telemetry);
 	unsigned long sequence;
 	int err;
 
-	if (!(telemetry->spec.flags & ANEMONE_SPEC_HOST) || shift > PMD_SHIFT ||
-	    address & ((1ULL << shift) - 1) || address >= TASK_SIZE_MAX || !current->mm)
-		return -EINVAL;
-	/* It may have gone since the entry before. */
-	mutex_lock(&part->ctl->lock);
-	err = anemone_controller_usable(part->ctl);
-	mutex_unlock(&part->ctl->lock);
-	if (err)
-		return err;
-	page = find_page(telemetry, address);
-	if (page)
-		remove_page(page);
-	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
-	if (!page)
-		return -ENOMEM;
-	page->part = part;
-	page->address = address;
-	err = mmu_interval_notifier_insert(&page->notifier, current->mm, address,
-					   max(1UL << shift, PAGE_SIZE), &page_ops);
-	if (err) {
-		kfree(page);
-		return err;
-	}
-	list_add_tail(&page->on_telemetry, &telemetry->pages);
 	do {
 		sequence = mmu_interval_read_begin(&page->notifier);
 		err = find_key(page, shift);
@@ -159,31 +268,102 @@ int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 regio
 		xa_lock(&part->keys);
 		err = mmu_interval_read_retry(&page->notifier, sequence) ? -EAGAIN : 0;
 		if (!err)
-			err = anemone_part_map_locked(part, page->key, region);
+			err = anemone_part_map_locked(part, page->key, page->region);
 		page->live = !err;
 		xa_unlock(&part->keys);
 	} while (err == -EAGAIN && !signal_pending(current));
-	if (err == -EAGAIN)
-		err = -EINTR;
+	return err == -EAGAIN ? -EINTR : err;
+}
+
+static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region)
+{
+	unsigned int shift = telemetry->spec.translation.primary.shift;
+	struct anemone_pages *pages = &telemetry->pages;
+	struct anemone_page *page;
+	int err;
+
+	reap(pages);
+	page = find_page(telemetry, address);
+	if (page)
+		remove_page(page);
+	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
+	if (!page)
+		return -ENOMEM;
+	page->telemetry = telemetry;
+	page->address = address;
+	page->region = region;
+	err = mmu_interval_notifier_insert(&page->notifier, current->mm, address,
+					   max(1UL << shift, PAGE_SIZE), &page_ops);
+	if (err) {
+		kfree(page);
+		return err;
+	}
+	hash_add(pages->table, &page->by_address, hash_of(current->mm, address));
+	pages->count++;
+	err = settle(page, shift);
 	if (err)
 		remove_page(page);
 	return err;
 }
 
+int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region)
+{
+	unsigned int shift = telemetry->spec.translation.primary.shift;
+	struct anemone_controller *ctl = part_of(telemetry)->ctl;
+	int err;
+
+	if (!(telemetry->spec.flags & ANEMONE_SPEC_HOST) || shift > PMD_SHIFT ||
+	    address & ((1ULL << shift) - 1) || address >= TASK_SIZE_MAX || !current->mm)
+		return -EINVAL;
+	/* It may have gone since the entry before. */
+	mutex_lock(&ctl->lock);
+	err = anemone_controller_usable(ctl);
+	mutex_unlock(&ctl->lock);
+	if (err)
+		return err;
+	mutex_lock(&telemetry->pages.lock);
+	err = map_page(telemetry, address, region);
+	mutex_unlock(&telemetry->pages.lock);
+	return err;
+}
+
 int anemone_page_unmap(struct anemone_telemetry *telemetry, u64 address)
 {
-	struct anemone_page *page = find_page(telemetry, address);
+	struct anemone_page *page;
 
-	if (!page)
-		return -ENOENT;
-	remove_page(page);
-	return 0;
+	mutex_lock(&telemetry->pages.lock);
+	reap(&telemetry->pages);
+	page = find_page(telemetry, address);
+	if (page)
+		remove_page(page);
+	mutex_unlock(&telemetry->pages.lock);
+	return page ? 0 : -ENOENT;
+}
+
+/* Who reads is not told of a telemetry that is no more. */
+static void forget_lost(struct anemone_telemetry *telemetry)
+{
+	struct anemone_page *page, *next;
+
+	mutex_lock(&telemetry->file->ctl->lock);
+	list_for_each_entry_safe(page, next, &telemetry->file->lost, on_file)
+		if (page->telemetry == telemetry)
+			forget(telemetry->file, page);
+	mutex_unlock(&telemetry->file->ctl->lock);
 }
 
 void anemone_pages_remove(struct anemone_telemetry *telemetry)
 {
-	struct anemone_page *page, *next;
+	struct anemone_pages *pages = &telemetry->pages;
+	struct anemone_page *page;
+	struct hlist_node *next;
+	unsigned int bucket;
 
-	list_for_each_entry_safe(page, next, &telemetry->pages, on_telemetry)
-		remove_page(page);
+	mutex_lock(&pages->lock);
+	hash_for_each_safe(pages->table, bucket, next, page, by_address) remove_page(page);
+	reap(pages);
+	mutex_unlock(&pages->lock);
+	cancel_work_sync(&pages->reaper);
+	if (telemetry->file)
+		forget_lost(telemetry);
 }

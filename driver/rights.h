@@ -22,7 +22,15 @@ bool anemone_may_name_physical(void);
  */
 int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region);
 int anemone_page_unmap(struct anemone_telemetry *telemetry, u64 address);
+void anemone_pages_init(struct anemone_pages *pages);
 /* All of a telemetry. Not under the controller's lock. */
 void anemone_pages_remove(struct anemone_telemetry *telemetry);
+
+/*
+ * The next entry that was lost with its page, for who has asked for these; false: there is none.
+ * Under file->lock until it is done.
+ */
+bool anemone_lost_next(struct anemone_file *file, struct anemone_record *record);
+void anemone_lost_done(struct anemone_file *file, const struct anemone_record *record);
 
 #endif

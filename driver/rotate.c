@@ -141,8 +141,9 @@ int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count,
 		return -EBUSY;
 	if (telemetry->parts != 1)
 		return -EOPNOTSUPP;
-	if (!count || count > VALUES_MOST / telemetry->region_counters || period_ms < 1 ||
-	    period_ms > 60000)
+	/* Keys are each in the table, and once: there are not more than entries. */
+	if (!count || count > 1U << telemetry->part[0].ctl->hw.shape.table_log2 ||
+	    count > VALUES_MOST / telemetry->region_counters || period_ms < 1 || period_ms > 60000)
 		return -EINVAL;
 	return 0;
 }

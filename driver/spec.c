@@ -173,58 +173,6 @@ static int check_width(const struct anemone_spec *spec, const struct anemone_sha
 	return 0;
 }
 
-/* The filter's addresses as the device counts them, and where the caller's keys begin. */
-static int from_host(const struct anemone_spec *spec, const struct anemone_memory *memory,
-		     struct anemone_plan *plan, struct anemone_reason *reason)
-{
-	const struct anemone_field *primary = &spec->translation.primary;
-	u64 reach = 1ULL << primary->shift, base = memory->host_base, last = base + memory->size;
-	u64 start = spec->filter.start, end = spec->filter.end ?: ~0ULL;
-
-	if (!memory->size)
-		return anemone_refuse(reason, -EOPNOTSUPP,
-				      "host memory is not known: set host_base and host_size");
-	if (primary->mask >> primary->shift != ~0ULL >> primary->shift)
-		return anemone_refuse(reason, -EINVAL,
-				      "primary.mask %#llx; with host addresses all from bit %u on",
-				      primary->mask, primary->shift);
-	if (spec->translation.sub.mask >= reach)
-		return anemone_refuse(reason, -EINVAL,
-				      "sub.mask %#llx; with host addresses below %#llx",
-				      spec->translation.sub.mask, reach);
-	if (base & (reach - 1))
-		return anemone_refuse(reason, -EINVAL,
-				      "memory begins at %#llx, not at a multiple of %#llx", base,
-				      reach);
-	if (start >= last || end <= base)
-		return anemone_refuse(reason, -ERANGE, "%#llx to %#llx is not in %#llx to %#llx",
-				      start, end, base, last);
-	plan->rule.start = max(start, base) - base;
-	plan->rule.end = min(end, last) - base;
-	plan->key_base = base >> primary->shift;
-	return 0;
-}
-
-static int place_addresses(const struct anemone_spec *spec, const struct anemone_shape *shape,
-			   const struct anemone_memory *memory, struct anemone_plan *plan,
-			   struct anemone_reason *reason)
-{
-	u64 most = 1ULL << shape->address_bits;
-	int err = 0;
-
-	plan->rule.start = spec->filter.start;
-	plan->rule.end = spec->filter.end ?: most;
-	if (spec->flags & ANEMONE_SPEC_HOST)
-		err = from_host(spec, memory, plan, reason);
-	if (err)
-		return err;
-	if (plan->rule.start >= most)
-		return anemone_refuse(reason, -ERANGE, "start is %#llx, the device ends at %#llx",
-				      plan->rule.start, most);
-	plan->rule.end = min(plan->rule.end, most);
-	return 0;
-}
-
 static void encode(const struct anemone_spec *spec, struct anemone_plan *plan)
 {
 	struct anemone_rule *rule = &plan->rule;
@@ -241,10 +189,10 @@ static void encode(const struct anemone_spec *spec, struct anemone_plan *plan)
 			ANEMONE_PUT(RULE_CONTROL_EFFECT_KIND, kind);
 	if (kind == ANEMONE_READ_EFFECT_OP)
 		rule->control |= ANEMONE_PUT(RULE_CONTROL_EFFECT_OP, op_code(spec->read_effect.op));
-	rule->primary_mask = spec->translation.primary.mask;
-	rule->sub_mask = spec->translation.sub.mask;
-	rule->shifts = ANEMONE_PUT(RULE_SHIFTS_PRIMARY, spec->translation.primary.shift) |
-		       ANEMONE_PUT(RULE_SHIFTS_SUB, spec->translation.sub.shift);
+	rule->primary_mask = plan->translation.primary.mask;
+	rule->sub_mask = plan->translation.sub.mask;
+	rule->shifts = ANEMONE_PUT(RULE_SHIFTS_PRIMARY, plan->translation.primary.shift) |
+		       ANEMONE_PUT(RULE_SHIFTS_SUB, plan->translation.sub.shift);
 	rule->operand = spec->update.operand;
 	rule->notify_operand = spec->notify.operand;
 	rule->effect_operand = spec->read_effect.operand;
@@ -260,7 +208,7 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	u64 offsets;
 	int err;
 
-	*plan = (struct anemone_plan){ .regions = spec->regions };
+	*plan = (struct anemone_plan){ .regions = spec->regions, .translation = spec->translation };
 	err = check_name(spec, reason) ?:
 	      check_match(spec, shape, reason) ?:
 	      check_width(spec, shape, plan, reason) ?:
@@ -269,7 +217,7 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	      check_update(spec, shape, reason) ?:
 	      check_notify(spec, shape, reason) ?:
 	      check_effect(spec, shape, reason) ?:
-	      place_addresses(spec, shape, memory, plan, reason);
+	      anemone_place(spec, shape, memory, plan, reason);
 	if (err)
 		return err;
 	offsets = spec->translation.sub.mask >> spec->translation.sub.shift;
@@ -281,22 +229,5 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 				      offsets + 1, plan->width, plan->counters);
 	plan->region_counters = roundup_pow_of_two(offsets + 1);
 	encode(spec, plan);
-	return 0;
-}
-
-int anemone_plan_key(const struct anemone_plan *plan, const struct anemone_shape *shape, u64 key,
-		     u64 *device_key)
-{
-	const struct anemone_rule *rule = &plan->rule;
-	unsigned int shift = ANEMONE_GET(RULE_SHIFTS_PRIMARY, rule->shifts);
-
-	if (key < plan->key_base || (key - plan->key_base) >> shape->table_log2)
-		return -ERANGE;
-	key -= plan->key_base;
-	/* A key of which the filter lets no address pass is a mistake, not a wish. */
-	if (rule->primary_mask >> shift == ~0ULL >> shift &&
-	    (key > (rule->end - 1) >> shift || key < rule->start >> shift))
-		return -ERANGE;
-	*device_key = key;
 	return 0;
 }

@@ -4,12 +4,8 @@
 #define ANEMONE_SPEC_H
 
 #include "hw.h"
+#include "memory.h"
 #include "include/uapi/linux/anemone.h"
-
-/* A controller's memory: its place in the host's address space; size 0: it is not known. */
-struct anemone_memory {
-	u64 host_base, size;
-};
 
 struct anemone_plan {
 	struct anemone_rule rule;
@@ -19,8 +15,14 @@ struct anemone_plan {
 	unsigned int granule;	      /* counters of a line */
 	unsigned int regions;	      /* wanted; 0: as many as a pipeline holds */
 	unsigned int op;
-	u64 start;    /* what counters start from, and are reset to */
-	u64 key_base; /* of the caller's keys, what is the device's key 0 */
+	u64 start; /* what counters start from, and are reset to */
+	/* Addresses' fields as the device has them, and the host's memory that it counts. */
+	struct anemone_translation translation;
+	struct anemone_range range; /* size 0: addresses are the device's own */
+	u64 key_base;		    /* of the caller's keys, what is key_device of the device */
+	u64 key_device;
+	bool every_key; /* the primary mask has all bits from its shift on */
+	u64 first_key;	/* of the device, that the table begins with */
 };
 
 /* Why something is refused, in words for its author. */
@@ -36,7 +38,15 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 		      const struct anemone_memory *memory, struct anemone_plan *plan,
 		      struct anemone_reason *reason);
 
-/* The device's key for a caller's; -ERANGE: it is not in this memory or not in the table. */
+/* Of it: addresses and keys (place.c), once the fields are known to be in their ranges. */
+int anemone_place(const struct anemone_spec *spec, const struct anemone_shape *shape,
+		  const struct anemone_memory *memory, struct anemone_plan *plan,
+		  struct anemone_reason *reason);
+
+/* Whether the host still has the memory where it was when the plan was made. */
+bool anemone_plan_stands(const struct anemone_plan *plan, const struct anemone_memory *memory);
+
+/* The table's entry for a caller's key; -ERANGE: it is not in this memory or not in the table. */
 int anemone_plan_key(const struct anemone_plan *plan, const struct anemone_shape *shape, u64 key,
 		     u64 *device_key);
 

@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "fold.h"
+#include "rights.h"
 #include "rotate.h"
 #include "telemetry.h"
 #include "trace.h"
@@ -31,6 +32,7 @@ static void release(struct kref *ref)
 		eventfd_ctx_put(telemetry->eventfd);
 	vfree(telemetry->snapshot);
 	kvfree(telemetry->chunk);
+	put_pid(telemetry->owner);
 	kfree(telemetry);
 }
 
@@ -56,7 +58,9 @@ static int add_part(struct anemone_telemetry *telemetry, struct anemone_controll
 	err = anemone_controller_usable(ctl);
 	if (err)
 		anemone_refuse(reason, err, "the device cannot be used");
-	else
+	else if (telemetry->spec.flags & ANEMONE_SPEC_HOST)
+		anemone_controller_look(ctl);
+	if (!err)
 		err = anemone_spec_plan(&telemetry->spec, &ctl->hw.shape, &ctl->memory, &part->plan,
 					reason);
 	if (err)
@@ -106,7 +110,7 @@ static struct anemone_telemetry *new_telemetry(const struct anemone_spec *spec, 
 		kfree(telemetry);
 		return NULL;
 	}
-	INIT_LIST_HEAD(&telemetry->pages);
+	anemone_pages_init(&telemetry->pages);
 	telemetry->spec = *spec;
 	return telemetry;
 }
@@ -143,18 +147,19 @@ unlock:
 	return err ? ERR_PTR(err) : telemetry;
 }
 
-struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
-						struct anemone_controller *ctl,
-						struct anemone_reason *reason)
+static struct anemone_telemetry *add_to_one(const struct anemone_spec *spec,
+					    struct anemone_controller *ctl, bool owned,
+					    struct anemone_reason *reason)
 {
-	struct anemone_telemetry *telemetry;
+	struct anemone_telemetry *telemetry = new_telemetry(spec, 1);
 	int err;
 
-	if (!ctl)
-		return add_everywhere(spec, reason);
-	telemetry = new_telemetry(spec, 1);
 	if (!telemetry)
 		return ERR_PTR(-ENOMEM);
+	if (owned) {
+		telemetry->owner = get_pid(task_tgid(current));
+		telemetry->user = current_uid();
+	}
 	err = add_part(telemetry, ctl, reason);
 	if (err) {
 		anemone_telemetry_remove(telemetry);
@@ -162,6 +167,20 @@ struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
 	}
 	trace_anemone_add(telemetry->spec.name, telemetry->part[0].cache.slabs, telemetry->regions);
 	return telemetry;
+}
+
+struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
+						struct anemone_controller *ctl,
+						struct anemone_reason *reason)
+{
+	return ctl ? add_to_one(spec, ctl, false, reason) : add_everywhere(spec, reason);
+}
+
+struct anemone_telemetry *anemone_telemetry_add_owned(const struct anemone_spec *spec,
+						      struct anemone_controller *ctl,
+						      struct anemone_reason *reason)
+{
+	return add_to_one(spec, ctl, true, reason);
 }
 
 void anemone_telemetry_remove(struct anemone_telemetry *telemetry)
@@ -206,6 +225,27 @@ int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 regi
 			result = err;
 	}
 	return result;
+}
+
+int anemone_telemetry_stands(struct anemone_telemetry *telemetry)
+{
+	unsigned int i;
+	int err = 0;
+
+	if (!(telemetry->spec.flags & ANEMONE_SPEC_HOST))
+		return 0;
+	for (i = 0; i < telemetry->parts && !err; i++) {
+		struct anemone_part *part = &telemetry->part[i];
+
+		mutex_lock(&part->ctl->lock);
+		if (!anemone_controller_usable(part->ctl)) {
+			anemone_controller_look(part->ctl);
+			if (!anemone_plan_stands(&part->plan, &part->ctl->memory))
+				err = -ESTALE;
+		}
+		mutex_unlock(&part->ctl->lock);
+	}
+	return err;
 }
 
 void anemone_telemetry_flush(struct anemone_telemetry *telemetry)

@@ -3,7 +3,9 @@
 #ifndef ANEMONE_TELEMETRY_H
 #define ANEMONE_TELEMETRY_H
 
+#include <linux/hashtable.h>
 #include <linux/kref.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 
 #include "controller.h"
@@ -13,14 +15,26 @@ struct anemone_file;
 struct anemone_rotation;
 struct eventfd_ctx;
 
+/* Callers' own memory that is mapped (rights.c). */
+struct anemone_pages {
+	struct mutex lock; /* taken before a controller's; mmap_lock is taken under it */
+	DECLARE_HASHTABLE(table, 10);
+	unsigned int count;	/* in the table */
+	struct llist_head dead; /* of these, whose page went; until they are reaped */
+	struct work_struct reaper;
+};
+
 struct anemone_telemetry {
 	struct kref ref;
 	u32 id;	       /* on its file */
 	bool physical; /* its owner may know of any memory: rights.h */
+	/* Whose it is, under the controller's lock; NULL: a kernel subsystem's. */
+	struct pid *owner;
+	kuid_t user;
 	struct anemone_spec spec;
 	u32 regions, region_counters, granule; /* the same on every part */
 	unsigned int channels;		       /* of all parts together */
-	struct list_head pages;		       /* of callers' memory that is mapped: rights.c */
+	struct anemone_pages pages;
 	struct mutex rotation_lock; /* its start, its end and who looks at it; before its own */
 	struct anemone_rotation *rotation; /* changes under the controller's lock as well */
 	struct anemone_snapshot *snapshot; /* in shared memory, from the first mmap(2) on */
@@ -43,6 +57,10 @@ struct anemone_telemetry {
 struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
 						struct anemone_controller *ctl,
 						struct anemone_reason *reason);
+/* The calling process's, within what its user may take of the controller (quota.h). */
+struct anemone_telemetry *anemone_telemetry_add_owned(const struct anemone_spec *spec,
+						      struct anemone_controller *ctl,
+						      struct anemone_reason *reason);
 /* Off the hardware at once; the memory goes with the last reference. */
 void anemone_telemetry_remove(struct anemone_telemetry *telemetry);
 struct anemone_telemetry *anemone_telemetry_get(struct anemone_telemetry *telemetry);
@@ -53,6 +71,8 @@ void anemone_telemetry_put(struct anemone_telemetry *telemetry);
  * -EBUSY: a rotation goes on.
  */
 int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 region);
+/* Whether the host's memory is where it was when it was added: -ESTALE. */
+int anemone_telemetry_stands(struct anemone_telemetry *telemetry);
 void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
 /*
  * Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines; -EBUSY:

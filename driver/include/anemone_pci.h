@@ -23,12 +23,33 @@
 #define ANEMONE_DVSEC_TELEMETRY_BASE 0x10 /* u64: device address of the region's first byte */
 #define ANEMONE_DVSEC_TELEMETRY_SIZE 0x18 /* u64: bytes; two windows or more */
 
-/* CXL's DVSEC for devices (CXL 3.1, 8.1.3): range 1 is the memory in the host's address space. */
+/* CXL's DVSEC for devices (CXL 3.1, 8.1.3): the memory in the host's address space. */
 #define ANEMONE_CXL_VENDOR 0x1e98
 #define ANEMONE_CXL_DEVICE_DVSEC 0
-#define ANEMONE_CXL_RANGE1_SIZE_HIGH 0x18
-#define ANEMONE_CXL_RANGE1_SIZE_LOW 0x1c
-#define ANEMONE_CXL_RANGE1_BASE_HIGH 0x20
-#define ANEMONE_CXL_RANGE1_BASE_LOW 0x24
+#define ANEMONE_CXL_CAPABILITY 0x0a /* u16 */
+#define ANEMONE_CXL_CAPABILITY_RANGES_SHIFT 4
+#define ANEMONE_CXL_CONTROL 0x0c /* u16 */
+#define ANEMONE_CXL_CONTROL_MEM_ENABLE (1 << 2)
+#define ANEMONE_CXL_RANGE_SIZE_HIGH(i) (0x18 + 0x10 * (i))
+#define ANEMONE_CXL_RANGE_SIZE_LOW(i) (0x1c + 0x10 * (i))
+#define ANEMONE_CXL_RANGE_VALID (1 << 0) /* Memory_Info_Valid, of the size's low word */
+#define ANEMONE_CXL_RANGE_ACTIVE (1 << 1)
+#define ANEMONE_CXL_RANGE_BASE_HIGH(i) (0x20 + 0x10 * (i))
+#define ANEMONE_CXL_RANGE_BASE_LOW(i) (0x24 + 0x10 * (i))
+
+/* Its register locator (8.1.9): entries of two words, of which one names the component registers.
+ */
+#define ANEMONE_CXL_LOCATOR_DVSEC 8
+#define ANEMONE_CXL_LOCATOR_FIRST 0x0c
+#define ANEMONE_CXL_BLOCK_COMPONENT 1
+#define ANEMONE_CXL_COMPONENT_BYTES 0x10000
+
+/* In these (8.2.4), from CACHEMEM on: headers of capabilities, and the HDM decoders (8.2.4.20). */
+#define ANEMONE_CXL_CACHEMEM 0x1000
+#define ANEMONE_CXL_CM_ID 1
+#define ANEMONE_CXL_HDM_ID 5
+#define ANEMONE_CXL_HDM_ENABLE (1 << 1)            /* of the word behind the capability */
+#define ANEMONE_CXL_DECODER(i) (0x10 + 0x20 * (i)) /* base, size, control, skip */
+#define ANEMONE_CXL_DECODER_COMMITTED (1 << 10)
 
 #endif

@@ -78,6 +78,20 @@ static void windows_do_not_fit(struct kunit *test)
 			(1ULL << MOCK_ADDRESS_BITS) + MOCK_REGION_BYTES / 2);
 }
 
+/* Two of them are nothing, in 64 bits. */
+static void windows_that_wrap(struct kunit *test)
+{
+	struct mock *mock = mock_bare(test);
+	unsigned int log2;
+
+	mock->ctl->hw.region = 0;
+	for (log2 = 20; log2 < 64; log2++) {
+		mock->window = 1ULL << log2;
+		KUNIT_ASSERT_EQ(test, identify(mock), 0);
+		KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES), -EPROTO);
+	}
+}
+
 static void clear_that_never_ends(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -130,6 +144,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(senseless_sizes),
 	KUNIT_CASE(strangers),
 	KUNIT_CASE(windows_do_not_fit),
+	KUNIT_CASE(windows_that_wrap),
 	KUNIT_CASE(clear_that_never_ends),
 	KUNIT_CASE(clear_that_takes_long),
 	KUNIT_CASE(device_that_fell_off),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -117,7 +118,7 @@ void mock_access(struct mock *mock, u64 address, bool write)
 		if (!(rule->control & ANEMONE_RULE_CONTROL_ENABLE_MASK) ||
 		    !(rule->control & type) || address < rule->start || address >= rule->end)
 			continue;
-		if (key >= MOCK_TABLE || !ANEMONE_GET(TABLE_MAPPED, pipeline->table[key])) {
+		if (key >> mock->table_log2 || !ANEMONE_GET(TABLE_MAPPED, pipeline->table[key])) {
 			pipeline->unmapped++;
 			continue;
 		}
@@ -171,6 +172,7 @@ static u64 read_register(struct anemone_hw *hw, u32 offset)
 {
 	struct mock *mock = of(hw);
 
+	mock->reads++;
 	if (mock->dead)
 		return ~0ULL;
 	if (offset >= ANEMONE_FLAT(0) && offset < ANEMONE_FLAT(MOCK_CHANNELS))
@@ -213,12 +215,10 @@ static void acknowledge(struct mock *mock, u64 vectors)
 			mock->pipeline[p].latch = 0;
 }
 
-static void clear(struct mock_pipeline *pipeline)
+static void clear(struct mock *mock, struct mock_pipeline *pipeline)
 {
-	struct anemone_rule rule = pipeline->rule;
-
-	memset(pipeline, 0, sizeof(*pipeline));
-	pipeline->rule = rule;
+	*pipeline = (struct mock_pipeline){ .rule = pipeline->rule, .table = pipeline->table };
+	memset(pipeline->table, 0, sizeof(u64) << mock->table_log2);
 }
 
 static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
@@ -229,13 +229,14 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 	if (mock->dead)
 		return;
 	if (offset >= ANEMONE_TABLE(0)) {
-		if (entry < MOCK_PIPELINES * MOCK_TABLE)
-			mock->pipeline[entry / MOCK_TABLE].table[entry % MOCK_TABLE] = value;
+		if (entry >> mock->table_log2 < MOCK_PIPELINES)
+			mock->pipeline[entry >> mock->table_log2]
+				.table[entry & ((1U << mock->table_log2) - 1)] = value;
 		return;
 	}
 	if (offset >= ANEMONE_PIPELINE(0)) {
 		if (offset % 0x100 == ANEMONE_PIPELINE_CONTROL)
-			clear(&mock->pipeline[(offset - ANEMONE_PIPELINE(0)) / 0x100]);
+			clear(mock, &mock->pipeline[(offset - ANEMONE_PIPELINE(0)) / 0x100]);
 		return;
 	}
 	if (offset >= ANEMONE_FLAT(0) && offset < ANEMONE_FLAT(MOCK_CHANNELS)) {
@@ -334,7 +335,12 @@ static const struct anemone_io io = {
 
 void mock_reset(struct mock *mock)
 {
-	memset(mock->pipeline, 0, sizeof(mock->pipeline));
+	unsigned int p;
+
+	for (p = 0; p < MOCK_PIPELINES; p++) {
+		clear(mock, &mock->pipeline[p]);
+		memset(&mock->pipeline[p].rule, 0, sizeof(mock->pipeline[p].rule));
+	}
 	memset(&mock->shadow, 0, sizeof(mock->shadow));
 	memset(mock->flat, 0, sizeof(mock->flat));
 	mock->effect_window = 0;
@@ -347,6 +353,18 @@ struct anemone_controller *anemone_of_device(struct device *dev)
 	struct mock *mock = dev_get_drvdata(dev);
 
 	return mock->ctl;
+}
+
+void mock_tables(struct kunit *test, struct mock *mock, unsigned int log2)
+{
+	unsigned int p;
+
+	mock->table_log2 = log2;
+	mock->ctl->hw.shape.table_log2 = log2;
+	for (p = 0; p < MOCK_PIPELINES; p++) {
+		mock->pipeline[p].table = kunit_kzalloc(test, sizeof(u64) << log2, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, mock->pipeline[p].table);
+	}
 }
 
 static void put(void *ctl)
@@ -373,8 +391,9 @@ struct mock *mock_bare(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ctl->bounce);
 	ctl->hw.io = &io;
 	ctl->hw.region = 1ULL << MOCK_ADDRESS_BITS;
-	ctl->memory = (struct anemone_memory){ MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS };
+	anemone_memory_set(&ctl->memory, MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS);
 	mock->ctl = ctl;
+	mock_tables(test, mock, ilog2(MOCK_TABLE));
 	mock->id = ANEMONE_ID_MAGIC_VALUE;
 	mock->version = ANEMONE_VERSION_MAJOR_VALUE << ANEMONE_VERSION_MAJOR_SHIFT;
 	mock->capability = ANEMONE_PUT(CAPABILITY_PIPELINES, MOCK_PIPELINES) |

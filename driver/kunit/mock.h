@@ -20,7 +20,7 @@
 
 struct mock_pipeline {
 	struct anemone_rule rule;
-	u64 table[MOCK_TABLE];
+	u64 *table;
 	u64 states[MOCK_CHANNELS][MOCK_STATES];
 	u64 matched, unmapped, out_of_range, notifications, latch;
 };
@@ -35,14 +35,18 @@ struct mock {
 	u64 flat[MOCK_CHANNELS]
 		[0x100 / 8]; /* registers of flat memory mode, as they were written */
 	bool dead;	     /* reads as all ones */
-	bool never_clear;    /* status.clearing stays */
-	unsigned int slow;   /* so many reads of a status are of a clear, and take a second each */
+	unsigned int reads;  /* of registers */
+	unsigned int table_log2;
+	bool never_clear;  /* status.clearing stays */
+	unsigned int slow; /* so many reads of a status are of a clear, and take a second each */
 };
 
 /* A device with a controller that has been started; goes with the test. */
 struct mock *mock_new(struct kunit *test);
 /* The same, not identified yet: for a test of that. */
 struct mock *mock_bare(struct kunit *test);
+/* Tables of so many entries, instead of MOCK_TABLE; before it is used. */
+void mock_tables(struct kunit *test, struct mock *mock, unsigned int log2);
 /* A request as every pipeline sees it. */
 void mock_access(struct mock *mock, u64 address, bool write);
 /* As after power came up: nothing is configured, all is zero. */

@@ -151,6 +151,21 @@ static void interrupts_for_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
 }
 
+/* Now and then, over days, is no storm. */
+static void interrupts_for_nothing_now_and_then(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	unsigned int i;
+
+	for (i = 0; i < 3000; i++) {
+		anemone_notify_vector(mock->ctl, 0);
+		if (i % 900 == 899) /* a minute goes by */
+			mock->ctl->spurious_since -= 61ULL * NSEC_PER_SEC;
+	}
+	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 3000);
+	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
+}
+
 static void again_for_an_unread_event(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -252,6 +267,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(removed_with_an_event),
 	KUNIT_CASE(callback),
 	KUNIT_CASE(interrupts_for_nothing),
+	KUNIT_CASE(interrupts_for_nothing_now_and_then),
 	KUNIT_CASE(again_for_an_unread_event),
 	KUNIT_CASE(event_of_cleared_counters),
 	KUNIT_CASE(cause_cleared_by_the_driver),

@@ -149,10 +149,10 @@ static void host_addresses(struct kunit *test)
 	REFUSES(-EINVAL, "primary.mask", spec.flags = 1;
 		spec.translation.primary.mask = 0xffffff00000);
 	REFUSES(-EINVAL, "sub.mask", spec.flags = 1; spec.translation.sub.mask = 0x200000);
-	mock->ctl->memory.host_base += 0x1000;
+	mock->ctl->memory.range[0].host_base += 0x1000;
 	REFUSES(-EINVAL, "memory begins at", spec.flags = 1);
-	mock->ctl->memory.size = 0;
-	REFUSES(-EOPNOTSUPP, "host_base", spec.flags = 1);
+	anemone_memory_forget(&mock->ctl->memory, "nobody said");
+	REFUSES(-EOPNOTSUPP, "nobody said; see host_base", spec.flags = 1);
 }
 
 static void keys_past_the_table(struct kunit *test)

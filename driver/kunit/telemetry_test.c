@@ -185,7 +185,7 @@ static void several_controllers(struct kunit *test)
 
 	spec.flags = ANEMONE_SPEC_HOST;
 	for (i = 0; i < 2; i++) {
-		base[i] = mock[i]->ctl->memory.host_base += i << MOCK_ADDRESS_BITS;
+		base[i] = mock[i]->ctl->memory.range[0].host_base += i << MOCK_ADDRESS_BITS;
 		list_add_tail(&mock[i]->ctl->on_list, &anemone_controllers);
 	}
 	telemetry = anemone_register_telemetry(&spec, NULL, NULL);

@@ -8,22 +8,22 @@ namespace anemone {
 namespace {
 // Where capabilities are.
 constexpr std::size_t kMsix = 0x40, kExpress = 0x60, kPower = 0xa0;
-constexpr std::size_t kAnemone = 0x100, kCxl = 0x140;
+constexpr std::size_t kAnemone = 0x100, kCxl = 0x140, kLocator = 0x180;
 
 // In PCI Express's device control: initiate a function level reset.
 constexpr std::size_t kResetByte = kExpress + 9;
 constexpr uint8_t kResetBit = 0x80;
 
-// Of CXL's DVSEC for devices, what anemone_pci.h has no names for.
-constexpr unsigned kCxlRevision = 2, kCxlLength = 0x3c;
-constexpr std::size_t kCxlCapability = 0x0a;
+// Of CXL's DVSECs, what anemone_pci.h has no names for.
+constexpr unsigned kCxlRevision = 2, kCxlLength = 0x3c, kLocatorLength = 0x14;
 } // namespace
 
 ConfigSpace::ConfigSpace(const FunctionLayout& layout) {
     header();
     capabilities(layout.vectors);
     anemoneDvsec(layout);
-    cxlDvsec(layout);
+    cxlDvsec(layout.memory);
+    locatorDvsec();
     initial_ = bytes_;
 }
 
@@ -91,19 +91,34 @@ void ConfigSpace::anemoneDvsec(const FunctionLayout& layout) {
     extended(kAnemone, ANEMONE_PCI_VENDOR, ANEMONE_DVSEC_ID, ANEMONE_DVSEC_REVISION,
              ANEMONE_DVSEC_LENGTH, kCxl);
     put(kAnemone + ANEMONE_DVSEC_CONTROL_BAR, 1, kControlBar);
-    put(kAnemone + ANEMONE_DVSEC_TELEMETRY_BAR, 1, kTelemetryBar);
+    put(kAnemone + ANEMONE_DVSEC_TELEMETRY_BAR, 1,
+        layout.telemetryInMemory ? unsigned(ANEMONE_DVSEC_IN_MEMORY) : kTelemetryBar);
     put(kAnemone + ANEMONE_DVSEC_TELEMETRY_BASE, 8, layout.telemetryBase);
     put(kAnemone + ANEMONE_DVSEC_TELEMETRY_SIZE, 8, layout.telemetryBytes);
 }
 
-void ConfigSpace::cxlDvsec(const FunctionLayout& layout) {
-    extended(kCxl, ANEMONE_CXL_VENDOR, ANEMONE_CXL_DEVICE_DVSEC, kCxlRevision, kCxlLength, 0);
-    put(kCxl + kCxlCapability, 2, 0x0016); // CXL.io, CXL.mem, one range
-    put(kCxl + ANEMONE_CXL_RANGE1_SIZE_HIGH, 4, layout.hostBytes >> 32);
-    // Valid and active; size and base in their upper four bits.
-    put(kCxl + ANEMONE_CXL_RANGE1_SIZE_LOW, 4, (layout.hostBytes & 0xf0000000) | 0x3);
-    put(kCxl + ANEMONE_CXL_RANGE1_BASE_HIGH, 4, layout.hostBase >> 32);
-    put(kCxl + ANEMONE_CXL_RANGE1_BASE_LOW, 4, layout.hostBase & 0xf0000000);
+void ConfigSpace::cxlDvsec(const HostMemory& memory) {
+    using Told = HostMemory::Told;
+    extended(kCxl, ANEMONE_CXL_VENDOR, ANEMONE_CXL_DEVICE_DVSEC, kCxlRevision, kCxlLength,
+             kLocator);
+    put(kCxl + ANEMONE_CXL_CAPABILITY, 2, 0x0016); // CXL.io, CXL.mem, one range
+    put(kCxl + ANEMONE_CXL_CONTROL, 2,
+        memory.told == Told::kOff ? 0 : ANEMONE_CXL_CONTROL_MEM_ENABLE);
+    if (memory.decodes())
+        return;
+    // Size and base in their upper four bits.
+    const unsigned flags =
+        ANEMONE_CXL_RANGE_ACTIVE | (memory.told == Told::kInvalid ? 0 : ANEMONE_CXL_RANGE_VALID);
+    put(kCxl + ANEMONE_CXL_RANGE_SIZE_HIGH(0), 4, memory.bytes >> 32);
+    put(kCxl + ANEMONE_CXL_RANGE_SIZE_LOW(0), 4, (memory.bytes & 0xf0000000) | flags);
+    put(kCxl + ANEMONE_CXL_RANGE_BASE_HIGH(0), 4, memory.base >> 32);
+    put(kCxl + ANEMONE_CXL_RANGE_BASE_LOW(0), 4, memory.base & 0xf0000000);
+}
+
+void ConfigSpace::locatorDvsec() {
+    extended(kLocator, ANEMONE_CXL_VENDOR, ANEMONE_CXL_LOCATOR_DVSEC, 0, kLocatorLength, 0);
+    put(kLocator + ANEMONE_CXL_LOCATOR_FIRST, 4,
+        kMsixBar | ANEMONE_CXL_BLOCK_COMPONENT << 8 | kComponentOffset);
 }
 
 } // namespace anemone

@@ -7,15 +7,20 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "host_memory.h"
+
 namespace anemone {
 
 constexpr unsigned kControlBar = 0, kTelemetryBar = 2, kMsixBar = 4;
+// In the last one, behind MSI-X, are CXL's component registers.
+constexpr uint64_t kComponentOffset = 0x10000;
 
 // What the configuration says of the function behind it; bytes and device addresses.
 struct FunctionLayout {
     unsigned vectors;
     uint64_t telemetryBase, telemetryBytes; // both windows
-    uint64_t hostBase, hostBytes;           // the memory, in the host's address space
+    bool telemetryInMemory;                 // says that these are in the memory, not in a BAR
+    HostMemory memory;
 };
 
 class ConfigSpace {
@@ -33,7 +38,8 @@ private:
     void header();
     void capabilities(unsigned vectors);
     void anemoneDvsec(const FunctionLayout& layout);
-    void cxlDvsec(const FunctionLayout& layout);
+    void cxlDvsec(const HostMemory& memory);
+    void locatorDvsec();
     // Little-endian; writable: bits that a guest can change.
     void put(std::size_t offset, unsigned bytes, uint64_t value, uint64_t writable = 0);
     void extended(std::size_t offset, unsigned vendor, unsigned id, unsigned revision,

@@ -9,7 +9,8 @@
 namespace anemone {
 
 namespace {
-constexpr uint64_t kControlBytes = uint64_t(1) << 22, kMsixBytes = 4096;
+constexpr uint64_t kControlBytes = uint64_t(1) << 22;
+constexpr uint64_t kMsixBytes = kComponentOffset + ComponentRegisters::kBytes;
 constexpr uint64_t kTelemetryBytes = 2 * uint64_t(BUILT_WINDOW_BYTES); // two windows
 // The first place above what is an event that both windows can be at.
 constexpr uint64_t kTelemetryBase = std::max(kDeviceBytes, kTelemetryBytes);
@@ -22,8 +23,9 @@ constexpr bool isPipelineStatus(uint32_t offset) {
 }
 } // namespace
 
-Function::Function(uint64_t hostBase, uint64_t hostBytes)
-    : config_({kPipelines + 1, kTelemetryBase, kTelemetryBytes, hostBase, hostBytes}) {}
+Function::Function(const HostMemory& memory, bool telemetryInMemory)
+    : config_({kPipelines + 1, kTelemetryBase, kTelemetryBytes, telemetryInMemory, memory}),
+      component_(memory) {}
 
 uint64_t Function::size(unsigned region) const {
     switch (region) {
@@ -86,8 +88,10 @@ uint64_t Function::readBar(unsigned bar, uint64_t offset, unsigned bytes) {
         return readControl(uint32_t(offset - offset % 8)) >> shift;
     case kTelemetryBar:
         return readTelemetry(offset, bytes) >> shift;
-    default:
-        return 0; // MSI-X's table is QEMU's
+    default: // MSI-X's table is QEMU's
+        return offset < kComponentOffset
+                   ? 0
+                   : component_.read(offset - offset % 8 - kComponentOffset) >> shift;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "component.h"
 #include "config_space.h"
 #include "device.h"
 #include "interrupts.h"
@@ -21,8 +22,8 @@ enum class Fault {
 
 class Function {
 public:
-    // Where the host sees the memory.
-    Function(uint64_t hostBase, uint64_t hostBytes);
+    // Where the host sees the memory, and whether the telemetry region is said to be in it.
+    Function(const HostMemory& memory, bool telemetryInMemory);
 
     // Bytes of a region of vfio-user's; 0: there is none.
     uint64_t size(unsigned region) const;
@@ -48,6 +49,7 @@ private:
     Interrupts interrupts_{kPipelines + 1};
     Device device_{interrupts_};
     ConfigSpace config_;
+    ComponentRegisters component_;
     LineBuffer buffer_;
     Fault fault_ = Fault::kNone;
     uint64_t reads_ = 0, writes_ = 0;

@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
     const anemone::Options options = anemone::parseOptions(argc, argv, anemone::kDeviceBytes);
     try {
-        anemone::Function function(options.hostBase, options.hostSize);
+        anemone::Function function(options.memory, options.telemetryInMemory);
         anemone::Server(function, options.socket, options.control, options.ring).run();
     } catch (const std::exception& e) {
         std::fprintf(stderr, "vfio: %s\n", e.what());

@@ -7,21 +7,30 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace anemone {
 
 namespace {
 
 constexpr char kUsage[] =
-    "engine --socket PATH --control PATH [--host-base N] [--host-size N] [--ring PATH]\n"
+    "engine --socket PATH --control PATH [--host-base N] [--host-size N] [--memory WORD]\n"
+    "       [--ways N] [--granularity N] [--telemetry-in-memory] [--ring PATH]\n"
     "\n"
     "The memory expander as a PCI function for QEMU's vfio-user-pci.\n"
     "\n"
     "  --socket PATH   where QEMU connects\n"
     "  --control PATH  where commands come (commands.h)\n"
-    "  --host-base N   where the host has the memory, as CXL's range 1 says; multiples of 256 MiB\n"
-    "                  (default 0x4080000000, which is no multiple of the size)\n"
-    "  --host-size N   how much of it (default: all of the device)\n"
+    "  --host-base N   where the host has the memory; multiples of 256 MiB (default 0x4080000000,\n"
+    "                  which is no multiple of the size)\n"
+    "  --host-size N   how much of it (default: all of the device, times --ways)\n"
+    "  --memory WORD   how CXL's registers say so: range (the DVSEC's range 1; default), invalid\n"
+    "                  (without Memory_Info_Valid), off (without Mem_Enable), decoder (an HDM\n"
+    "                  decoder, committed), uncommitted (one that is not)\n"
+    "  --ways N        the decoder's interleave, over so many devices: 1 (default), 2, 4, 8, 16\n"
+    "  --granularity N bytes that a device has of it at a time: 256 (default) to 16384\n"
+    "  --telemetry-in-memory  the DVSEC says that the telemetry region is in the memory (it is in\n"
+    "                  its BAR all the same)\n"
     "  --ring PATH     a file to make, in which accesses to memory come (ring.h)\n";
 
 constexpr uint64_t kRangeUnit = 1 << 28; // of CXL's ranges
@@ -40,21 +49,58 @@ uint64_t range(const char* option, const char* text) {
     return value;
 }
 
+uint64_t powerOfTwo(const char* option, const char* text, uint64_t least, uint64_t most) {
+    char* end = nullptr;
+    const uint64_t value = std::strtoull(text, &end, 0);
+    if (!std::isdigit(static_cast<unsigned char>(*text)) || *end || value < least || value > most ||
+        value & (value - 1))
+        misused(std::string(option) + " is \"" + text + "\", not a power of two from " +
+                std::to_string(least) + " to " + std::to_string(most));
+    return value;
+}
+
+HostMemory::Told told(const std::string& word) {
+    using Told = HostMemory::Told;
+    const std::pair<const char*, Told> words[] = {{"range", Told::kRange},
+                                                  {"invalid", Told::kInvalid},
+                                                  {"off", Told::kOff},
+                                                  {"decoder", Told::kDecoder},
+                                                  {"uncommitted", Told::kUncommitted}};
+    for (const auto& [name, value] : words)
+        if (word == name)
+            return value;
+    misused("--memory is \"" + word + "\"; range, invalid, off, decoder or uncommitted");
+}
+
 } // namespace
 
 Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
-    enum { kSocket = 1, kControl, kHostBase, kHostSize, kRing, kHelp };
+    enum {
+        kSocket = 1,
+        kControl,
+        kHostBase,
+        kHostSize,
+        kMemory,
+        kWays,
+        kGranularity,
+        kTelemetryInMemory,
+        kRing,
+        kHelp
+    };
     const option known[] = {
         {"socket", required_argument, nullptr, kSocket},
         {"control", required_argument, nullptr, kControl},
         {"host-base", required_argument, nullptr, kHostBase},
         {"host-size", required_argument, nullptr, kHostSize},
+        {"memory", required_argument, nullptr, kMemory},
+        {"ways", required_argument, nullptr, kWays},
+        {"granularity", required_argument, nullptr, kGranularity},
+        {"telemetry-in-memory", no_argument, nullptr, kTelemetryInMemory},
         {"ring", required_argument, nullptr, kRing},
         {"help", no_argument, nullptr, kHelp},
         {nullptr, 0, nullptr, 0},
     };
     Options options;
-    options.hostSize = deviceBytes;
     // The colon: what is wrong is said here, and not by getopt_long.
     for (int code; (code = getopt_long(argc, argv, ":", known, nullptr)) != -1;) {
         switch (code) {
@@ -65,10 +111,22 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
             options.control = optarg;
             break;
         case kHostBase:
-            options.hostBase = range("--host-base", optarg);
+            options.memory.base = range("--host-base", optarg);
             break;
         case kHostSize:
-            options.hostSize = range("--host-size", optarg);
+            options.memory.bytes = range("--host-size", optarg);
+            break;
+        case kMemory:
+            options.memory.told = told(optarg);
+            break;
+        case kWays:
+            options.memory.ways = unsigned(powerOfTwo("--ways", optarg, 1, 16));
+            break;
+        case kGranularity:
+            options.memory.granularity = unsigned(powerOfTwo("--granularity", optarg, 256, 16384));
+            break;
+        case kTelemetryInMemory:
+            options.telemetryInMemory = true;
             break;
         case kRing:
             options.ring = optarg;
@@ -88,6 +146,8 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
         misused(std::string("no option ") + argv[optind]);
     if (options.socket.empty() || options.control.empty())
         misused("--socket and --control are needed");
+    if (!options.memory.bytes)
+        options.memory.bytes = deviceBytes * options.memory.ways;
     return options;
 }
 

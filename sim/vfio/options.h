@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <string>
 
+#include "host_memory.h"
+
 namespace anemone {
 
 struct Options {
     std::string socket, control, ring; // paths; no ring where it is empty
-    uint64_t hostBase = 0x4080000000;  // where the host has the device's memory, and
-    uint64_t hostSize = 0;             // how much of it, bytes
+    HostMemory memory;
+    bool telemetryInMemory = false;
 };
 
 // Ends the process where that is asked for (--help), or where an option is wrong: with exit status

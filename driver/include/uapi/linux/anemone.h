@@ -153,8 +153,9 @@ struct anemone_id {
 #define ANEMONE_ENTRY_UNMAP (1 << 0)
 /*
  * `key` is an address of the caller's own memory, which has to be there and is of one page or huge
- * page as large as a key's reach; the entry goes when that page does. Without CAP_SYS_ADMIN this is
- * the only kind of entry, as other pages' physical addresses are not the caller's to know.
+ * page as large as a key's reach; the entry goes when that page does (ANEMONE_EVENTS tells).
+ * Without CAP_SYS_ADMIN this is the only kind of entry, as other pages' physical addresses are not
+ * the caller's to know.
  */
 #define ANEMONE_ENTRY_VIRTUAL (1 << 1)
 
@@ -169,12 +170,15 @@ struct anemone_entry {
 	__u32 flags;
 };
 
+/* ESTALE: the host has put the memory elsewhere since the telemetry was added (host addresses). */
 struct anemone_map {
 	__u32 size;
 	__u32 id;
 	__u64 entries; /* pointer to struct anemone_entry */
 	__u32 count;
-	__u32 done; /* out: entries that were set; the next one failed */
+	__u32 done;       /* out: entries that were set; the next one failed */
+	__u32 entry_size; /* the caller's sizeof of an entry; 0: 16 */
+	__u32 pad;
 };
 
 /* struct anemone_read.flags */
@@ -222,8 +226,36 @@ struct anemone_event {
 	__u32 id;      /* telemetry */
 	__u32 counter; /* region * region_counters + offset: the first since the last */
 	__u32 channel;
-	__u32 pad;
+	__u32 type;    /* ANEMONE_EVENT_NOTIFICATION, unless others were asked for */
 	__u64 time_ns; /* CLOCK_MONOTONIC */
+};
+
+/* struct anemone_event.type */
+#define ANEMONE_EVENT_NOTIFICATION 0
+/*
+ * An entry for the caller's own memory went with its page (moved, swapped, unmapped, shared by a
+ * fork): `counter` is the first one of its region. Map the address again to count it on.
+ */
+#define ANEMONE_EVENT_LOST 1
+/* Before this one was read, so many were lost (`counter`) that there was no room to tell which. */
+#define ANEMONE_EVENT_MORE_LOST 2
+
+/* An event as read(2) returns it once ANEMONE_EVENTS has said so; it may grow at its end. */
+struct anemone_record {
+	struct anemone_event event;
+	__u64 address; /* of a lost entry: its key */
+};
+
+/* struct anemone_events.flags */
+#define ANEMONE_EVENTS_LOST (1 << 0) /* also tell of entries that went with their page */
+
+/* What read(2) of this file returns from now on; before: struct anemone_event, notifications. */
+struct anemone_events {
+	__u32 size;
+	__u32 record; /* the caller's sizeof of a record; what the kernel does not know of it is 0
+	               */
+	__u32 flags;
+	__u32 known; /* 0; out: bytes of a record that this kernel knows */
 };
 
 /* --- Time multiplexing (NEMO, section 6.1) ---------------------------------------------------- */
@@ -267,7 +299,8 @@ struct anemone_snapshot {
 	__u64 sequence;
 	__u64 time_ns;
 	__u64 count;
-	__u64 pad;
+	/* What may be added to it is behind the values: bytes from here, and how many. Now 0. */
+	__u32 tail, tail_bytes;
 	__u64 values[];
 };
 
@@ -277,12 +310,14 @@ struct anemone_snapshot {
 #define ANEMONE_INFO _IOWR(ANEMONE_IOC, 0x00, struct anemone_info)
 #define ANEMONE_ADD _IOWR(ANEMONE_IOC, 0x01, struct anemone_add)
 #define ANEMONE_REMOVE _IOW(ANEMONE_IOC, 0x02, struct anemone_id)
-#define ANEMONE_MAP _IOWR(ANEMONE_IOC, 0x03, struct anemone_map)
+/* A call's number keeps the size that its structure had first. */
+#define ANEMONE_MAP _IOC(_IOC_READ | _IOC_WRITE, ANEMONE_IOC, 0x03, 24)
 #define ANEMONE_READ _IOWR(ANEMONE_IOC, 0x04, struct anemone_read)
 #define ANEMONE_STATUS _IOWR(ANEMONE_IOC, 0x05, struct anemone_status)
 #define ANEMONE_EVENTFD _IOW(ANEMONE_IOC, 0x06, struct anemone_eventfd)
 #define ANEMONE_ROTATE _IOWR(ANEMONE_IOC, 0x07, struct anemone_rotate)
 #define ANEMONE_TURN _IOWR(ANEMONE_IOC, 0x08, struct anemone_turn)
 #define ANEMONE_SNAPSHOT _IOW(ANEMONE_IOC, 0x09, struct anemone_id)
+#define ANEMONE_EVENTS _IOWR(ANEMONE_IOC, 0x0c, struct anemone_events)
 
 #endif
