@@ -48,11 +48,12 @@ static bool is_control(struct pci_dev *pdev, int bar)
 	return id == ANEMONE_ID_MAGIC_VALUE;
 }
 
-/* In memory: the last two windows of it, unless it is said where. */
-static int region_in_memory(struct pci_dev *pdev, struct anemone_resources *found)
+/* In memory: the end of it, unless a device address is said. */
+static int region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
+			    struct anemone_resources *found)
 {
 	const struct anemone_range *range = &found->memory.range[0];
-	u64 bytes = 2 * SZ_8M, offset;
+	u64 offset;
 
 	if (!found->memory.ranges) {
 		pci_err(pdev, "where is its memory? %s; set host_base and host_size\n",
@@ -63,10 +64,11 @@ static int region_in_memory(struct pci_dev *pdev, struct anemone_resources *foun
 		pci_err(pdev, "its memory is interleaved: no telemetry region can be in it\n");
 		return -EOPNOTSUPP;
 	}
-	offset = telemetry_base ? telemetry_base - range->device_base : range->size - bytes;
-	if (range->size < bytes || offset > range->size - bytes) {
-		pci_err(pdev, "no region of %#llx at telemetry_base %#llx in memory of %#llx\n",
-			bytes, telemetry_base, range->size);
+	base = telemetry_base ?: base;
+	offset = base ? base - range->device_base : range->size - bytes;
+	if (!bytes || range->size < bytes || offset > range->size - bytes) {
+		pci_err(pdev, "no telemetry region of %#llx at %#llx in memory of %#llx\n", bytes,
+			base, range->size);
 		return -ENODEV;
 	}
 	found->region = range->device_base + offset;
@@ -94,7 +96,12 @@ static int by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *foun
 		return -ENODEV;
 	found->control = pdev->resource[control];
 	if (lines == ANEMONE_DVSEC_IN_MEMORY)
-		return region_in_memory(pdev, found);
+		return region_in_memory(pdev,
+					config_pair(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
+						    at + ANEMONE_DVSEC_TELEMETRY_BASE),
+					config_pair(pdev, at + ANEMONE_DVSEC_TELEMETRY_SIZE + 4,
+						    at + ANEMONE_DVSEC_TELEMETRY_SIZE),
+					found);
 	if (lines >= PCI_STD_NUM_BARS || !(pci_resource_flags(pdev, lines) & IORESOURCE_MEM))
 		return -ENODEV;
 	found->lines = pdev->resource[lines];
@@ -125,7 +132,7 @@ int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
 		if (is_control(pdev, bar)) {
 			found->control = pdev->resource[bar];
-			return region_in_memory(pdev, found);
+			return region_in_memory(pdev, 0, 2 * SZ_8M, found);
 		}
 	}
 	return -ENODEV;

@@ -58,10 +58,9 @@ static int check_interleave(const struct anemone_spec *spec, const struct anemon
 	if (range->ways == 1)
 		return 0;
 	if (!is_power_of_2(range->ways))
-		return anemone_refuse(
-			reason, -EOPNOTSUPP,
-			"memory is interleaved %u ways; host addresses need 2, 4, 8, 16",
-			range->ways);
+		return anemone_refuse(reason, -EOPNOTSUPP,
+				      "memory interleaved %u ways; host addresses need 2, 4, 8, 16",
+				      range->ways);
 	if (1ULL << spec->translation.primary.shift < stripe)
 		return anemone_refuse(reason, -EINVAL,
 				      "primary.shift is %u; of memory interleaved so %u or more",

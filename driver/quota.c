@@ -42,10 +42,9 @@ int anemone_quota_check(const struct anemone_part *part, struct anemone_reason *
 	kept = min(READ_ONCE(kernel_pipelines), all - 1);
 	kept -= min(kept, has);
 	if (left < kept)
-		return anemone_refuse(
-			reason, -ENOSPC,
-			"%u pipelines needed, %u of %u are free, %u kept for the kernel",
-			part->cache.slabs, left + part->cache.slabs, all, kept);
+		return anemone_refuse(reason, -ENOSPC,
+				      "%u pipelines needed, %u of %u free, %u kept for the kernel",
+				      part->cache.slabs, left + part->cache.slabs, all, kept);
 	has = taken(ctl, &part->telemetry->user);
 	most = READ_ONCE(user_pipelines) ?: max(all / 2, 1U);
 	if (has + part->cache.slabs > most && !capable(CAP_SYS_RESOURCE))

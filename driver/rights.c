@@ -83,9 +83,9 @@ static struct anemone_page *find_page(struct anemone_telemetry *telemetry, u64 a
 	struct anemone_page *page;
 
 	hash_for_each_possible(telemetry->pages.table, page, by_address,
-			       hash_of(current->mm, address)) if (page->address == address &&
-								  page->notifier.mm ==
-									  current->mm) return page;
+			       hash_of(current->mm, address))
+		if (page->address == address && page->notifier.mm == current->mm)
+			return page;
 	return NULL;
 }
 
@@ -141,8 +141,7 @@ static void reap(struct anemone_pages *pages)
 	struct anemone_page *page, *next;
 
 	llist_for_each_entry_safe(page, next, llist_reverse_order(llist_del_all(&pages->dead)),
-				  dead)
-	{
+				  dead) {
 		if (!page->forgotten) {
 			detach(page);
 			if (tell(page))
@@ -360,7 +359,8 @@ void anemone_pages_remove(struct anemone_telemetry *telemetry)
 	unsigned int bucket;
 
 	mutex_lock(&pages->lock);
-	hash_for_each_safe(pages->table, bucket, next, page, by_address) remove_page(page);
+	hash_for_each_safe(pages->table, bucket, next, page, by_address)
+		remove_page(page);
 	reap(pages);
 	mutex_unlock(&pages->lock);
 	cancel_work_sync(&pages->reaper);

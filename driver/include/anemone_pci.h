@@ -29,11 +29,11 @@
 #define ANEMONE_CXL_CAPABILITY 0x0a /* u16 */
 #define ANEMONE_CXL_CAPABILITY_RANGES_SHIFT 4
 #define ANEMONE_CXL_CONTROL 0x0c /* u16 */
-#define ANEMONE_CXL_CONTROL_MEM_ENABLE (1 << 2)
+#define ANEMONE_CXL_CONTROL_MEM_ENABLE 0x4
 #define ANEMONE_CXL_RANGE_SIZE_HIGH(i) (0x18 + 0x10 * (i))
 #define ANEMONE_CXL_RANGE_SIZE_LOW(i) (0x1c + 0x10 * (i))
-#define ANEMONE_CXL_RANGE_VALID (1 << 0) /* Memory_Info_Valid, of the size's low word */
-#define ANEMONE_CXL_RANGE_ACTIVE (1 << 1)
+#define ANEMONE_CXL_RANGE_VALID 0x1 /* Memory_Info_Valid, of the size's low word */
+#define ANEMONE_CXL_RANGE_ACTIVE 0x2
 #define ANEMONE_CXL_RANGE_BASE_HIGH(i) (0x20 + 0x10 * (i))
 #define ANEMONE_CXL_RANGE_BASE_LOW(i) (0x24 + 0x10 * (i))
 
@@ -48,8 +48,8 @@
 #define ANEMONE_CXL_CACHEMEM 0x1000
 #define ANEMONE_CXL_CM_ID 1
 #define ANEMONE_CXL_HDM_ID 5
-#define ANEMONE_CXL_HDM_ENABLE (1 << 1)            /* of the word behind the capability */
+#define ANEMONE_CXL_HDM_ENABLE 0x2                 /* of the word behind the capability */
 #define ANEMONE_CXL_DECODER(i) (0x10 + 0x20 * (i)) /* base, size, control, skip */
-#define ANEMONE_CXL_DECODER_COMMITTED (1 << 10)
+#define ANEMONE_CXL_DECODER_COMMITTED 0x400
 
 #endif

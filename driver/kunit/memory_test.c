@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What CXL's registers say of the memory, and host addresses on memory of every kind. */
+#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "../include/anemone_pci.h"
 #include "mock.h"
 
-#define GIB (1ULL << 30)
+#define GIB ((u64)SZ_1G)
 #define HOST (64 * GIB)
 
 /* Committed, of so many ways by 256 bytes << code. */
@@ -80,12 +81,12 @@ static void not_known(struct kunit *test)
 	NOT_KNOWN("not valid", ranged(), registers.capability = 6);
 	NOT_KNOWN("do not answer", ranged(), registers.silent = true);
 	NOT_KNOWN("not enabled", decoded(CONTROL(0, 0)), registers.control = 0);
-	NOT_KNOWN("committed", decoded(0), );
+	NOT_KNOWN("committed", decoded(0), (void)0);
 	NOT_KNOWN("address 0", decoded(CONTROL(0, 0)), registers.decoder[0].base = 0);
-	NOT_KNOWN("way not known", decoded(CONTROL(5, 0)), );
-	NOT_KNOWN("way not known", decoded(CONTROL(11, 0)), );
-	NOT_KNOWN("way not known", decoded(CONTROL(1, 7)), );
-	NOT_KNOWN("way not known", decoded(~0U), );
+	NOT_KNOWN("way not known", decoded(CONTROL(5, 0)), (void)0);
+	NOT_KNOWN("way not known", decoded(CONTROL(11, 0)), (void)0);
+	NOT_KNOWN("way not known", decoded(CONTROL(1, 7)), (void)0);
+	NOT_KNOWN("way not known", decoded(~0U), (void)0);
 }
 
 static void decoders(struct kunit *test)
@@ -223,18 +224,18 @@ static void refusals(struct kunit *test)
 	struct mock *mock = interleaved(test, 4, 4096);
 	struct anemone_memory *where = &mock->ctl->memory;
 
-	REFUSES(-EINVAL, "interleaved so 14 or more", 13, );
+	REFUSES(-EINVAL, "interleaved so 14 or more", 13, (void)0);
 	REFUSES(-EINVAL, "no multiple of 0x4000", 21, spec.filter.start = HOST + 0x1000);
 	REFUSES(-EINVAL, "no multiple of 0x4000", 21, spec.filter.end = HOST + 0x2000);
 	REFUSES(-EINVAL, "sub.mask 0x3000", 21, spec.translation.sub.mask = 0x3000);
 	REFUSES(-EINVAL, "sub.mask 0x1fc000", 21, spec.translation.sub.mask = 0x1fc000);
 	where->range[0].ways = 3;
-	REFUSES(-EOPNOTSUPP, "3 ways", 21, );
+	REFUSES(-EOPNOTSUPP, "3 ways", 21, (void)0);
 	where->range[0].ways = 1;
 	where->range[1] = where->range[0];
 	where->range[1].host_base = 2 * HOST;
 	where->ranges = 2;
-	REFUSES(-EINVAL, "two ranges", 21, );
+	REFUSES(-EINVAL, "two ranges", 21, (void)0);
 	REFUSES(-EINVAL, "two ranges", 21, spec.filter.end = 0);
 	REFUSES(-ERANGE, "is not in", 21, spec.filter.start = 3 * HOST);
 	{

@@ -46,8 +46,7 @@ static void kept_for_the_kernel(struct kunit *test)
 	char reason[128];
 
 	KUNIT_EXPECT_EQ(test, take(test, filp, 3 * MOCK_STATES, reason), -ENOSPC);
-	KUNIT_EXPECT_STREQ(test, reason,
-			   "3 pipelines needed, 3 of 3 are free, 1 kept for the kernel");
+	KUNIT_EXPECT_STREQ(test, reason, "3 pipelines needed, 3 of 3 free, 1 kept for the kernel");
 	KUNIT_EXPECT_EQ(test, take(test, filp, 2 * MOCK_STATES, NULL), 0); /* root, of no limit */
 	KUNIT_EXPECT_EQ(test, take(test, filp, 0, NULL), -ENOSPC);
 	telemetry = mock_add(test, mock, &spec);

@@ -18,7 +18,7 @@ static void ioctl_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ANEMONE_ROTATE, 0xc020a707);
 	KUNIT_EXPECT_EQ(test, ANEMONE_TURN, 0xc030a708);
 	KUNIT_EXPECT_EQ(test, ANEMONE_SNAPSHOT, 0x4008a709);
-	KUNIT_EXPECT_EQ(test, ANEMONE_EVENTS, 0xc010a70c);
+	KUNIT_EXPECT_EQ(test, ANEMONE_EVENTS, 0xc010a70a);
 }
 
 static struct kunit_case cases[] = {

@@ -45,7 +45,7 @@ def test_linux_finds_the_function(server: Server) -> None:
     assert lines[0] == "0x088000"
     ranges = [[int(word, 0) for word in line.split()] for line in lines[1:7]]
     assert [last - first + 1 if last else 0 for first, last, _ in ranges] == [
-        1 << 22, 0, 2 << 20, 0, 4096, 0
+        1 << 22, 0, 2 << 20, 0, 1 << 17, 0
     ]  # fmt: skip
     ours, cxl = dvsec(config, 0x1234, 0x4E45), dvsec(config, 0x1E98, 0)
     assert list(config[ours + 10 : ours + 12]) == [0, 2]
@@ -53,6 +53,9 @@ def test_linux_finds_the_function(server: Server) -> None:
     high, low = field(config, cxl + 0x20, 4), field(config, cxl + 0x24, 4)
     assert high << 32 | low == 0x40_8000_0000
     assert (field(config, cxl + 0x18, 4), field(config, cxl + 0x1C, 4)) == (4, 3)
+    assert field(config, cxl + 0x0C, 2) == 4  # Mem_Enable
+    locator = dvsec(config, 0x1E98, 8)
+    assert field(config, locator + 0x0C, 8) == 0x1_0104  # component registers, in BAR 4
     msix = config.index(b"\x11", 0x40)
     assert field(config, msix + 2, 2) & 0x7FF == 8  # vectors, less one
 

@@ -15,8 +15,8 @@ _MAIN = r"""
 #include <iostream>
 int main(int argc, char** argv) {
     const auto o = anemone::parseOptions(argc, argv, 1 << 30);
-    std::cout << o.socket << "|" << o.control << "|" << o.ring << "|" << o.hostBase << "|"
-              << o.hostSize << "\n";
+    std::cout << o.socket << "|" << o.control << "|" << o.ring << "|" << o.memory.base << "|"
+              << o.memory.bytes << "\n";
 }
 """
 BOTH = "--socket a --control b"
@@ -41,6 +41,7 @@ def run(program: Path, words: str) -> tuple[int, str, str]:
     [
         (BOTH, f"a|b||{0x40_8000_0000}|{1 << 30}"),
         ("--ring=c --control=b --socket=a", f"a|b|c|{0x40_8000_0000}|{1 << 30}"),
+        (f"{BOTH} --memory decoder --ways 2", f"a|b||{0x40_8000_0000}|{2 << 30}"),
         (f"--host-base 0x10000000 --host-size 536870912 {BOTH}", f"a|b||{1 << 28}|{1 << 29}"),
     ],
 )
@@ -62,6 +63,10 @@ def test_options(program: Path, words: str, options: str) -> None:
         (f"{BOTH} more", "no option more"),
         (f"{BOTH} --host-base 0x1000", '--host-base is "0x1000", not a multiple of 256 MiB'),
         (f"{BOTH} --host-base -268435456", '--host-base is "-268435456", not a multiple of 256'),
+        (f"{BOTH} --memory all", '--memory is "all"; range, invalid, off, decoder'),
+        (f"{BOTH} --ways 3", '--ways is "3", not a power of two from 1 to 16'),
+        (f"{BOTH} --ways 2x", '--ways is "2x", not a power of two from 1 to 16'),
+        (f"{BOTH} --granularity 128", '--granularity is "128", not a power of two from 256'),
         (f"{BOTH} --host-size much", '--host-size is "much", not a multiple of 256 MiB'),
         (f"{BOTH} --host-size 0x1000000000000000000", '000", not a multiple of 256 MiB'),
     ],
@@ -75,5 +80,8 @@ def test_what_is_wrong_ends_with_2(program: Path, words: str, says: str) -> None
 def test_help(program: Path) -> None:
     status, out, error = run(program, "--help")
     assert (status, error) == (0, "")
-    for option in ("--socket", "--control", "--ring", "--host-base", "--host-size"):
+    for option in (
+        "--socket", "--control", "--ring", "--host-base", "--host-size", "--memory", "--ways",
+        "--granularity", "--telemetry-in-memory",
+    ):  # fmt: skip
         assert option in out

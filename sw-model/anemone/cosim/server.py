@@ -39,8 +39,10 @@ class Server:
     """A context in which the server runs. QEMU connects to `socket`.
 
     host_base, host_size: where the guest has the device's memory, in bytes; None: as the server
-    has it. ring: accesses also come by the file of that name (sim/vfio/ring.h). ratio: with flat
-    memory mode, of so many far lines for each near line. Raises CosimError.
+    has it. memory, ways, granularity: by which of CXL's registers it says so, and how it is
+    interleaved; telemetry_in_memory: where the device says that its telemetry region is
+    (sim/vfio/options.cpp). ring: accesses also come by the file of that name (sim/vfio/ring.h).
+    ratio: with flat memory mode, of so many far lines for each near line. Raises CosimError.
     """
 
     def __init__(
@@ -50,13 +52,22 @@ class Server:
         host_size: int | None = None,
         ring: bool = False,
         ratio: int = 0,
+        memory: str | None = None,
+        ways: int | None = None,
+        granularity: int | None = None,
+        telemetry_in_memory: bool = False,
     ) -> None:
         self.geometry = geometry or Geometry()
         self._program = build_server(self.geometry, ratio)
         self._options: list[str] = []
-        for option, value in (("--host-base", host_base), ("--host-size", host_size)):
+        for option, value in {
+            "--host-base": host_base, "--host-size": host_size, "--memory": memory,
+            "--ways": ways, "--granularity": granularity,
+        }.items():  # fmt: skip
             if value is not None:
                 self._options += [option, str(value)]
+        if telemetry_in_memory:
+            self._options.append("--telemetry-in-memory")
         self._with_ring = ring
         self.ring: Path | None = None
 

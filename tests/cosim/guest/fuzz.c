@@ -22,7 +22,7 @@ typedef void (*operation_t)(struct worker*, int, struct own*);
 static const operation_t operations[] = {
     op_info, op_add,    op_remove,   op_map,      op_map,    op_map,    op_read,   op_read,
     op_read, op_status, op_status,   op_eventfd,  op_events, op_events, op_rotate, op_rotate,
-    op_turn, op_turn,   op_snapshot, op_snapshot, op_number, op_pages,  op_child,
+    op_turn, op_turn,   op_snapshot, op_snapshot, op_number, op_pages,  op_child,  op_records,
 };
 
 /* Closes what may be in use: by other threads, a mapping, a rotation, pages. */
@@ -33,6 +33,7 @@ static void reopen(struct worker* w, struct own* own) {
     if (copy >= 0)
         close(copy);
     own->fd = open_node(O_NONBLOCK);
+    own->record = sizeof(struct anemone_event);
     own->count = 0;
 }
 
@@ -103,7 +104,8 @@ static void init(struct worker* w, unsigned int number, uint64_t seed) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(w->values != MAP_FAILED);
     for (i = 0; i < OWN_FILES; i++)
-        w->own[i].fd = open_node(O_NONBLOCK);
+        w->own[i] =
+            (struct own){.fd = open_node(O_NONBLOCK), .record = sizeof(struct anemone_event)};
 }
 
 static struct anemone_info information(void) {
@@ -116,8 +118,9 @@ static struct anemone_info information(void) {
 }
 
 static void report(void) {
-    static const char* const names[REQUESTS] = {"info",   "add",     "remove", "map",  "read",
-                                                "status", "eventfd", "rotate", "turn", "snapshot"};
+    static const char* const names[REQUESTS] = {"info", "add",      "remove",  "map",
+                                                "read", "status",   "eventfd", "rotate",
+                                                "turn", "snapshot", "events"};
     unsigned int i;
 
     for (i = 0; i < REQUESTS; i++)

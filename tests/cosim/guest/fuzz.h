@@ -20,7 +20,8 @@
 #define MEMORY_BYTES (1ULL << 34)
 #define HOT_KEYS 64 /* that the host's accesses are to */
 #define TRACE 24
-#define REQUESTS 10
+#define RECORD_MOST 64 /* bytes of an event that is asked for */
+#define REQUESTS 11
 #define VALUES_BYTES (16 << 20) /* a counter of 8 bits of every pipeline and channel */
 
 struct telemetry {
@@ -33,6 +34,7 @@ struct telemetry {
 
 struct own {
     int fd;
+    unsigned int record; /* bytes of an event that is read */
     unsigned int count;
     struct telemetry telemetry[TELEMETRIES];
 };
@@ -113,7 +115,7 @@ static inline void show_trace(const struct worker* w) {
 /* What a call may return (include/uapi/linux/anemone.h), besides EFAULT, EINVAL and E2BIG. */
 static const int allowed[REQUESTS][8] = {
     [_IOC_NR(ANEMONE_INFO)] = {0},
-    [_IOC_NR(ANEMONE_ADD)] = {EPERM, EOPNOTSUPP, ERANGE, ENOSPC},
+    [_IOC_NR(ANEMONE_ADD)] = {EPERM, EOPNOTSUPP, ERANGE, ENOSPC, EDQUOT},
     [_IOC_NR(ANEMONE_REMOVE)] = {ENOENT},
     [_IOC_NR(ANEMONE_MAP)] = {ENOENT, EBUSY, ERANGE, EPERM, EACCES, EINTR},
     [_IOC_NR(ANEMONE_READ)] = {ENOENT, EBUSY, ERANGE},
@@ -122,6 +124,7 @@ static const int allowed[REQUESTS][8] = {
     [_IOC_NR(ANEMONE_ROTATE)] = {ENOENT, EPERM, EBUSY, ERANGE},
     [_IOC_NR(ANEMONE_TURN)] = {ENOENT, ERANGE},
     [_IOC_NR(ANEMONE_SNAPSHOT)] = {ENOENT, ENXIO},
+    [_IOC_NR(ANEMONE_EVENTS)] = {0},
 };
 
 static inline bool may_be(const struct worker* w, unsigned int number, int error) {

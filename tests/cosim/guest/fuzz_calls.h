@@ -118,9 +118,11 @@ static inline void op_remove(struct worker* w, int fd, struct own* own) {
 /* Whether a key that is in the table is of this memory, with a filter that lets all of it pass. */
 static inline bool in_memory(const struct anemone_spec* spec, uint64_t key) {
     const struct anemone_field* field = &spec->translation.primary;
+    bool host = spec->flags & ANEMONE_SPEC_HOST;
+    uint64_t first = host ? device.host_base : 0, bytes = host ? device.host_size : MEMORY_BYTES;
 
     return field->mask >> field->shift != ~0ULL >> field->shift ||
-           key <= (MEMORY_BYTES - 1) >> field->shift;
+           (key >= first >> field->shift && key <= (first + bytes - 1) >> field->shift);
 }
 
 static inline void op_map(struct worker* w, int fd, struct own* own) {
@@ -267,15 +269,19 @@ static inline void check_event(struct worker* w, const struct anemone_event* eve
                                struct own* own) {
     struct telemetry* telemetry = own ? find(own, event->id) : NULL;
 
-    EXPECT(w, event->id && !event->pad && event->time_ns && event->channel < device.channels);
-    EXPECT(w,
-           !own || (telemetry && telemetry->spec.notify.op && event->counter < total(telemetry)));
+    EXPECT(w, event->time_ns && event->channel < device.channels);
+    if (event->type == ANEMONE_EVENT_MORE_LOST)
+        return;
+    EXPECT(w, event->id && event->type <= ANEMONE_EVENT_LOST);
+    EXPECT(w, !own || (telemetry && (telemetry->spec.notify.op || event->type) &&
+                       event->counter < total(telemetry)));
 }
 
 static inline void op_events(struct worker* w, int fd, struct own* own) {
-    struct anemone_event events[8];
+    struct anemone_record events[8];
     struct pollfd one = {.fd = fd, .events = POLLIN | POLLOUT | POLLPRI};
     size_t size = one_in(w, 8) ? below(w, sizeof(events)) : sizeof(events);
+    size_t record = own ? own->record : sizeof(struct anemone_event);
     ssize_t got, i;
     void* into;
 
@@ -285,15 +291,29 @@ static inline void op_events(struct worker* w, int fd, struct own* own) {
     into = (void*)pointer(w, events);
     got = read(fd, into, size);
     note(w, "fd %d read of %zu: %zd", fd, size, got);
-    if (size < sizeof(*events)) {
+    if (size < record) {
         /* An address that no program has is refused before the driver is asked. */
         EXPECT(w, got == -1 && (errno == EINVAL || (into != events && errno == EFAULT)));
         return;
     }
     EXPECT(w, got > 0 || errno == EAGAIN || errno == EFAULT || errno == EINTR);
-    EXPECT(w, got <= 0 || got % sizeof(*events) == 0);
-    for (i = 0; i < got / (ssize_t)sizeof(*events); i++)
-        check_event(w, &events[i], own);
+    EXPECT(w, got <= 0 || got % record == 0);
+    for (i = 0; i < got / (ssize_t)record; i++)
+        check_event(w, (void*)((char*)events + i * record), own);
+}
+
+static inline void op_records(struct worker* w, int fd, struct own* own) {
+    struct anemone_events events = {.size = sizeof(events),
+                                    .record = 24 + 8 * below(w, (RECORD_MOST - 24) / 8 + 1),
+                                    .flags = below(w, 2)};
+
+    if (!own) /* whose workers would not know of it */
+        return;
+    if (one_in(w, 4)) /* which may be a right one: another follows */
+        misshapen(w, fd, ANEMONE_EVENTS, &events, sizeof(events));
+    EXPECT(w, !call(w, fd, ANEMONE_EVENTS, &events));
+    EXPECT(w, events.known == sizeof(struct anemone_record));
+    own->record = events.record;
 }
 
 /* --- Rotation --- */

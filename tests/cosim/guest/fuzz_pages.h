@@ -226,7 +226,7 @@ static inline void only_perfmon(struct worker* w, int fd) {
         .size = sizeof(rotate), .keys = (uintptr_t)&key, .count = 1, .period_ms = 10};
 
     if (ioctl(fd, ANEMONE_ADD, &add)) {
-        CHILD(errno == ENOSPC || errno == EOPNOTSUPP || errno == ERANGE);
+        CHILD(errno == ENOSPC || errno == EDQUOT || errno == EOPNOTSUPP || errno == ERANGE);
         return;
     }
     map.id = rotate.id = add.id;

@@ -252,8 +252,7 @@ struct anemone_record {
 /* What read(2) of this file returns from now on; before: struct anemone_event, notifications. */
 struct anemone_events {
 	__u32 size;
-	__u32 record; /* the caller's sizeof of a record; what the kernel does not know of it is 0
-	               */
+	__u32 record; /* the caller's sizeof of a record; what is not known of it is 0 */
 	__u32 flags;
 	__u32 known; /* 0; out: bytes of a record that this kernel knows */
 };
@@ -318,6 +317,6 @@ struct anemone_snapshot {
 #define ANEMONE_ROTATE _IOWR(ANEMONE_IOC, 0x07, struct anemone_rotate)
 #define ANEMONE_TURN _IOWR(ANEMONE_IOC, 0x08, struct anemone_turn)
 #define ANEMONE_SNAPSHOT _IOW(ANEMONE_IOC, 0x09, struct anemone_id)
-#define ANEMONE_EVENTS _IOWR(ANEMONE_IOC, 0x0c, struct anemone_events)
+#define ANEMONE_EVENTS _IOWR(ANEMONE_IOC, 0x0a, struct anemone_events)
 
 #endif

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the driver takes the device's memory to be: CXL's ranges and HDM decoders, set and not."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+
+import numpy as np
+
+from anemone.cosim import Guest, Server, Tools, build_module, build_program, rows
+from tests.cosim.conftest import DEVICE, HUGE, PROGRAMS
+
+BASE = 0x80_0000_0000
+GIB = 1 << 30
+
+
+def placed(tools: Tools) -> dict[str, list]:
+    return {
+        "modules": [build_module(tools)],
+        "programs": [build_program(PROGRAMS / "placed.c")],
+    }
+
+
+def test_where_the_memory_is(tools: Tools) -> None:
+    """Devices side by side, of which each says so otherwise; only what is in force is believed."""
+    refused = [
+        (Server(memory="off"), "CXL.mem is not enabled"),
+        (Server(memory="invalid"), "not valid and active"),
+        (Server(memory="uncommitted"), "no HDM decoder of it is committed"),
+        (Server(memory="decoder", host_base=0), "begins at the host's address 0"),
+        (Server(memory="range", host_base=0), "begins at the host's address 0"),
+    ]
+    with ExitStack() as stack:
+        servers = [stack.enter_context(server) for server, _ in refused]
+        guest = stack.enter_context(Guest(servers[0], others=servers[1:], **placed(tools)))
+        guest.run("insmod /mod/anemone.ko; mount -t debugfs d /sys/kernel/debug")
+        for number, (_, reason) in enumerate(refused):
+            said = guest.run(f"placed /dev/anemone{number}")
+            assert "host memory is not known" in said and reason in said
+            assert reason in guest.run(f"cat /sys/kernel/debug/anemone/anemone{number}/memory")
+        guest.run("rmmod anemone")
+        guest.kernel_log()
+
+
+def test_two_ways(tools: Tools) -> None:
+    """Two devices of one range, 256 bytes in turn: each counts its share of the host's pages."""
+    random = np.random.default_rng(5)
+    pages = random.zipf(1.3, 20_000) % 6
+    host = pages * HUGE + random.integers(0, HUGE, len(pages)) // 64 * 64  # from BASE on
+    which = host // 256 % 2
+    device = host // 512 * 256 + host % 256  # CXL 3.1, 8.2.4.20.13
+    kind = {"memory": "decoder", "host_base": BASE, "ways": 2, "granularity": 256}
+    keys = [BASE // HUGE + page for page in range(6)]
+    with (
+        Server(**kind) as one,
+        Server(**kind) as two,
+        Guest(one, others=[two], **placed(tools)) as guest,
+    ):
+        guest.run("insmod /mod/anemone.ko")
+        for number, server in enumerate((one, two)):
+            mine = device[which == number]
+
+            def answer(_: str, server: Server = server, mine: np.ndarray = mine) -> None:
+                server.inject(rows(mine))
+
+            guest.answers["accesses"] = answer
+            said = guest.run(f"placed /dev/anemone{number} {' '.join(map(str, keys))}")
+            counted = [int(n) for n in re.findall(r"key \d+: (\d+)", said)]
+            np.testing.assert_array_equal(counted, np.bincount(pages[which == number], minlength=6))
+        guest.run("rmmod anemone")
+        guest.kernel_log()
+
+
+def test_region_in_memory(tools: Tools) -> None:
+    """The DVSEC says that the telemetry region is in the memory, and parameters where that is: so
+    that the region is where the BAR is, in which it really is."""
+    addresses = np.repeat(np.arange(4), [7, 0, 5, 11]) * HUGE
+    with (
+        Server(memory="off", telemetry_in_memory=True) as server,
+        # With memory above 4 GiB the firmware puts BARs above that, too.
+        Guest(server, memory=3072, **placed(tools)) as guest,
+    ):
+        bar = int(guest.run(f"cat {DEVICE}/resource").splitlines()[2].split()[0], 0)
+        base, size = bar - 16 * GIB, 17 * GIB  # the region is behind 16 GiB of memory
+        assert base > 0, f"BAR 2 is at {bar:#x}"
+        guest.answers["accesses"] = lambda _: server.inject(rows(addresses))
+        refused = guest.run("insmod /mod/anemone.ko; ls /dev; rmmod anemone; dmesg")
+        assert "where is its memory? CXL.mem is not enabled" in refused
+        guest.run(f"insmod /mod/anemone.ko host_base={base} host_size={size}")
+        keys = " ".join(str(base // HUGE + page) for page in range(4))
+        said = guest.run(f"placed /dev/anemone0 {keys}; rmmod anemone")
+        assert re.findall(r"key \d+: (\d+)", said) == ["7", "0", "5", "11"]
+        guest.kernel_log()
