@@ -34,8 +34,8 @@ public:
         char* end = nullptr;
         value = std::strtod(at->second.c_str(), &end);
         if (at->second.empty() || *end || !(value >= least && value <= most))
-            throw std::invalid_argument(std::string(name) + " is " + at->second + "; allowed: " +
-                                        text(least) + " to " + text(most));
+            throw std::invalid_argument(std::string(name) + " is " + at->second +
+                                        "; allowed: " + text(least) + " to " + text(most));
         found_.erase(at);
     }
     void take(const char* name, std::uint64_t& value, double least, double most) {

@@ -105,6 +105,18 @@ def compile_library(
     )
 
 
+def compile_program(program: Path, source: Path) -> Path:
+    """A C program of one file, built if need be. Raises InputError, one line."""
+    if shutil.which("gcc") is None:
+        raise InputError(
+            source.stem, "building", "gcc", Bare("missing"), "gcc (apt-get install gcc)"
+        )
+    command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", str(source)]
+    return built(
+        program, [source, *command], lambda made: _run([*command, "-o", str(made)], source.stem)
+    )
+
+
 def build_plugin(zydis: Path) -> Path:
     """The plugin for QEMU. zydis: the folder of its headers and library (mk/capture-tools.sh)."""
     sources = [RUNTIME / "qemu" / f"{name}.cpp" for name in PLUGIN]

@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from anemone.terminal import print_json, printing, show_table
+from anemone.io.errors import MISSING
+from anemone.terminal import print_json, printing, progress, show_table
 
 app = typer.Typer(
     add_completion=False,
@@ -251,6 +252,94 @@ def colocate(
         rows.append(("mean", *(f"{done[name].mean:+.1%}" for name in RULES)))
         title = f"Share on DRAM ({fast_gb:g} GB) and slowdown"
         show_table(title, ["workload", *RULES], rows)
+
+
+_CALIBRATE = """
+**Example.** Node 0 has the cores and DRAM, node 1 is the CXL memory; ten microbenchmarks, two
+seconds each, three runs on either node:
+
+    $ anemone camp calibrate --cxl-node 1 --out cal
+
+DIR has cal.toml (for `predict`), points.json (what was counted; `--points` fits it again) and
+calibration.svg. `--simulate cxl-b` takes the core model in place of this machine, with one of
+cxl-a, cxl-b, cxl-c or the machine's own -numa (docs/core-model.md).
+
+A fit that is not to be trusted says why on standard error and in cal.toml: fewer than three points,
+points that all have the same L / MLP, more than 5 % of slowdown left over.
+"""
+
+
+@app.command(epilog=_CALIBRATE)
+def calibrate(
+    out: Annotated[str, typer.Option(help="Folder for the results.", metavar="DIR")],
+    dram_node: Annotated[int, typer.Option(help="NUMA node of the DRAM.", metavar="N")] = 0,
+    cxl_node: Annotated[int, typer.Option(help="NUMA node of the slow memory.", metavar="N")] = 1,
+    platform: Annotated[
+        Platform | None,
+        typer.Option(help=f"{_PLATFORM} [default: this machine's]", show_default=False),
+    ] = None,
+    simulate: Annotated[
+        str | None,
+        typer.Option(help="Run on the core model, with this memory.", metavar="MEMORY"),
+    ] = None,
+    points: Annotated[
+        Path | None, typer.Option(help="Fit these points, run nothing.", metavar="points.json")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The constants of a machine, from microbenchmarks on its DRAM and on its slow memory."""
+    from anemone.io.errors import Bare, InputError
+    from anemone.io.json_file import read_json
+    from anemone.io.outputs import check_out, write_files, write_json
+    from anemone.models.camp import calibrate as runner
+    from anemone.models.camp import record as recorder
+    from anemone.models.camp.fit import fit
+
+    check_out(out, ("cal.toml", "points.json", "calibration.svg"))
+    if points is not None or simulate is not None:
+        if platform is None:
+            raise InputError("command line", "calibrate", "--platform", MISSING, "given here")
+        of = platform
+    else:
+        of = platform or recorder.here()
+    with progress("microbenchmarks") as bar:
+        step = bar or (lambda done, total: None)
+        if points is not None:
+            measured = runner.points_of(read_json(points), of, points)
+        elif simulate is not None:
+            known = ("cxl-a", "cxl-b", "cxl-c", f"{of}-numa")
+            if simulate not in known:
+                raise InputError(
+                    "command line", "calibrate", "--simulate", simulate, ", ".join(known)
+                )
+            measured = runner.on_model(of, simulate, step)
+        else:
+            measured = runner.on_machine(of, dram_node, cxl_node, step)
+    try:
+        found = fit(measured, of)
+    except ValueError as e:
+        allowed = "a slow memory that is slower, and counters that see it"
+        raise InputError(points or "calibrate", "fit", "points", Bare(str(e)), allowed) from e
+    drawn = runner.picture(found)
+    content = runner.content_of(measured, of)
+    write_files(
+        out,
+        {
+            "cal.toml": lambda path: path.write_text(found.toml()),
+            "points.json": lambda path: write_json(path, content),
+            "calibration.svg": lambda path: path.write_text(drawn),
+        },
+    )
+    for doubt in found.doubts:
+        print(f"anemone: warning: not to be trusted: {doubt}", file=sys.stderr)
+    report = runner.report(found)
+    with printing():
+        if as_json:
+            print_json(report)
+            return
+        constants = [(k, f"{v:.6g}") for k, v in report.items() if isinstance(v, float)]
+        left = [(f"residual of {k}", f"{v:.4f}") for k, v in found.residuals.items()]
+        show_table(f"Constants, in {out}", ["what", ""], [*constants, *left])
 
 
 def _slowdowns(title: str, first: str, rows: Sequence[tuple]) -> None:

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the microbenchmarks for `fit`: on this machine's nodes, or on the core model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from anemone.capture.build import ROOT, compile_program
+from anemone.io.errors import MISSING, InputError
+from anemone.io.tables import Table
+from anemone.models.camp.counters import NEEDED, check
+from anemone.models.camp.fit import Fit, Point
+
+SECONDS = 2.0
+_OPERATIONS, _WARM = 200_000, 40_000
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+# Name, kind, parameter: chains, work for each word read or stored, bytes of the stride. They spread
+# L / MLP, and what prefetchers and the store buffer have to do with it.
+BENCHMARKS = tuple(
+    (f"{kind}-{n}", kind, n)
+    for kind, parameters in (
+        ("chase", (1, 2, 4, 8)),
+        ("read", (0, 4, 16)),
+        ("stride", (64, 128, 256, 512)),
+        ("memset", (0, 2, 8)),
+    )
+    for n in parameters
+)
+_FIELDS = ("name", "dram", "cxl")
+
+
+def on_machine(platform: str, dram: int, cxl: int, step: Callable[[int, int], None]) -> list[Point]:
+    """Each microbenchmark on both nodes, counted by perf. Raises InputError and RecordError."""
+    from anemone.models.camp.record import check_perf, record
+
+    for node in (dram, cxl):
+        if not Path(f"/sys/devices/system/node/node{node}").exists():
+            allowed = "a NUMA node of this machine with memory"
+            raise InputError("command line", "calibrate", "node", node, allowed)
+    check_perf(platform)
+    program = compile_program(
+        ROOT / "build" / "camp" / "microbench", ROOT / "sim/camp/microbench.c"
+    )
+    size = str(4 * last_cache())
+    points = []
+    for done, (name, kind, parameter) in enumerate(BENCHMARKS):
+        step(done, len(BENCHMARKS))
+        runs = []
+        for node in (dram, cxl):
+            words = [str(program), kind, size, str(parameter), str(SECONDS), str(node)]
+            runs.append(record(words, platform, None).total)
+        points.append(Point(name, runs[0], scaled(*runs)))
+    return points
+
+
+def scaled(dram: Mapping[str, float], cxl: Mapping[str, float]) -> dict[str, float]:
+    """Counters of a run as long as another, as if it had done the work of that: by instructions."""
+    ratio = dram["instructions"] / cxl["instructions"]
+    return {name: value * ratio for name, value in cxl.items()}
+
+
+def last_cache(folder: Path = _CACHES) -> int:
+    """Bytes of the largest cache that a core has. Raises InputError."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    found = [re.fullmatch(r"(\d+)([KMG])", f.read_text().strip()) for f in folder.glob("*/size")]
+    sizes = [int(m[1]) * units[m[2]] for m in found if m]
+    if not sizes:
+        raise InputError(
+            folder, "caches", "size", MISSING, "sizes of the caches, as Linux has them"
+        )
+    return max(sizes)
+
+
+def on_model(platform: str, cxl: str, step: Callable[[int, int], None]) -> list[Point]:
+    """Each microbenchmark on the core model of the platform, with a memory of machines.toml."""
+    from anemone.models.core import Kernel, Memory, machine, simulate, tier
+
+    on = machine(platform)
+    kernels = {
+        "chase": ("chase", "chains", {"work": 0}),
+        "read": ("stream", "work", {}),
+        "stride": ("stride", "step", {}),
+        "memset": ("memset", "work", {}),
+    }
+    points = []
+    for done, (name, kind, parameter) in enumerate(BENCHMARKS):
+        step(done, len(BENCHMARKS))
+        of, setting, more = kernels[kind]
+        program = Kernel(of, {"bytes": 1 << 30, setting: parameter, **more})
+        runs = [
+            simulate(on, Memory(tier(platform), tier(cxl), share), [program], _OPERATIONS, _WARM)
+            for share in (1.0, 0.0)
+        ]
+        points.append(Point(name, *(_with_a_read(run.counters) for run in runs)))
+    return points
+
+
+def _with_a_read(counters: Mapping[str, float]) -> dict[str, float]:
+    """As of a real machine, where even a program of stores has a demand read: P13 divides."""
+    return {**counters, "P13": max(counters["P13"], 1.0)}
+
+
+def content_of(points: list[Point], platform: str) -> dict:
+    """Points as points.json has them."""
+    kept = {*NEEDED[platform], "P11"}
+
+    def counters(of: Mapping[str, float]) -> dict[str, float]:
+        return {name: of[name] for name in of if name in kept}
+
+    rows = [{"name": p.name, "dram": counters(p.dram), "cxl": counters(p.cxl)} for p in points]
+    return {"platform": platform, "points": rows}
+
+
+def points_of(content: dict[str, Any], platform: str, file: object) -> list[Point]:
+    """Points of what stands in points.json. Raises InputError."""
+    table = Table(file, "points", content)
+    table.only("points", optional=("platform",))
+    listed = content["points"]
+    if not isinstance(listed, list) or not listed:
+        raise table.wrong("points", "a list of at least one { name, dram, cxl }")
+    points = []
+    for number, each in enumerate(listed, 1):
+        if not isinstance(each, dict):
+            raise InputError(file, f"point {number}", "point", each, "{ name, dram, cxl }")
+        row = Table(file, f"point {number}", each)
+        row.only(*_FIELDS)
+        ends = []
+        for key in ("dram", "cxl"):
+            end = row.table(key)
+            counted = Table(file, f"point {number}, {key}", end.content)
+            ends.append(check(counted, platform))
+        points.append(Point(str(each["name"]), *ends))
+    return points
+
+
+def picture(found: Fit) -> str:
+    """SVG: the scaling factor over L / MLP and its hyperbola; slowdown, predicted by measured."""
+    import altair as alt
+    import numpy as np
+    import vl_convert
+
+    dots = [{"x": x, "y": y} for x, y, _ in found.factors]
+    span = [d["x"] for d in dots]
+    k = found.calibration
+    line = [
+        {"x": x, "y": 1 / (k.p / x + k.q)} for x in np.linspace(min(span), max(span), 60).tolist()
+    ]
+    parts = [
+        {"part": part, "measured": m, "predicted": p}
+        for part, pairs in found.parts.items()
+        for m, p in pairs
+    ]
+    far = max([abs(v) for row in parts for v in (row["measured"], row["predicted"])] or [1.0])
+    x = alt.X("x:Q", title="L / MLP on DRAM, cycles")
+    y = alt.Y("y:Q", title="R_Lat / R_MLP - 1")
+    left = alt.Chart(alt.InlineData(line)).mark_line(color="gray").encode(x=x, y=y)
+    left += alt.Chart(alt.InlineData(dots)).mark_point().encode(x=x, y=y)
+    ends = alt.InlineData([{"measured": 0, "predicted": 0}, {"measured": far, "predicted": far}])
+    at = {"x": alt.X("measured:Q"), "y": alt.Y("predicted:Q")}
+    right = alt.Chart(ends).mark_line(color="gray").encode(**at)
+    right += (
+        alt.Chart(alt.InlineData(parts)).mark_point().encode(**at, color=alt.Color("part:N"))
+    ).properties(title="slowdown by component")
+    chart = alt.hconcat(left.properties(title="scaling factor"), right)
+    return vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+def report(found: Fit) -> dict:
+    """What a program wants of a fit."""
+    constants = {k: v for k, v in asdict(found.calibration).items() if k != "file"}
+    return {**constants, "residuals": dict(found.residuals), "doubts": list(found.doubts)}

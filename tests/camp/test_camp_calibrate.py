@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration: known constants are found again, doubts are told, the programs run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anemone.capture.build import ROOT, compile_program
+from anemone.io.errors import InputError
+from anemone.models.camp import read_calibration
+from anemone.models.camp.calibrate import BENCHMARKS, last_cache, on_model, scaled
+from anemone.models.camp.fit import Point, fit
+from anemone.models.camp.slowdown import CONSTANTS, Calibration, predict
+from tests.commands import one_line, run
+
+KNOWN = Calibration(k_drd=0.9, p=30.0, q=0.6, k_cache=1.5, k_store=2.5)
+
+
+def point(number: int, tolerance: float, known: Calibration = KNOWN) -> Point:
+    """A microbenchmark that follows the model to the letter: MLP / L is `tolerance`."""
+    dram = {
+        "c": 1e6, "P2": 5e5 + 3e4 * number, "P3": 4e5, "P4": 8000.0, "P5": 4000.0 + 500 * number,
+        "P6": 2e4 * number, "P11": 1e6, "P12": tolerance * 3e5, "P13": 3e5,
+        "P14": 600.0, "P15": 1000.0, "P16": 70.0, "P17": 30.0,
+    }  # fmt: skip
+    slower = predict(dram, known, "spr")
+    p3 = dram["P3"] + slower.drd * dram["c"]
+    factor = 1 / (known.p * tolerance + known.q)
+    cxl = {
+        **dram,
+        "P3": p3,
+        "P2": p3 + dram["P2"] - dram["P3"] + slower.cache * dram["c"],
+        "P6": dram["P6"] + slower.store * dram["c"],
+        "P13": dram["P13"] * (1 + factor),
+    }
+    return Point(f"p{number}", dram, cxl)
+
+
+def points(n: int, known: Calibration = KNOWN) -> list[Point]:
+    return [point(i + 1, t, known) for i, t in enumerate(np.geomspace(0.005, 0.05, n))]
+
+
+@given(
+    st.floats(0.1, 3), st.floats(1, 100), st.floats(0.1, 2), st.floats(0.1, 20), st.floats(0.1, 5)
+)
+def test_known_constants_are_found_again(k_drd, p, q, k_cache, k_store) -> None:
+    known = Calibration(k_drd, p, q, k_cache, k_store)
+    found = fit(points(5, known), "spr")
+    for name in CONSTANTS:
+        assert getattr(found.calibration, name) == pytest.approx(getattr(known, name), rel=1e-6)
+    assert max(found.residuals.values()) < 1e-6 and found.doubts == ()
+
+
+def test_noise_is_left_over_and_told() -> None:
+    noisy = points(6)
+    for i, each in enumerate(noisy):
+        each.cxl["P3"] *= 1.6 if i % 2 else 0.7
+        each.cxl["P2"] = max(each.cxl["P2"], each.cxl["P3"])
+    found = fit(noisy, "spr")
+    assert found.residuals["drd"] > 0.1
+    assert any(doubt.startswith("k_drd leaves") for doubt in found.doubts)
+
+
+def test_too_few_points_and_collinear_ones() -> None:
+    assert any("of 2 points" in doubt for doubt in fit(points(2), "spr").doubts)
+    same = [point(i, 0.01 * (1 + i / 100)) for i in range(1, 6)]
+    found = fit(same, "spr")
+    assert any("collinear" in doubt for doubt in found.doubts)
+    assert found.calibration.p == 0
+    # One number for all of them still fits them.
+    assert 1 / found.calibration.q == pytest.approx(1 / (30 * 0.0103 + 0.6), rel=0.02)
+
+
+def test_memory_that_is_not_slower() -> None:
+    same = [Point(p.name, p.dram, p.dram) for p in points(4)]
+    with pytest.raises(ValueError, match="no point has demand reads"):
+        fit(same, "spr")
+
+
+def test_stores_alone_are_no_point_of_p_and_q() -> None:
+    stores = point(3, 0.01)
+    none = {"P3": 0.0, "P12": 0.0, "P13": 1.0}
+    both = [*points(4), Point("memset", {**stores.dram, **none}, {**stores.cxl, **none})]
+    assert fit(both, "spr").calibration.k_drd == pytest.approx(KNOWN.k_drd, rel=1e-6)
+
+
+def test_runs_are_compared_at_equal_work() -> None:
+    assert scaled({"instructions": 30.0}, {"instructions": 10.0, "P3": 7.0})["P3"] == 21.0
+
+
+def test_sizes_come_from_the_caches(tmp_path: Path) -> None:
+    for i, size in enumerate(("48K", "2048K", "60M")):
+        (tmp_path / f"index{i}").mkdir()
+        (tmp_path / f"index{i}" / "size").write_text(size + "\n")
+    assert last_cache(tmp_path) == 60 << 20
+    with pytest.raises(InputError) as refused:
+        last_cache(tmp_path / "none")
+    assert "size is missing" in one_line(refused.value)
+
+
+@pytest.fixture(scope="module")
+def microbench() -> str:
+    target = ROOT / "build" / "camp" / "microbench"
+    return str(compile_program(target, ROOT / "sim" / "camp" / "microbench.c"))
+
+
+@pytest.mark.parametrize(("kind", "parameter"), [b[1:] for b in BENCHMARKS])
+def test_the_programs_run(kind: str, parameter: int, microbench: str) -> None:
+    words = [microbench, kind, str(1 << 20), str(parameter), "0.01", "0"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "words", [["chase", "99999", "17", "1", "0"], ["walk", "99999", "1", "1", "0"],
+              ["read", "10", "0", "1", "0"], ["read", "99999", "0", "1", "900"], ["read"]]
+)  # fmt: skip
+def test_the_programs_refuse(words: list[str], microbench: str) -> None:
+    done = subprocess.run([microbench, *words], capture_output=True, text=True)
+    assert done.returncode in (1, 2) and len(done.stderr.splitlines()) == 1
+
+
+def test_on_the_core_model(tmp_path: Path, capsys) -> None:
+    """From end to end; the same points fit again."""
+    words = ["camp", "calibrate", "--platform", "skx", "--json", "--out"]
+    first, again = tmp_path / "a", tmp_path / "b"
+    status, out, _ = run([*words, str(first), "--simulate", "cxl-a"], capsys)
+    report = json.loads(out)
+    assert status == 0 and set(CONSTANTS) <= set(report)
+    assert 0.3 < report["k_drd"] < 3 and report["k_store"] > 0.5
+    constants = read_calibration(first / "cal.toml")
+    assert constants.q == pytest.approx(report["q"])
+    assert (first / "calibration.svg").read_text().startswith("<svg")
+    status, out, _ = run([*words, str(again), "--points", str(first / "points.json")], capsys)
+    assert status == 0 and json.loads(out) == report
+    assert (first / "cal.toml").read_bytes() == (again / "cal.toml").read_bytes()
+
+
+def test_a_chase_is_slowed_by_the_ratio_of_latencies() -> None:
+    """What the core model gives for one chain: L is memory's, MLP is 1."""
+    one = on_model("spr", "cxl-b", lambda done, total: None)[0]
+    ratio = one.cxl["P13"] / one.cxl["P12"] / (one.dram["P13"] / one.dram["P12"])
+    assert one.name == "chase-1" and ratio == pytest.approx((271 - 7) / (114 - 7), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--simulate", "cxl-b"], "--platform is missing"),
+        (["--platform", "skx", "--simulate", "cxl-d"], '--simulate is "cxl-d"'),
+        (["--platform", "skx", "--dram-node", "900"], "node is 900"),
+        (["--platform", "skx", "--points", "p.json"], "p.json"),
+    ],
+)
+def test_bad_words(words: list[str], said: str, tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.json").write_text('{"points": [{"name": "a", "dram": {"c": 1}, "cxl": {}}]}')
+    status, out, err = run(["camp", "calibrate", "--out", "out", *words], capsys)
+    assert (status, out) == (2, "") and said in err and not Path("out").exists()
