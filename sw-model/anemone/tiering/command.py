@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anemone.hardware.geometry import Geometry
-from anemone.io.errors import oneline
+from anemone.io.errors import MISSING, InputError, oneline
 from anemone.terminal import (
     SIZES,
     number,
@@ -22,6 +23,7 @@ from anemone.terminal import (
 )
 
 if TYPE_CHECKING:
+    from anemone.tiering.compare import Compared
     from anemone.tiering.result import TierResult
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
@@ -56,30 +58,53 @@ is one line on stderr and exit status 2, and DIR is as it was.
 """
 
 
-@app.callback(invoke_without_command=True, epilog=_EXAMPLE, subcommand_metavar="")
-def command(
-    config: Annotated[
-        Path, typer.Option(help="The machine, policy and telemetry, TOML.", metavar="TIER.toml")
-    ],
-    trace: Annotated[Path, typer.Option(help="Accesses, CSV or Parquet.", metavar="TRACE")],
-    out: Annotated[str, typer.Option(help="Folder for the results.", metavar="DIR")],
-    device_gib: Annotated[str, size_option("Addresses are below this, GiB.")] = str(
-        SIZES.device_gib
+_SIZE = str(SIZES.device_gib)
+_DeviceGib = Annotated[str, size_option("Addresses are below this, GiB.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+_Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        help="Latency and bandwidth of both tiers as a paper measured them: nemo, camp-cxl-a, "
+        "camp-cxl-b, camp-cxl-c, camp-numa-skx, camp-numa-spr, caption-cxl-a, caption-cxl-b, "
+        "caption-cxl-c or memstrata.",
     ),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print report.json instead of a table.")
-    ] = False,
+]
+
+
+@app.callback(invoke_without_command=True, epilog=_EXAMPLE)
+def command(
+    ctx: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(help="Machine, policy and telemetry.", metavar="TIER.toml")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Accesses, CSV or Parquet.", metavar="TRACE")
+    ] = None,
+    out: Annotated[str | None, typer.Option(help="Folder for the results.", metavar="DIR")] = None,
+    device: _Device = None,
+    device_gib: _DeviceGib = _SIZE,
+    as_json: _Json = False,
 ) -> None:
     """Run a trace through a fast and a slow tier of memory, whose pages a policy may move."""
+    if ctx.invoked_subcommand:
+        return
+    for option, value in (("--config", config), ("--trace", trace), ("--out", out)):
+        if value is None:
+            raise InputError("command line", "options", option, MISSING, f"{option} VALUE")
     geometry = Geometry(device_gib=number(device_gib))
     from anemone import tiering
     from anemone.io.outputs import check_out
     from anemone.tiering.config import made
+    from anemone.tiering.devices import with_device
     from anemone.tiering.result import FILES
     from anemone.tiering.run import warm_up
     from anemone.trace import batches
 
     loaded = tiering.load_config(config)
+    if device:
+        loaded = with_device(loaded, device)
     check_out(out, FILES)
     warm_up()
     with progress(oneline(trace.name)) as step:
@@ -92,6 +117,129 @@ def command(
             print_json(done.report)
         else:
             _table(done, out)
+
+
+_COMPARE = """
+**Example.**
+
+    $ anemone tier compare --trace sim/traces/redis.parquet --device camp-cxl-a
+
+The fast tier holds --fast of the pages that the trace touches. With --config the machine is that of
+a TIER.toml, whose parameters its policy and source keep. A policy of your own beside the others:
+`--run own.py:Mine+pebs`; docs/tiering.md builds one. What the trace has no column for is not run,
+and the table says so.
+"""
+
+
+@app.command("compare", epilog=_COMPARE)
+def compare(
+    trace: Annotated[Path, typer.Option(help="Accesses, CSV or Parquet.", metavar="TRACE")],
+    config: Annotated[
+        Path | None,
+        typer.Option(help="The machine. [default: from the trace]", metavar="TIER.toml"),
+    ] = None,
+    device: _Device = None,
+    page: Annotated[str, typer.Option(help="Without --config: 4KiB or 2MiB.")] = "4KiB",
+    fast: Annotated[
+        float, typer.Option(help="Without --config: share of the pages that are fast.")
+    ] = 0.33,
+    interval_ms: Annotated[
+        float | None,
+        typer.Option(help="Of every policy. [default: each its own]", show_default=False),
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="POLICY+SOURCE", help="One to run. Repeatable. [default: all, as published]"
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Folder for compare.json. [default: none]", metavar="DIR")
+    ] = None,
+    device_gib: _DeviceGib = _SIZE,
+    as_json: _Json = False,
+) -> None:
+    """Run every policy on one trace, into one table."""
+    geometry = Geometry(device_gib=number(device_gib))
+    from anemone import tiering
+    from anemone.io.outputs import check_out, write_files, write_json
+    from anemone.tiering import compare as comparing
+    from anemone.tiering.config import PAGES, check_names
+    from anemone.tiering.devices import with_device
+    from anemone.tiering.run import warm_up
+    from anemone.trace import batches
+
+    def wrong(option: str, value: object, allowed: str) -> InputError:
+        return InputError("command line", "options", option, value, allowed)
+
+    if page not in PAGES:
+        raise wrong("--page", page, ", ".join(PAGES))
+    if not 0 < fast <= 1:
+        raise wrong("--fast", fast, "a share above 0, at most 1")
+    if interval_ms is not None and not 0 < interval_ms <= 1e9:
+        raise wrong("--interval-ms", interval_ms, "above 0")
+    pairs = comparing.PAIRS
+    if run:
+        pairs = tuple((one.partition("+")[0], one.partition("+")[2] or "none") for one in run)
+        for policy, source in pairs:
+            check_names(policy, source)
+    if out:
+        check_out(out, (comparing.FILE,))
+    again = partial(batches, trace, geometry)
+    if config:
+        base = tiering.load_config(config)
+        base = with_device(base, device) if device else base
+    else:
+        base = comparing.sized(again, PAGES[page], fast, device or "nemo")
+    if interval_ms:
+        base = replace(base, interval_ns=interval_ms * 1e6)
+    warm_up()
+    with progress(oneline(trace.name)) as step:
+        done = list(comparing.compare(base, again, pairs, geometry, step, trace))
+    content = {
+        "fast_pages": base.fast.pages,
+        "runs": [vars(one) for one in done],
+    }
+    if out:
+        write_files(out, {comparing.FILE: lambda path: write_json(path, content)})
+    with printing():
+        if as_json:
+            print_json(content)
+        else:
+            _compared(done)
+
+
+def _compared(done: list[Compared]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("policy")
+    table.add_column("telemetry")
+    for name in ("time, ms", "speed-up", "fast", "promoted", "demoted", "CPU"):
+        table.add_column(name, justify="right")
+    first = next((one.report["time_ns"] for one in done if one.report), 0.0)
+    for one in done:
+        report = one.report
+        if report is None:
+            continue
+        accesses, time = report["accesses"], report["time_ns"]
+        cpu = report["telemetry_cpu_ns"] + report["policy_cpu_ns"]
+        table.add_row(
+            one.policy,
+            one.telemetry,
+            f"{time / 1e6:,.3f}",
+            f"{first / time:.3f}",
+            f"{accesses['fast'] / sum(accesses.values()):.1%}",
+            f"{report['promoted']:,}",
+            f"{report['demoted']:,}",
+            f"{cpu / time:.2%}",
+        )
+    console = Console()
+    console.print(table)
+    for one in done:
+        if one.report is None:
+            console.print(f"{one.policy} with {one.telemetry} did not run: {one.refused}")
 
 
 def _table(result: TierResult, out: str) -> None:

@@ -80,6 +80,15 @@ class TierConfig:
     tlb: Tlb | None = None
 
 
+def check_names(policy: str, telemetry: str) -> None:
+    """Raise InputError unless a command line's policy and source are there."""
+    words = Table("command line", "--run", {"policy": policy, "telemetry": telemetry})
+    for key, known in (("policy", POLICIES), ("telemetry", SOURCES)):
+        named(words, key, known, alone=True)
+    if policy != NONE and telemetry == NONE:
+        raise words.wrong("telemetry", f"a source behind {policy}+: {', '.join(SOURCES)}")
+
+
 def made(config: TierConfig) -> tuple[Any, Any]:
     """(policy, source) that a configuration names, None for "none"."""
     return (

@@ -44,8 +44,13 @@ def setting(
     return field(default=default, metadata={"least": least, "most": most, "choices": choices})
 
 
-def named(table: Table | None, key: str, known: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    """The name under `key` and the parameters beside it, checked. Raises InputError."""
+def named(
+    table: Table | None, key: str, known: dict[str, str], alone: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """The name under `key` and the parameters beside it, checked. Raises InputError.
+
+    alone: what is beside it is not of its parameters.
+    """
     if table is None:
         return NONE, {}
     name = table.content.get(key)
@@ -53,12 +58,15 @@ def named(table: Table | None, key: str, known: dict[str, str]) -> tuple[str, di
     if not isinstance(name, str) or (name not in (NONE, *known) and ":" not in name):
         raise table.wrong(key, allowed)
     if name == NONE:
-        table.only(key)
+        if not alone:
+            table.only(key)
         return name, {}
     try:
         kind = load(name, known)
     except (ImportError, AttributeError, OSError, SyntaxError, TypeError) as e:
         raise table.wrong(key, f"a class that can be loaded ({e})") from e
+    if alone:
+        return name, {}
     parameters = {f.name: f for f in fields(kind) if f.init}
     table.only(key, optional=tuple(parameters))
     return name, {k: _value(table, k, parameters[k]) for k in table.content if k != key}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every policy on one trace, into one table: `anemone tier compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from anemone.hardware.geometry import Geometry
+from anemone.tiering.config import Tier, TierConfig, made
+from anemone.tiering.devices import device
+from anemone.tiering.parameters import NONE
+from anemone.tiering.run import Progress, simulate
+from anemone.trace import Trace
+
+# What is compared unless the user says otherwise: a policy, and the telemetry that it was published
+# with, or that the paper gives it.
+PAIRS = (
+    (NONE, NONE), ("hottest", "oracle"), ("hemem", "pebs"), ("hemem", "nemo"), ("memtis", "pebs"),
+    ("memtis", "nemo"), ("tpp", "hint-faults"), ("numa-balancing", "hint-faults"),
+    ("damos", "scan"), ("colloid", "pebs"),
+)  # fmt: skip
+FILE = "compare.json"
+_OUTSTANDING, _POSTED = 10, 48
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A run: what ran, what came out, or why it could not (`refused`)."""
+
+    policy: str
+    telemetry: str
+    report: dict[str, Any] | None
+    refused: str = ""
+
+
+def sized(
+    trace: Callable[[], Iterable[Trace]], page_bytes: int, share: float, name: str
+) -> TierConfig:
+    """A machine for a trace: the fast tier holds a share of the pages touched, at least one.
+
+    name: of the device (devices.toml).
+    """
+    touched = np.zeros(0, np.uint64)
+    for batch in trace():
+        pages = np.unique(batch.addr // np.uint64(page_bytes))
+        touched = np.union1d(touched, pages)
+    fast = max(1, int(len(touched) * share))
+    one = device(name)
+    return TierConfig(
+        page_bytes, _OUTSTANDING, Tier(fast, *one.fast), Tier(len(touched) + 1, *one.slow), _POSTED
+    )
+
+
+def compare(
+    base: TierConfig,
+    trace: Callable[[], Iterable[Trace]],
+    pairs: Iterable[tuple[str, str]],
+    geometry: Geometry,
+    progress: Progress | None = None,
+    name: object = "trace",
+) -> Iterator[Compared]:
+    """One run after the other. base: the machine; its parameters of a policy or source of the same
+    name are used, other policies and sources have their published ones.
+
+    What cannot run on the trace, as a source needs a column that it has not, is told as refused.
+    """
+    columns = set(next(iter(trace())).columns)
+    for policy, telemetry in pairs:
+        config = replace(
+            base,
+            policy=policy,
+            telemetry=telemetry,
+            policy_with=base.policy_with if policy == base.policy else {},
+            telemetry_with=base.telemetry_with if telemetry == base.telemetry else {},
+        )
+        decides, source = made(config)
+        missing = [c for c in (source.needs if source else ()) if c not in columns]
+        if missing:
+            yield Compared(policy, telemetry, None, f"the trace has no column {missing[0]}")
+            continue
+        result = simulate(config, trace, decides, source, geometry, progress, name)
+        yield Compared(policy, telemetry, result.report)
