@@ -28,7 +28,7 @@ def test_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_imports() -> None:
     imports = re.findall(r"`from (anemone\S*) import ([^`]*)`", TEXT)
-    assert len(imports) == 10
+    assert len(imports) == 11
     for package, names in imports:
         module = importlib.import_module(package)
         for name in names.split(", "):
