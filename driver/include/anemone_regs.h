@@ -132,6 +132,21 @@
 /* Memory answered a write with an error. */
 #define ANEMONE_ERROR_STATUS_MEMORY_WRITE_SHIFT 4
 #define ANEMONE_ERROR_STATUS_MEMORY_WRITE_MASK 0x0000000000000010ULL
+/* A flipped bit in a memory of the expander was corrected. */
+#define ANEMONE_ERROR_STATUS_CORRECTED_SHIFT 5
+#define ANEMONE_ERROR_STATUS_CORRECTED_MASK 0x0000000000000020ULL
+/*
+ * More bits were flipped than can be corrected: what was kept there is lost, and data are
+ * poisoned.
+ */
+#define ANEMONE_ERROR_STATUS_UNCORRECTED_SHIFT 6
+#define ANEMONE_ERROR_STATUS_UNCORRECTED_MASK 0x0000000000000040ULL
+/*
+ * Near or far memory answered what nobody waits for, as it may when a reset has cut the
+ * request; the answer was dropped.
+ */
+#define ANEMONE_ERROR_STATUS_STRAY_SHIFT 7
+#define ANEMONE_ERROR_STATUS_STRAY_MASK 0x0000000000000080ULL
 
 /* Which bits of error_status raise interrupt 0. */
 #define ANEMONE_ERROR_ENABLE 0x088
@@ -145,12 +160,56 @@
 #define ANEMONE_ERROR_ENABLE_MEMORY_READ_MASK 0x0000000000000008ULL
 #define ANEMONE_ERROR_ENABLE_MEMORY_WRITE_SHIFT 4
 #define ANEMONE_ERROR_ENABLE_MEMORY_WRITE_MASK 0x0000000000000010ULL
+#define ANEMONE_ERROR_ENABLE_CORRECTED_SHIFT 5
+#define ANEMONE_ERROR_ENABLE_CORRECTED_MASK 0x0000000000000020ULL
+#define ANEMONE_ERROR_ENABLE_UNCORRECTED_SHIFT 6
+#define ANEMONE_ERROR_ENABLE_UNCORRECTED_MASK 0x0000000000000040ULL
+#define ANEMONE_ERROR_ENABLE_STRAY_SHIFT 7
+#define ANEMONE_ERROR_ENABLE_STRAY_MASK 0x0000000000000080ULL
 
 /* Writes into the telemetry region that were dropped. */
 #define ANEMONE_DROPPED_WRITES 0x090
 
 /* Telemetry reads that were answered with an error. */
 #define ANEMONE_REFUSED_READS 0x098
+
+/* Words read from the expander's own memories in which a flipped bit was corrected. */
+#define ANEMONE_FAULTS_CORRECTED 0x0a0
+
+/* Such words that could not be corrected. */
+#define ANEMONE_FAULTS_UNCORRECTED 0x0a8
+
+/*
+ * The first of them since a reset or fault_control.rearm; one that is not corrected takes
+ * the place of one that is.
+ */
+#define ANEMONE_FIRST_FAULT 0x0b0
+/* Which memory. */
+#define ANEMONE_FIRST_FAULT_MEMORY_SHIFT 0
+#define ANEMONE_FIRST_FAULT_MEMORY_MASK 0x00000000000000ffULL
+#define ANEMONE_FIRST_FAULT_CHANNEL_SHIFT 8
+#define ANEMONE_FIRST_FAULT_CHANNEL_MASK 0x0000000000000300ULL
+/* It was not corrected. */
+#define ANEMONE_FIRST_FAULT_UNCORRECTED_SHIFT 12
+#define ANEMONE_FIRST_FAULT_UNCORRECTED_MASK 0x0000000000001000ULL
+/* The transaction is known. */
+#define ANEMONE_FIRST_FAULT_ID_VALID_SHIFT 13
+#define ANEMONE_FIRST_FAULT_ID_VALID_MASK 0x0000000000002000ULL
+/* fault_set is known. */
+#define ANEMONE_FIRST_FAULT_SET_VALID_SHIFT 14
+#define ANEMONE_FIRST_FAULT_SET_VALID_MASK 0x0000000000004000ULL
+/* Its AXI id. */
+#define ANEMONE_FIRST_FAULT_ID_SHIFT 16
+#define ANEMONE_FIRST_FAULT_ID_MASK 0x00000000ffff0000ULL
+/* There is one. */
+#define ANEMONE_FIRST_FAULT_VALID_SHIFT 63
+#define ANEMONE_FIRST_FAULT_VALID_MASK 0x8000000000000000ULL
+
+/* Whose line it was. */
+#define ANEMONE_FAULT_SET 0x0b8
+/* Near's line of the set, on the channel; behind those of the sets the dedicated ones. */
+#define ANEMONE_FAULT_SET_LINE_SHIFT 0
+#define ANEMONE_FAULT_SET_LINE_MASK 0x00007fffffffffffULL
 
 /* Vectors whose cause stands. */
 #define ANEMONE_INTERRUPT_PENDING 0x0c0
@@ -176,6 +235,26 @@
 /* Also re-arms the pipeline's notification. */
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_SHIFT 1
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_MASK 0x00000001fffffffeULL
+
+/* What fault_control.inject flips. */
+#define ANEMONE_FAULT_INJECT 0x0e0
+/* In which memory; one that is not built is none. */
+#define ANEMONE_FAULT_INJECT_MEMORY_SHIFT 0
+#define ANEMONE_FAULT_INJECT_MEMORY_MASK 0x00000000000000ffULL
+#define ANEMONE_FAULT_INJECT_CHANNEL_SHIFT 8
+#define ANEMONE_FAULT_INJECT_CHANNEL_MASK 0x0000000000000300ULL
+/* Two bits, which can't be corrected. */
+#define ANEMONE_FAULT_INJECT_DOUBLE_SHIFT 12
+#define ANEMONE_FAULT_INJECT_DOUBLE_MASK 0x0000000000001000ULL
+
+/* Commands about flipped bits. */
+#define ANEMONE_FAULT_CONTROL 0x0e8
+/* Flip a bit, or two, of the next word that is written to the memory in fault_inject, once. */
+#define ANEMONE_FAULT_CONTROL_INJECT_SHIFT 0
+#define ANEMONE_FAULT_CONTROL_INJECT_MASK 0x0000000000000001ULL
+/* Forget what is in first_fault. */
+#define ANEMONE_FAULT_CONTROL_REARM_SHIFT 1
+#define ANEMONE_FAULT_CONTROL_REARM_MASK 0x0000000000000002ULL
 
 /* What the rule does. */
 #define ANEMONE_RULE_CONTROL 0x100
@@ -366,6 +445,9 @@
 /* Reads of near memory whose sideband could not be believed: the access was refused. */
 #define ANEMONE_FLAT_UNTRUSTED 0xa8
 
+/* Answers of near or far memory that nobody waited for, and that were dropped. */
+#define ANEMONE_FLAT_STRAYS 0xb0
+
 /* Registers of pipeline i; ANEMONE_PIPELINE_* are offsets from there. */
 #define ANEMONE_PIPELINE(i) (0x1000 + 0x100 * (i))
 #define ANEMONE_PIPELINE_COUNT_MAX 32
@@ -418,6 +500,15 @@
 /* The key maps to something. */
 #define ANEMONE_TABLE_MAPPED_SHIFT 63
 #define ANEMONE_TABLE_MAPPED_MASK 0x8000000000000000ULL
+
+/* Codes of fault_memory. */
+#define ANEMONE_FAULT_MEMORY_LINES 0   /* flat memory mode: the lines of the sets in flight */
+#define ANEMONE_FAULT_MEMORY_WRITES 1  /* flat memory mode: data of writes that wait */
+#define ANEMONE_FAULT_MEMORY_ANSWERS 2 /* flat memory mode: answers to reads that wait */
+#define ANEMONE_FAULT_MEMORY_LOOKUPS 3 /* flat memory mode: requests that are looked up */
+#define ANEMONE_FAULT_MEMORY_FETCHES 4 /* flat memory mode: reads of far memory that wait */
+#define ANEMONE_FAULT_MEMORY_EVENTS 5  /* flat memory mode: accesses that are not decided */
+#define ANEMONE_FAULT_MEMORY_ORDER 8   /* reads of each id that were issued and answered */
 
 /* Codes of near_filter. */
 #define ANEMONE_NEAR_FILTER_ANY 0  /* all */

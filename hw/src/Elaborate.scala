@@ -45,6 +45,8 @@ object Elaborate {
       @arg(name = "flat", doc = "expander: with flat memory mode, a near and a far memory a channel") tiered: Flag,
       @arg(doc = "flat memory mode: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
       @arg(doc = "flat memory mode: requests of a channel in flight") requests: Int = FlatParams().requests,
+      @arg(doc = "flat memory mode: cycles until a memory has forgotten what a reset cut") drain: Int =
+        FlatParams().drain,
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit =
@@ -60,7 +62,7 @@ object Elaborate {
       val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
       val memory = Axi4Params(idBits = idBits)
       // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
-      def flat = FlatParams(memory, ratio, addressBits, requests = requests)
+      def flat = FlatParams(memory, ratio, addressBits, requests = requests, drain = drain)
       def tiers = flat.copy(channels = channels, events = true)
       def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
       val module: () => RawModule = top match {

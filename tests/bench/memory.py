@@ -111,6 +111,24 @@ class Memory:
     def put_beside(self, line: int, *values: int) -> None:
         """A line was written with these."""
 
+    def cut(self) -> None:
+        """The controller above was reset, and the memory not. It answers what it was asked for, but
+        for writes of which it has only half.
+        """
+        self._held.clear()
+        while len(self._writes) and not self._data:
+            self._writes.pop()
+        self._data.clear()
+
+    def say(self, id: int) -> None:
+        """An answer to a read and one to a write that nobody asked for."""
+        if id not in self._read_ids:
+            self._read_ids.append(id)
+        self._reads[id].append((0, deque([(id, bits(0), OKAY, 1, 0, *self.beside(0))])))
+        if id not in self._answer_ids:
+            self._answer_ids.append(id)
+        self._answers[id].append((0, OKAY))
+
     def _seen(self, t: int, name: str) -> tuple[Any, ...] | None:
         """What a channel handed over; what it offers must stay the same until then."""
         if not self._valid[name]():

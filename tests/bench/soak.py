@@ -4,6 +4,7 @@
     python -m tests.bench.soak                       until stopped
     python -m tests.bench.soak expander 5000000      one bench, and so many events or beats
     python -m tests.bench.soak driver 200000         calls of the driver (tests/cosim/fuzz.py)
+    python -m tests.bench.soak upsets 10000          flipped bits in the memories of flat
     SEED=17 CONFIG=p2c2 python -m tests.bench.soak   that one again, of the bench with that build
 
 Exit: 0 when stopped, 1 when a seed failed; how to repeat it is the last line.
@@ -84,10 +85,20 @@ def soak(benches: list[str], goal: float) -> None:
             print(f"{name}: {shown}, {hit} of {len(bins)} bins in {minutes:.1f} min", flush=True)
 
 
+def upsets(flips: str) -> None:
+    """So many, each judged by all that comes out (tests/flat/bench/directed_upsets.py)."""
+    folder = FLAT.work / "soak" / "upsets"
+    FLAT.run(FLAT.builds["flat2"], "directed_upsets", folder, FLIPS=flips)
+    print((folder / "simulation.log").read_text())
+
+
 def main(words: list[str]) -> int:
     """Until stopped, or what the words or SEED ask for."""
     if words[:1] == ["driver"]:
         return fuzz_driver(words[1:])
+    if words[:1] == ["upsets"]:
+        upsets(words[1])
+        return 0
     benches = [word for word in words if word in BENCHES] or list(BENCHES)
     goal = next((int(word) for word in words if word.isdecimal()), float("inf"))
     try:

@@ -4,7 +4,8 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** How often each id has been seen, modulo 2^countBits, in block RAM.
+/** How often each id has been seen, modulo 2^countBits, in block RAM. A flipped bit of a count is corrected where it is read,
+  * and for good when the id is next seen.
   *
   * Latency: [[IdCounter.latency]] cycles from `ask` to `count`, which holds the `seen`s of the cycles before the `ask`;
   * one of each a cycle. After reset the counts are zeroed, 2^idBits cycles, until `ready`; nothing may be seen before.
@@ -15,6 +16,10 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
     val seen = Flipped(Valid(UInt(idBits.W)))
     val ask = Flipped(Valid(UInt(idBits.W)))
     val count = Output(UInt(countBits.W))
+
+    /** Of either memory; and what is seen next is written with a flipped bit to both. */
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
   })
 
   private val step = RegInit(0.U((idBits + 1).W))
@@ -22,9 +27,9 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
   when(!ready) { step := step + 1.U }
   io.ready := ready
 
-  // A new count is known two cycles behind its id and is written in the third: those of the three cycles before a
+  // A new count is known three cycles behind its id and is written in the fourth: those of the four cycles before a
   // look-up are not in the memory yet.
-  private val window = 3
+  private val window = IdCounter.latency + 1
   private val ids = Seq.iterate(io.seen, window + 1) { seen =>
     val later = Wire(Valid(UInt(idBits.W)))
     later.valid := RegNext(seen.valid, false.B)
@@ -34,8 +39,8 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
   private val written = Wire(UInt(countBits.W))
   private val newer = Seq.iterate(written, window)(RegNext(_))
 
-  private def look(id: Valid[UInt]): UInt = {
-    val ram = Module(new Ram1R1W(1 << idBits, countBits))
+  private def look(id: Valid[UInt]): (UInt, MemoryFault) = {
+    val ram = Module(new ProtectedRam(1 << idBits, countBits))
     val same = ids.tail.map(seen => seen.valid && seen.bits === id.bits)
     ram.io.read.valid := id.valid && !same.reduce(_ || _) && ready
     ram.io.read.bits := id.bits
@@ -43,12 +48,18 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
     ram.io.write.bits.address := Mux(ready, ids(window).bits, step)
     ram.io.write.bits.data := Mux(ready, written, 0.U)
     val inFlight = same.map(ShiftRegister(_, IdCounter.latency))
-    PriorityMux(inFlight.zip(newer) :+ (true.B -> ram.io.data))
+    ram.io.inject.valid := io.inject.valid && ready
+    ram.io.inject.bits := io.inject.bits
+    (PriorityMux(inFlight.zip(newer) :+ (true.B -> ram.io.data)), ram.io.fault)
   }
-  written := RegNext(look(io.seen) + 1.U)
-  io.count := look(io.ask)
+  private val (seen, seenFault) = look(io.seen)
+  private val (asked, askedFault) = look(io.ask)
+  written := RegNext(seen + 1.U)
+  io.count := asked
+  io.fault.uncorrected := seenFault.uncorrected || askedFault.uncorrected
+  io.fault.corrected := seenFault.corrected || askedFault.corrected
 }
 
 object IdCounter {
-  val latency: Int = 2
+  val latency: Int = ProtectedRam.latency
 }

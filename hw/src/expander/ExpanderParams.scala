@@ -52,6 +52,9 @@ case class ExpanderParams(
     )
   }
 
+  /** Bits of a near line's number of a channel. */
+  val nearLineBits: Int = flat.fold(1)(_.placeBits)
+
   /** Channels with flat memory mode. */
   val flatChannels: Int = if (flat.isDefined) nemo.channels else 0
 

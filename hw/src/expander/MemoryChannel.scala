@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Port, Axi4ReadData, RegisterSlice}
+import anemone.bus.{Axi4Port, Axi4ReadData, FaultReport, Injection, MemoryFault, RegisterSlice}
 import anemone.nemo.{Line, LineAcknowledge, LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
@@ -32,6 +32,10 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     val acknowledge = Decoupled(new LineAcknowledge(p.nemo))
     val acknowledged = Flipped(Valid(Bool()))
     val errors = Output(new ChannelErrors)
+
+    /** What was found flipped in each of [[MemoryChannel.memories]], and what is to be. */
+    val faults = Output(Vec(MemoryChannel.memories.length, new FaultReport(p.memory.idBits, p.nearLineBits)))
+    val inject = Flipped(Valid(new Injection))
   })
 
   // Requests.
@@ -90,4 +94,20 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   io.errors.refusedRead := arbiter.io.telemetry.valid && failed(arbiter.io.telemetry.bits.resp)
   io.errors.memoryRead := io.downstream.r.fire && failed(io.downstream.r.bits.resp)
   io.errors.memoryWrite := io.downstream.b.fire && failed(io.downstream.b.bits.resp)
+
+  // What was flipped where.
+  private def arms(memory: Int, arm: ValidIO[Bool]): Unit = {
+    arm.valid := io.inject.valid && io.inject.bits.memory === memory.U
+    arm.bits := io.inject.bits.double
+  }
+  private def report(fault: MemoryFault): FaultReport = FaultReport(fault, p.memory.idBits, p.nearLineBits)
+  io.faults := VecInit(report(order.io.fault))
+  arms(MemoryChannel.order, order.io.inject)
+}
+
+object MemoryChannel {
+  private val order = 8
+
+  /** The memories that report, by their numbers in `fault_memory` of the registers. */
+  val memories: Seq[Int] = Seq(order)
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Pins, AxiLitePins}
+import anemone.bus.{Axi4Pins, AxiLitePins, FaultReport, Injection}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
-import anemone.flat.FlatParams
+import anemone.flat.{FlatMemory, FlatParams}
 import anemone.nemo.{PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
+import scala.collection.mutable
 
 /** An interrupt message: the number of its vector, 0 for errors, 1 + p for pipeline p. Held until taken. */
 class InterruptPins(vectors: Int) extends Bundle {
@@ -46,6 +47,17 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   in.features := Capabilities.features(p)
   in.window := Capabilities.window(p)
 
+  // Memories that report what was flipped in them: a channel's, and in flat memory mode its controller's.
+  private val faults = mutable.ArrayBuffer[(FaultSource, FaultReport)]()
+  private val strays = mutable.ArrayBuffer[Bool]()
+  private def injection(channel: Int): ValidIO[Injection] = {
+    val inject = Wire(Valid(new Injection))
+    inject.valid := RegNext(out.faultControl.inject && out.faultInject.channel === channel.U, false.B)
+    inject.bits.memory := out.faultInject.memory
+    inject.bits.double := out.faultInject.double
+    inject
+  }
+
   // Memory channels.
   private def window(to: Window, from: TelemetryWindowRegister): Unit = {
     to.enable := from.enable
@@ -72,6 +84,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
         assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
     }
     channel.io.line := engine.io.lines(c)
+    channel.io.inject := injection(c)
+    faults ++= MemoryChannel.memories.map(FaultSource(_, c)).zip(channel.io.faults)
   }
 
   // In flat memory mode a request's event is the controller's, not the arbiter's.
@@ -88,6 +102,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     order.io.event := memory.io.event
     order.io.read := channel.io.read
     memory.io.hold := order.io.hold
+    memory.io.inject := injection(c)
+    strays += memory.io.stray
+    faults ++= FlatMemory.memories.indices.map(FaultSource(_, c)).zip(memory.io.faults)
     channel.io.open := order.io.open
     engine.io.events(c) := order.io.first.event
     engine.io.reads(c) <> order.io.first.read
@@ -161,6 +178,16 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   in.errorStatus.refusedRead := any(_.refusedRead)
   in.errorStatus.memoryRead := any(_.memoryRead)
   in.errorStatus.memoryWrite := any(_.memoryWrite)
+  private val log = Module(new FaultLog(faults.map(_._1).toSeq, p.memory.idBits, p.nearLineBits))
+  log.io.reports := VecInit(faults.map(_._2).toSeq)
+  log.io.rearm := out.faultControl.rearm
+  in.errorStatus.corrected := log.io.anyCorrected
+  in.errorStatus.uncorrected := log.io.anyUncorrected
+  in.errorStatus.stray := strays.foldLeft(false.B)(_ || _)
+  in.faultsCorrected := log.io.corrected
+  in.faultsUncorrected := log.io.uncorrected
+  in.firstFault := log.io.first
+  in.faultSet := log.io.set
   in.droppedWrites := count(_.droppedWrite)
   in.refusedReads := count(_.refusedRead)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.IdCounter
+import anemone.bus.{IdCounter, MemoryFault}
 import chisel3._
 import chisel3.util._
 
@@ -21,6 +21,10 @@ class ReadOrder(p: ExpanderParams) extends Module {
     val issue = Flipped(Valid(UInt(p.memory.idBits.W)))
     val answer = Flipped(Valid(UInt(p.memory.idBits.W)))
     val ahead = Output(UInt(countBits.W))
+
+    /** Of the counts of either kind. */
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
   })
 
   private val issued = Module(new IdCounter(p.memory.idBits, countBits))
@@ -29,6 +33,10 @@ class ReadOrder(p: ExpanderParams) extends Module {
   issued.io.ask := io.issue
   answered.io.seen := io.answer
   answered.io.ask := io.issue
+
+  for (counter <- Seq(issued, answered)) counter.io.inject := io.inject
+  io.fault.uncorrected := issued.io.fault.uncorrected || answered.io.fault.uncorrected
+  io.fault.corrected := issued.io.fault.corrected || answered.io.fault.corrected
 
   // Answered since the look-up began.
   private val asked = Seq.iterate(io.issue.bits, ReadOrder.latency + 1)(RegNext(_))

@@ -12,7 +12,7 @@ import chisel3.util._
   * nothing of its id is ahead, and what memory answers to that id waits until the line is gone. Lines of different ids
   * pass each other: whatever order memory answers in, nothing waits for what is behind it.
   *
-  * Latency: five cycles from `line` to `out` where nothing is ahead, seven from the `beat` of a refused one; a line a
+  * Latency: five cycles from `line` to `out` where nothing is ahead, eight from the `beat` of a refused one; a line a
   * cycle, and no cycle lost where memory and lines answer the same id by turns.
   */
 class TelemetryResponses(p: ExpanderParams) extends Module {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Pins, Axi4Port}
+import anemone.bus.{Axi4Pins, Axi4Port, FaultReport, Injection}
 import anemone.expander.registers.{FlatInputs, FlatOutputs}
 import anemone.flat.{FlatMemory, FlatParams, SwapPolicy}
 import anemone.nemo.MemoryEvent
@@ -39,6 +39,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
     /** No request is taken. */
     val hold = Input(Bool())
+    val stray = Output(Bool())
+    val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.placeBits)))
+    val inject = Flipped(Valid(new Injection))
   })
   private val started = RegInit(false.B)
   private val starts = io.set.control.start && io.set.nearLines.lines =/= 0.U
@@ -83,6 +86,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   io.shown.status.started := started
   io.shown.status.ready := memory.initialised
   memory.quiesce := false.B
+  memory.inject := io.inject
+  io.faults := memory.faults
+  io.stray := memory.stray
   memory.rearm := io.set.control.rearm
   memory.repair := io.set.control.repair
   io.shown.status.repairing := memory.untrusted.repairing

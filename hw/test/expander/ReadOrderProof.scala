@@ -20,6 +20,7 @@ class ReadOrderReference(p: ExpanderParams) extends Module {
   order.io.issue := io.issue
   order.io.issue.valid := io.issue.valid && order.io.ready
   order.io.answer := io.answer
+  order.io.inject := 0.U.asTypeOf(order.io.inject)
 
   private val issues = order.io.issue.valid && io.issue.bits === watched
   private val answers = io.answer.valid && io.answer.bits === watched

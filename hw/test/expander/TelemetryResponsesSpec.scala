@@ -107,7 +107,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
     def idle(cycles: Int): Unit = (0 until cycles).foreach(_ => assert(cycle().isEmpty, "nothing may leave"))
   }
 
-  it should "let a line go five cycles after it came, and a refused beat seven after it was asked" in {
+  it should "let a line go five cycles after it came, and a refused beat eight after it was asked" in {
     test(new TelemetryResponses(p)) { dut =>
       val hand = new ByHand(dut)
       hand.cycle(beat = Some((3, 0)))
@@ -116,7 +116,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
       hand.idle(4)
       assert(hand.cycle() == Some(3))
       hand.cycle(beat = Some((4, 0)), resp = Axi4.Resp.DecErr)
-      hand.idle(6)
+      hand.idle(7)
       assert(hand.cycle() == Some(4))
     }
   }
@@ -141,10 +141,10 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
       for (_ <- 0 until slow * ReadyLines.ahead) hand.cycle(line = true)
       hand.idle(20)
       val ids = Seq.tabulate(45)(n => slow + n % free)
-      val left = for (now <- 0 until ids.length + 7) yield {
+      val left = for (now <- 0 until ids.length + 8) yield {
         hand.cycle(beat = ids.lift(now).map((_, 0)), line = ids.isDefinedAt(now - 1))
       }
-      assert(left == Seq.fill(7)(None) ++ ids.map(Some(_)), "a line a cycle, seven behind its beat")
+      assert(left == Seq.fill(8)(None) ++ ids.map(Some(_)), "a line a cycle, eight behind its beat")
       assert(hand.cycle(memory = Some(0)).isEmpty)
       for (line <- 1 to ReadyLines.ahead) assert(hand.cycle() == Some(0), s"line $line")
     }

@@ -9,6 +9,16 @@ from enum import IntEnum
 from anemone.hardware.fields import Array, Field, Register
 
 
+class FaultMemory(IntEnum):
+    LINES = 0  # flat memory mode: the lines of the sets in flight
+    WRITES = 1  # flat memory mode: data of writes that wait
+    ANSWERS = 2  # flat memory mode: answers to reads that wait
+    LOOKUPS = 3  # flat memory mode: requests that are looked up
+    FETCHES = 4  # flat memory mode: reads of far memory that wait
+    EVENTS = 5  # flat memory mode: accesses that are not decided
+    ORDER = 8  # reads of each id that were issued and answered
+
+
 class NearFilter(IntEnum):
     ANY = 0  # all
     HIT = 1  # near memory had the line, or it is a dedicated one
@@ -107,6 +117,9 @@ ERROR_STATUS = Register(
     refused_read=Field(2, 1),
     memory_read=Field(3, 1),
     memory_write=Field(4, 1),
+    corrected=Field(5, 1),
+    uncorrected=Field(6, 1),
+    stray=Field(7, 1),
 )
 # Which bits of error_status raise interrupt 0.
 ERROR_ENABLE = Register(
@@ -116,17 +129,41 @@ ERROR_ENABLE = Register(
     refused_read=Field(2, 1),
     memory_read=Field(3, 1),
     memory_write=Field(4, 1),
+    corrected=Field(5, 1),
+    uncorrected=Field(6, 1),
+    stray=Field(7, 1),
 )
 # Writes into the telemetry region that were dropped.
 DROPPED_WRITES = Register(0x090, value=Field(0, 64))
 # Telemetry reads that were answered with an error.
 REFUSED_READS = Register(0x098, value=Field(0, 64))
+# Words read from the expander's own memories in which a flipped bit was corrected.
+FAULTS_CORRECTED = Register(0x0A0, value=Field(0, 64))
+# Such words that could not be corrected.
+FAULTS_UNCORRECTED = Register(0x0A8, value=Field(0, 64))
+# The first of them since a reset or fault_control.rearm; one that is not corrected takes the place of one that is.
+FIRST_FAULT = Register(
+    0x0B0,
+    memory=Field(0, 8),
+    channel=Field(8, 2),
+    uncorrected=Field(12, 1),
+    id_valid=Field(13, 1),
+    set_valid=Field(14, 1),
+    id=Field(16, 16),
+    valid=Field(63, 1),
+)
+# Whose line it was.
+FAULT_SET = Register(0x0B8, line=Field(0, 47))
 # Vectors whose cause stands.
 INTERRUPT_PENDING = Register(0x0C0, errors=Field(0, 1), pipelines=Field(1, 32))
 # Vectors that send messages.
 INTERRUPT_ENABLE = Register(0x0C8, errors=Field(0, 1), pipelines=Field(1, 32))
 # Write ones: the vector may send again.
 INTERRUPT_ACKNOWLEDGE = Register(0x0D0, errors=Field(0, 1), pipelines=Field(1, 32))
+# What fault_control.inject flips.
+FAULT_INJECT = Register(0x0E0, memory=Field(0, 8), channel=Field(8, 2), double=Field(12, 1))
+# Commands about flipped bits.
+FAULT_CONTROL = Register(0x0E8, inject=Field(0, 1), rearm=Field(1, 1))
 # What the rule does.
 RULE_CONTROL = Register(
     0x100,
@@ -204,6 +241,8 @@ FLAT_POISONED = Register(0x098, value=Field(0, 64))
 FLAT_CORRECTED = Register(0x0A0, value=Field(0, 64))
 # Reads of near memory whose sideband could not be believed: the access was refused.
 FLAT_UNTRUSTED = Register(0x0A8, value=Field(0, 64))
+# Answers of near or far memory that nobody waited for, and that were dropped.
+FLAT_STRAYS = Register(0x0B0, value=Field(0, 64))
 
 # Of 32, capability says how many are built.
 PIPELINE = Array(0x1000, 0x100, 32)

@@ -44,7 +44,7 @@ public_flat_rw -module "memory_*" -var "Memory"
 TIERED = """\
 public_flat_rw -module "{top}" -var "powerOn"
 public_flat_rw -module "{top}" -var "tiers_*"
-public_flat_rd -module "FlatMemory" -var "host_a*"
+public_flat_rd -module "HostRequests" -var "io_beat_*"
 public_flat_rd -module "FlatMemory" -var "event_*"
 public_flat_rd -module "FlatMemory" -var "hold"
 public_flat_rd -module "TelemetryEngine" -var "io_events_*_bits_*"

@@ -16,7 +16,7 @@ from anemone.hardware import registers
 from anemone.telemetry.rules import NEAR, Rule
 from tests.bench.difference import Difference
 from tests.bench.memory import Memory
-from tests.bench.pins import ADDRESS, Fields, Flag, reader
+from tests.bench.pins import Flag, reader
 from tests.bench.profile import StimulusProfile
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.lockstep import Lockstep, Slots
@@ -28,6 +28,7 @@ from tests.expander.bench.windows import Windows
 from tests.flat.bench.contents import check_contents
 from tests.flat.bench.environment import any_config
 from tests.flat.bench.memories import Far, Near
+from tests.flat.bench.tap import Tap
 
 PAGE = 4096  # dedicated memory comes in these
 SWEEP = 4000  # cycles in which near memory is swept, at most
@@ -150,28 +151,6 @@ class TieredTraffic(Traffic):
         p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
         addr = ((p * self.build.engine.channels) + self.channel) << 6
         return addr if self.windows.decode(addr, self.channel) is None else super()._address()
-
-
-class Tap:
-    """Sees what a channel's controller takes."""
-
-    def __init__(self, controller: Any, scoreboard: TieredScoreboard) -> None:
-        self.scoreboard = scoreboard
-        self._pins = [
-            (
-                write,
-                reader(getattr(controller, f"host_{name}valid")),
-                reader(getattr(controller, f"host_{name}ready")),
-                Fields(controller, f"host_{name}", ADDRESS),
-            )
-            for write, name in ((False, "ar"), (True, "aw"))
-        ]
-
-    def step(self, t: int) -> None:
-        """Cycle t."""
-        for write, valid, ready, fields in self._pins:
-            if valid() and ready():
-                self.scoreboard.taken(t, write, fields.read())
 
 
 class TieredEnvironment(Environment):

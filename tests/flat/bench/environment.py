@@ -20,6 +20,7 @@ from tests.flat.bench.build import Build
 from tests.flat.bench.contents import check_contents
 from tests.flat.bench.memories import Far, Near
 from tests.flat.bench.scoreboard import Scoreboard
+from tests.flat.bench.tap import Tap
 from tests.flat.bench.traffic import Traffic
 
 PATIENCE = 20_000  # cycles in which everything under way must have ended
@@ -75,9 +76,11 @@ class Environment:
         self.edge = RisingEdge(dut.clock)
         self.reset, self.power_on = Flag(dut.reset, 1), Flag(dut.powerOn, 1)
         self.rearm, self.repair = Flag(dut.rearm), Flag(dut.repair)
+        self.inject = Flag(dut.inject_valid)
         self.quiesce, self.quiet = Flag(dut.quiesce), reader(dut.quiet)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
+        self.watchers: list[Any] = []  # who else looks on
         self.t = 0
 
     async def start(self) -> None:
@@ -105,6 +108,8 @@ class Environment:
         self.near, self.far = self.near_type(dut, rng, config), Far(dut, rng, config)
         self.traffic = Traffic(rng, self.build, config)
         self.master = Master(dut, "host_", rng, self.scoreboard, self.traffic)
+        self.master.one_a_cycle = False
+        self.tap = Tap(dut, self.scoreboard)
         for _ in range(rng.randint(2, 4)):
             await self.edge
 
@@ -120,7 +125,7 @@ class Environment:
 
     async def cycles(self, count: int) -> None:
         """So many cycles."""
-        parts = (self.master, self.near, self.far)
+        parts = (self.master, self.tap, self.near, self.far, *self.watchers)
         valid, kind = self._outcome
         for _ in range(count):
             await self.edge

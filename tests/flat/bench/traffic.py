@@ -40,6 +40,8 @@ class Traffic(Transfers):
             request = Request(write, id, addr, size=6 if rng.random() < 0.9 else rng.randrange(6))
         if write:
             request.data = [self._beat(request, beat, profile) for beat in request.beats()]
+            if rng.random() < profile.late:
+                request.after[rng.randrange(request.len + 1)] = self(False, profile)
         return request
 
     def _line(self) -> int:

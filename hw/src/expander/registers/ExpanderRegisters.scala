@@ -73,7 +73,10 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     (1, errorStatus.droppedWrite, io.in.errorStatus.droppedWrite),
     (2, errorStatus.refusedRead, io.in.errorStatus.refusedRead),
     (3, errorStatus.memoryRead, io.in.errorStatus.memoryRead),
-    (4, errorStatus.memoryWrite, io.in.errorStatus.memoryWrite)
+    (4, errorStatus.memoryWrite, io.in.errorStatus.memoryWrite),
+    (5, errorStatus.corrected, io.in.errorStatus.corrected),
+    (6, errorStatus.uncorrected, io.in.errorStatus.uncorrected),
+    (7, errorStatus.stray, io.in.errorStatus.stray)
   )
   io.out.errorStatus := errorStatus
 
@@ -84,12 +87,28 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     1 -> errorEnable.droppedWrite,
     2 -> errorEnable.refusedRead,
     3 -> errorEnable.memoryRead,
-    4 -> errorEnable.memoryWrite
+    4 -> errorEnable.memoryWrite,
+    5 -> errorEnable.corrected,
+    6 -> errorEnable.uncorrected,
+    7 -> errorEnable.stray
   )
   io.out.errorEnable := errorEnable
 
   map.read(at.droppedWrites, 0 -> io.in.droppedWrites)
   map.read(at.refusedReads, 0 -> io.in.refusedReads)
+  map.read(at.faultsCorrected, 0 -> io.in.faultsCorrected)
+  map.read(at.faultsUncorrected, 0 -> io.in.faultsUncorrected)
+  map.read(
+    at.firstFault,
+    0 -> io.in.firstFault.memory,
+    8 -> io.in.firstFault.channel,
+    12 -> io.in.firstFault.uncorrected,
+    13 -> io.in.firstFault.idValid,
+    14 -> io.in.firstFault.setValid,
+    16 -> io.in.firstFault.id,
+    63 -> io.in.firstFault.valid
+  )
+  map.read(at.faultSet, 0 -> io.in.faultSet.line)
   map.read(at.interruptPending, 0 -> io.in.interruptPending.errors, 1 -> io.in.interruptPending.pipelines)
 
   private val interruptEnable = RegInit(0.U.asTypeOf(new InterruptEnableRegister))
@@ -101,6 +120,12 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     0 -> io.out.interruptAcknowledge.errors,
     1 -> io.out.interruptAcknowledge.pipelines
   )
+
+  private val faultInject = RegInit(0.U.asTypeOf(new FaultInjectRegister))
+  map.storage(at.faultInject, 0 -> faultInject.memory, 8 -> faultInject.channel, 12 -> faultInject.double)
+  io.out.faultInject := faultInject
+
+  map.pulse(at.faultControl, 0 -> io.out.faultControl.inject, 1 -> io.out.faultControl.rearm)
 
   private val ruleControl = RegInit(0.U.asTypeOf(new RuleControlRegister))
   map.storage(
@@ -202,6 +227,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     map.read(base + at.flat.poisoned, 0 -> io.in.flat(i).poisoned)
     map.read(base + at.flat.corrected, 0 -> io.in.flat(i).corrected)
     map.read(base + at.flat.untrusted, 0 -> io.in.flat(i).untrusted)
+    map.read(base + at.flat.strays, 0 -> io.in.flat(i).strays)
   }
 
   for (i <- 0 until p.nemo.pipelines) {

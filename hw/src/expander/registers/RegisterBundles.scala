@@ -46,6 +46,9 @@ class ErrorStatusRegister extends Bundle {
   val refusedRead = Bool()
   val memoryRead = Bool()
   val memoryWrite = Bool()
+  val corrected = Bool()
+  val uncorrected = Bool()
+  val stray = Bool()
 }
 
 /** Which bits of error_status raise interrupt 0. */
@@ -55,6 +58,25 @@ class ErrorEnableRegister extends Bundle {
   val refusedRead = Bool()
   val memoryRead = Bool()
   val memoryWrite = Bool()
+  val corrected = Bool()
+  val uncorrected = Bool()
+  val stray = Bool()
+}
+
+/** The first of them since a reset or fault_control.rearm; one that is not corrected takes the place of one that is. */
+class FirstFaultRegister extends Bundle {
+  val memory = UInt(8.W)
+  val channel = UInt(2.W)
+  val uncorrected = Bool()
+  val idValid = Bool()
+  val setValid = Bool()
+  val id = UInt(16.W)
+  val valid = Bool()
+}
+
+/** Whose line it was. */
+class FaultSetRegister extends Bundle {
+  val line = UInt(47.W)
 }
 
 /** Vectors whose cause stands. */
@@ -73,6 +95,19 @@ class InterruptEnableRegister extends Bundle {
 class InterruptAcknowledgeRegister extends Bundle {
   val errors = Bool()
   val pipelines = UInt(32.W)
+}
+
+/** What fault_control.inject flips. */
+class FaultInjectRegister extends Bundle {
+  val memory = UInt(8.W)
+  val channel = UInt(2.W)
+  val double = Bool()
+}
+
+/** Commands about flipped bits. */
+class FaultControlRegister extends Bundle {
+  val inject = Bool()
+  val rearm = Bool()
 }
 
 /** What the rule does. */
@@ -193,6 +228,7 @@ class FlatInputs extends Bundle {
   val poisoned = UInt(64.W)
   val corrected = UInt(64.W)
   val untrusted = UInt(64.W)
+  val strays = UInt(64.W)
 }
 
 /** Outputs of one flat. */
@@ -228,6 +264,10 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
   val errorStatus = new ErrorStatusRegister
   val droppedWrites = UInt(64.W)
   val refusedReads = UInt(64.W)
+  val faultsCorrected = UInt(64.W)
+  val faultsUncorrected = UInt(64.W)
+  val firstFault = new FirstFaultRegister
+  val faultSet = new FaultSetRegister
   val interruptPending = new InterruptPendingRegister
   val flat = Vec(p.flatChannels, new FlatInputs)
   val pipeline = Vec(p.nemo.pipelines, new PipelineInputs)
@@ -242,6 +282,8 @@ class RegisterOutputs(p: ExpanderParams) extends Bundle {
   val errorEnable = new ErrorEnableRegister
   val interruptEnable = new InterruptEnableRegister
   val interruptAcknowledge = new InterruptAcknowledgeRegister
+  val faultInject = new FaultInjectRegister
+  val faultControl = new FaultControlRegister
   val ruleControl = new RuleControlRegister
   val ruleStart = new RuleStartRegister
   val ruleEnd = new RuleEndRegister

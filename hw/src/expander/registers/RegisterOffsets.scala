@@ -16,9 +16,15 @@ object RegisterOffsets {
   val errorEnable = 0x088
   val droppedWrites = 0x090
   val refusedReads = 0x098
+  val faultsCorrected = 0x0a0
+  val faultsUncorrected = 0x0a8
+  val firstFault = 0x0b0
+  val faultSet = 0x0b8
   val interruptPending = 0x0c0
   val interruptEnable = 0x0c8
   val interruptAcknowledge = 0x0d0
+  val faultInject = 0x0e0
+  val faultControl = 0x0e8
   val ruleControl = 0x100
   val ruleStart = 0x108
   val ruleEnd = 0x110
@@ -55,6 +61,7 @@ object RegisterOffsets {
     val poisoned = 0x098
     val corrected = 0x0a0
     val untrusted = 0x0a8
+    val strays = 0x0b0
   }
 
   object pipeline {
@@ -73,6 +80,8 @@ object RegisterOffsets {
 
 /** Codes of fields, by name. */
 object RegisterCodes {
+  val faultMemory: Seq[(String, Int)] =
+    Seq("lines" -> 0, "writes" -> 1, "answers" -> 2, "lookups" -> 3, "fetches" -> 4, "events" -> 5, "order" -> 8)
   val nearFilter: Seq[(String, Int)] =
     Seq("any" -> 0, "hit" -> 1, "miss" -> 2)
   val counterWidth: Seq[(String, Int)] =
