@@ -180,8 +180,8 @@
 #define ANEMONE_FAULTS_UNCORRECTED 0x0a8
 
 /*
- * The first of them since a reset or fault_control.rearm; one that is not corrected takes
- * the place of one that is.
+ * The first of them since a reset or fault_control.rearm; one not corrected goes before
+ * others.
  */
 #define ANEMONE_FIRST_FAULT 0x0b0
 /* Which memory. */

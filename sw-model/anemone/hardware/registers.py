@@ -141,7 +141,7 @@ REFUSED_READS = Register(0x098, value=Field(0, 64))
 FAULTS_CORRECTED = Register(0x0A0, value=Field(0, 64))
 # Such words that could not be corrected.
 FAULTS_UNCORRECTED = Register(0x0A8, value=Field(0, 64))
-# The first of them since a reset or fault_control.rearm; one that is not corrected takes the place of one that is.
+# The first of them since a reset or fault_control.rearm; one not corrected goes before others.
 FIRST_FAULT = Register(
     0x0B0,
     memory=Field(0, 8),

@@ -63,7 +63,7 @@ class ErrorEnableRegister extends Bundle {
   val stray = Bool()
 }
 
-/** The first of them since a reset or fault_control.rearm; one that is not corrected takes the place of one that is. */
+/** The first of them since a reset or fault_control.rearm; one not corrected goes before others. */
 class FirstFaultRegister extends Bundle {
   val memory = UInt(8.W)
   val channel = UInt(2.W)
