@@ -35,8 +35,8 @@ void Core::enter(const Op& op) {
     wait_until(redirected_);
     if (operations_ >= config_.rob)
         wait_until(retired_[operations_ - config_.rob]);
-    while (waiting_ >= config_.scheduler)
-        wait_until(entry_ + 1);
+    while (waiting_ >= config_.scheduler) // until one more has issued
+        wait_until(timeline_.next_executed(entry_) + 1);
     if (op.kind == Kind::load && loads_ >= config_.loads)
         wait_until(load_retired_[loads_ - config_.loads]);
     if (op.kind == Kind::store && stores_ >= config_.stores) {

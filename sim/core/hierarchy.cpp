@@ -135,6 +135,7 @@ Hierarchy::Fetched Hierarchy::beyond_l2(std::uint64_t line, Cycle t, For what) {
         got.arrives = shared_.memory.read(line, got.beyond);
         count_.prefetch_l3_miss += prefetch;
     }
+    timeline_.check(got.arrives);
     timeline_.superqueue.occupy(got.left, got.arrives);
     return got;
 }

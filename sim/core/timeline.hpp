@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 namespace core {
@@ -90,6 +91,15 @@ public:
             from = end;
         }
     }
+    // The first cycle from t on in which something issues; there is one.
+    Cycle next_executed(Cycle t) {
+        std::uint64_t rest = word(executed, t) >> (t & 63);
+        while (rest == 0) {
+            t = (t | 63) + 1;
+            rest = word(executed, t);
+        }
+        return t + static_cast<Cycle>(std::countr_zero(rest));
+    }
     // Cycles before t, in whole words, are counted and forgotten.
     void settle(Cycle t) {
         const Cycle end = t & ~Cycle{63};
@@ -113,6 +123,11 @@ public:
         settled_ = end;
     }
     const Counted& counted() const { return counted_; }
+    // An event of cycle t fits in.
+    void check(Cycle t) const {
+        if (t >= settled_ + kHorizon)
+            throw std::runtime_error("memory is so slow that a million cycles are not enough");
+    }
 
 private:
     static std::uint64_t count(std::uint64_t word) {

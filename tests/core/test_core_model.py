@@ -209,6 +209,15 @@ def test_flat_memory() -> None:
     assert more == pytest.approx(100 * (200 + 500), rel=0.01)
 
 
+def test_sixteen_cores_on_one_slow_card() -> None:
+    """Queues of thousands of cycles; reads and dirty lines together are the card's bandwidth."""
+    memory = Memory(tier("spr"), tier("cxl-b"), fast_share=0.0)
+    on = machine("spr").with_(l3_kib=15 * 64, l2_kib=256)
+    run = kernel("memset", 15_000, on, memory, 16, step=64)
+    assert run.gb_per_s == pytest.approx(22, rel=0.03)
+    assert run.written_gb[1] > 0.3 * run.read_gb[1]
+
+
 def test_cores_share_the_memory_fairly() -> None:
     memory = Memory(Tier(100, 10), Tier(250, 10))
     run = kernel("stream", 30_000, BARE, memory, 4, step=64)
@@ -292,8 +301,14 @@ def test_more_memory_latency_is_never_faster() -> None:
 def test_what_the_model_does_not_take(on, memory, program, said: str) -> None:
     with pytest.raises(CoreError, match=said):
         simulate(on, memory, [program], 1000)
+
+
+def test_limits_of_the_model() -> None:
     with pytest.raises(ValueError, match="no such size"):
         BARE.with_(robs=1)
+    slow = Memory(Tier(1e4, 0.01), Tier(1e4, 0.01))
+    with pytest.raises(CoreError, match="memory is so slow"):
+        simulate(BARE, slow, [Kernel("gather")] * 32, 2000)
 
 
 def test_a_program_ends_with_its_operations() -> None:
