@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from anemone.io.errors import InputError
 from anemone.policies.hemem import HeMem
 from anemone.tiering import Migration, Tier, TierConfig, Tlb, load_config, parse_config
-from anemone.tiering.config import made
+from anemone.tiering.config import MOST_PAGES, made
 from anemone.tiering.parameters import POLICIES, SOURCES, constants, load
 from anemone.tiering.sources.nemo import Nemo
 from tests.commands import assert_names_field, one_line
@@ -90,6 +90,11 @@ def test_defaults() -> None:
         None,
     )
     assert made(config) == (None, None)
+
+
+def test_a_slow_tier_without_pages_is_unlimited() -> None:
+    config = parse(LEAST.replace("pages = 2048\n", ""))
+    assert config.slow == Tier(MOST_PAGES, 380.3, 17.6)
 
 
 @pytest.mark.parametrize("names", [POLICIES, SOURCES])

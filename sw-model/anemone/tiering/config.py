@@ -22,7 +22,9 @@ _MOST_WEIGHT = 1 << 20
 
 @dataclass(frozen=True)
 class Tier:
-    """pages: its capacity. gb_per_s: 10^9 bytes a second; a line of 64 B takes 64 / gb_per_s ns."""
+    """pages: its capacity; the slow tier's is unlimited where the file gives none. gb_per_s: 10^9
+    bytes a second; a line of 64 B takes 64 / gb_per_s ns.
+    """
 
     pages: int
     latency_ns: float
@@ -143,9 +145,14 @@ def parse_config(text: str, file: object) -> TierConfig:
 def _tier(top: Table, name: str) -> Tier:
     table = top.table(name)
     assert table is not None  # top.only has seen it
-    table.only("pages", "latency_ns", "gb_per_s")
+    if name == "slow" and "pages" not in table.content:
+        table.only("latency_ns", "gb_per_s", optional=("pages",))
+        pages = MOST_PAGES
+    else:
+        table.only("pages", "latency_ns", "gb_per_s")
+        pages = table.number("pages", MOST_PAGES)
     return Tier(
-        table.number("pages", MOST_PAGES),
+        pages,
         table.real("latency_ns", 0, most=MOST_NS),
         table.real("gb_per_s", 1e-6, most=MOST_NS),
     )
