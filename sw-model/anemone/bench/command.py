@@ -25,6 +25,7 @@ from anemone.backends import rtl
 from anemone.backends.rtl import traffic
 from anemone.backends.rtl.expect import expected
 from anemone.bench import flat as flatbench
+from anemone.bench import tier as tierbench
 from anemone.bench.measure import REPEATS, SEED, Measure, Say, speed_measure
 from anemone.golden import fast
 from anemone.hardware.geometry import Geometry
@@ -206,6 +207,7 @@ def bench(
         measures += flatbench.rtl_speed(geometry, events, say)
         measures += golden_speed(geometry, GOLDEN_EVENTS, say)
         measures += flatbench.golden_speed(GOLDEN_EVENTS, say)
+        measures += tierbench.speeds(GOLDEN_EVENTS, say)
     write(measures, geometry, out)
     Console(width=None if sys.stdout.isatty() else 160).print(table(measures))
     print(f"figures in {out}")

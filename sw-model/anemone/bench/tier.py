@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of `anemone bench` about the tiering simulator: its speed, beside libcachesim's LRU."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from anemone.bench.measure import REPEATS, SEED, Measure, Say, speed_measure
+from anemone.hardware.geometry import Geometry
+from anemone.policies.hemem import HeMem
+from anemone.tiering import Tier, TierConfig, simulate
+from anemone.tiering.run import warm_up
+from anemone.tiering.sources.nemo import Nemo
+from anemone.trace import Trace
+
+ROOT = Path(__file__).resolve().parents[3]
+LOCK = Path(__file__).with_name("libcachesim.lock")
+PLAIN_BAR, POLICY_BAR = 20_000_000, 10_000_000  # accesses/s, one core
+FAST, SLOW = (114.1, 123.4), (380.3, 17.6)  # NEMO §4
+PAGES, FAST_PAGES = 1 << 18, 1 << 13
+_RECORD = np.dtype([("time", "<u4"), ("page", "<u8"), ("size", "<u4"), ("next", "<i8")])
+
+
+def speeds(count: int, say: Say) -> list[Measure]:
+    """Accesses/s without a policy, and with NEMO and HeMem; LRU on the same pages."""
+    warm_up()
+    rng = np.random.default_rng(SEED)
+    page = rng.zipf(1.2, count).astype(np.uint64) % np.uint64(PAGES)
+    say("tiered memory, no policy")
+    trace = Trace(page << np.uint64(12), np.zeros(count, np.bool_))
+    base = TierConfig(4096, 10, Tier(FAST_PAGES, *FAST), Tier(PAGES, *SLOW), posted=48)
+    plain = _best(trace, lambda: simulate(base, trace, geometry=Geometry(device_gib=1)))
+    say("libcachesim's LRU")
+    lru = count / _lru(page)["cpu"]
+    ratio = plain[1] / lru
+    say("tiered memory, NEMO and HeMem")
+    # 90 % of the accesses to a fifth of the pages, of which the fast tier has room for two thirds.
+    huge = rng.integers(0, 512, count)
+    hot = rng.permutation(512)[rng.integers(0, 100, count)]
+    addr = np.where(rng.random(count) < 0.9, hot, huge) << 21 | rng.integers(0, 1 << 15, count) << 6
+    accesses = Trace(
+        addr.astype(np.uint64), np.zeros(count, np.bool_), gap_ns=rng.exponential(20.0, count)
+    )
+    tiers = Tier(170, *FAST), Tier(512, *SLOW)
+    config = TierConfig(2 << 20, 10, *tiers, posted=48, interval_ns=count * 5.0)
+    policy = _best(
+        accesses,
+        lambda: simulate(config, accesses, HeMem(), Nemo(fast="none"), Geometry(device_gib=1)),
+    )
+    return [
+        speed_measure("tiered memory", "no policy", plain[0], PLAIN_BAR, plain[1]),
+        Measure("tiered memory", "libcachesim's LRU, same pages", lru, "events/s", note="CPU time"),
+        Measure("tiered memory", "no policy, of that LRU", ratio, "times", "> 1", ratio > 1),
+        speed_measure("tiered memory", "NEMO and HeMem", policy[0], POLICY_BAR, policy[1]),
+    ]  # fmt: skip
+
+
+def _best(trace: Trace, run: Callable[[], object]) -> tuple[float, float]:
+    """(accesses a second of wall clock, of CPU time), the best of some."""
+    seconds, cpu = [], []
+    for _ in range(REPEATS):
+        started, spent = time.perf_counter(), time.thread_time()
+        run()
+        seconds.append(time.perf_counter() - started)
+        cpu.append(time.thread_time() - spent)
+    return len(trace) / min(seconds), len(trace) / max(min(cpu), 1e-6)
+
+
+def _lru(page: np.ndarray) -> dict[str, float]:
+    """libcachesim's LRU of as many pages as are fast, in its own environment."""
+    command = [ROOT / "mk/synth-tools.sh", "libcachesim", LOCK.relative_to(ROOT)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    records = np.zeros(len(page), _RECORD)
+    records["page"], records["size"], records["next"] = page, 1, -1
+    with tempfile.TemporaryDirectory(prefix="anemone-bench-") as folder:
+        path = Path(folder) / "pages.bin"
+        records.tofile(path)
+        python = ROOT / ".venv-synth/libcachesim/bin/python"
+        words = [python, Path(__file__).with_name("lru.py"), path, FAST_PAGES, REPEATS]
+        done = subprocess.run([str(w) for w in words], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
