@@ -23,6 +23,8 @@ REQUESTS = {
     "info", "add", "remove", "map", "read", "status", "eventfd", "rotate", "turn", "snapshot",
     "events",
 }  # fmt: skip
+# All of the guest's but for its first huge page: no host has a device's memory at 0.
+_MEMORY = f"host_base={HUGE} host_size={1 << 33}"
 # Let allocations fail wherever they may, without a word.
 _FAULTS = """
 mount -t debugfs debugfs /sys/kernel/debug
@@ -41,8 +43,7 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
     kernel complains."""
     random = np.random.default_rng(seed)
     module, program = build_module(find_tools()), build_program(PROGRAMS / "fuzz.c")
-    # All of the guest's memory but for its first part: no host has a device's memory at 0.
-    with Server(host_base=1 << 28, host_size=1 << 33) as server:
+    with Server(memory="off") as server:
 
         def traffic(_: str) -> None:
             server.wait()
@@ -53,7 +54,7 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
         with Guest(
             server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2
         ) as guest:
-            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko")
+            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko {_MEMORY}")
             try:
                 said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
             except CosimError as e:
