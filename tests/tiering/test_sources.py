@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -235,3 +236,4 @@ def test_same_seed_same_result(name: str) -> None:
         for _ in range(2)
     ]  # fmt: skip
     assert runs[0].time_ns == runs[1].time_ns and runs[0].extra == runs[1].extra
+    json.dumps(runs[0].report)

@@ -77,6 +77,24 @@ def test_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out) == json.loads((files / "out" / "report.json").read_text())
 
 
+def test_a_second_run_writes_the_same_bytes(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a policy that moves pages and a source that draws at random, too."""
+    (files / "t.toml").write_text(
+        CONFIG.replace("pages = 2\n", "pages = 9\n")
+        + '[policy]\nname = "hottest"\n[telemetry]\nsource = "scan"\nsample_ms = 0.00002\n'
+    )
+
+    def written() -> tuple[bytes, str]:
+        assert run(arguments(files), capsys)[0] == 0
+        report = (files / "out" / "report.json").read_text()
+        kept = [line for line in report.splitlines() if "per_second" not in line]
+        return (files / "out" / "timeline.parquet").read_bytes(), "\n".join(kept)
+
+    assert written() == written()
+
+
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(["tier", "--help"], capsys)
     assert status == 0 and "first-touch" in out and "timeline.parquet" in out

@@ -23,6 +23,8 @@ PAIRS = (
     ("memtis", "nemo"), ("tpp", "hint-faults"), ("numa-balancing", "hint-faults"),
     ("damos", "scan"), ("colloid", "pebs"),
 )  # fmt: skip
+# A source's parameters as a policy was published with them, where they are not the source's own.
+PUBLISHED = {("memtis", "pebs"): {"period": 199}}  # htmm_sample_period
 FILE = "compare.json"
 _OUTSTANDING, _POSTED = 10, 48
 
@@ -75,7 +77,11 @@ def compare(
             policy=policy,
             telemetry=telemetry,
             policy_with=base.policy_with if policy == base.policy else {},
-            telemetry_with=base.telemetry_with if telemetry == base.telemetry else {},
+            telemetry_with=(
+                base.telemetry_with
+                if telemetry == base.telemetry
+                else PUBLISHED.get((policy, telemetry), {})
+            ),
         )
         decides, source = made(config)
         missing = [c for c in (source.needs if source else ()) if c not in columns]

@@ -259,15 +259,17 @@ class Run:
         if machine.config.tlb:
             extra["page_walks"] = int(whole[I_WALKS])
         if self.source:
-            extra["telemetry"] = self.source.counts(machine)
+            # A source may count with NumPy's numbers, which JSON does not know.
+            counts = self.source.counts(machine)
+            extra["telemetry"] = {name: np.asarray(n).item() for name, n in counts.items()}
         return TierResult(
             time_ns=float(time_[F_END]),
             accesses=(int(state.memory.accesses[FAST]), int(state.memory.accesses[SLOW])),
             promoted=int(whole[I_PROMOTED]),
             demoted=int(whole[I_DEMOTED]),
             migrated_bytes=int(whole[I_COPIED]) << machine.frame_shift,
-            telemetry_cpu_ns=self.telemetry_cpu,
-            policy_cpu_ns=self.policy_cpu,
+            telemetry_cpu_ns=float(self.telemetry_cpu),
+            policy_cpu_ns=float(self.policy_cpu),
             seconds=seconds,
             timeline=timeline,
             latency=latency,
