@@ -255,7 +255,7 @@ def one_run(**change) -> dict:
     return {"c": 1000, "tau": 0.05, "dram": dram, **predicted, **change}
 
 
-@pytest.mark.parametrize("cxl", [{}, {"cxl": {"l_idle": 200.0, "l_full": 300.0}}])
+@pytest.mark.parametrize("cxl", [{}, {"cxl": {}}, {"cxl": {"l_idle": 200.0, "l_full": 300.0}}])
 def test_one_run_is_enough_for_latency(cxl: dict) -> None:
     ends = of(one_run(**cxl))
     close(ends.at(0.0), [1.2, 0.225, 0.02])
@@ -272,7 +272,8 @@ def test_one_run_is_enough_for_latency(cxl: dict) -> None:
         ({"tau": -1}, "tau is -1"),
         ({"cxl": {"s_llc": 1}}, "s_cache is missing"),
         ({"dram": {"s_llc": 1, "s_cache": 1, "s_sb": 1, "l_idle": 0, "l_full": 1}}, "l_idle is 0"),
-        ({"dram": {**E["dram"]}}, "cxl is missing"),
+        ({"dram": {**E["dram"]}}, "cxl is missing; allowed: of a run on CXL"),
+        ({"cxl": {"latency": 1}}, "latency is 1"),
         ({"x": 1}, "x is 1"),
     ],
 )

@@ -135,8 +135,11 @@ def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoin
     dram = _tier(_part(table, "dram"))
     cxl = table.table("cxl")
     measured = cxl is not None and any(name in cxl.content for name in _STALLS)
-    if measured or dram.l_full > (1 + tau) * dram.l_idle:
-        return Endpoints(c, dram, _tier(_part(table, "cxl")), tau)
+    if measured:
+        return Endpoints(c, dram, _tier(cxl), tau)
+    if dram.l_full > (1 + tau) * dram.l_idle:
+        allowed = "of a run on CXL, with s_llc, s_cache and s_sb: the workload is bandwidth-bound"
+        raise table.wrong("cxl", allowed)
     # Latency-bound: one run is enough (§5.3), and its counters say what CXL does.
     for name in _PREDICTED:
         if name not in content:
@@ -144,10 +147,9 @@ def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoin
             raise table.wrong(name, allowed, MISSING)
     added = _predicted(table, folder)
     stalls = Stalls(*(s + part * c for s, part in zip(dram.stalls, added, strict=True)))
-    if cxl is None:
-        return Endpoints(c, dram, Tier(stalls, 1.0, 1.0), tau)
-    cxl.only("l_idle", "l_full")
-    return Endpoints(c, dram, Tier(stalls, *_latencies(cxl)), tau)
+    if cxl is not None:
+        cxl.only(optional=("l_idle", "l_full"))
+    return Endpoints(c, dram, Tier(stalls, 1.0, 1.0), tau)  # whose latencies do not matter
 
 
 def _part(table: Table, key: str) -> Table:
@@ -157,14 +159,10 @@ def _part(table: Table, key: str) -> Table:
     return part
 
 
-def _latencies(table: Table) -> tuple[float, float]:
-    return tuple(table.real(key, least=0, above=True) for key in ("l_idle", "l_full"))
-
-
 def _tier(table: Table) -> Tier:
     table.only(*_STALLS, "l_idle", "l_full")
     stalls = Stalls(*(table.real(name, least=0) for name in _STALLS))
-    return Tier(stalls, *_latencies(table))
+    return Tier(stalls, *(table.real(key, least=0, above=True) for key in ("l_idle", "l_full")))
 
 
 def _predicted(table: Table, folder: Path) -> tuple[float, float, float]:
