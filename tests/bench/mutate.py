@@ -74,7 +74,7 @@ TARGETS = {
         ROOT / "build" / "mutants.json",
         engine.emit,
         engine.PUBLIC,
-        ((0, 10), "parity", "directed", "directed_control", (10, 40)),
+        ((0, 10), "parity", "directed", "directed_control", "directed_takes", (10, 40)),
     ),
     "expander": Target(
         EXPANDER,

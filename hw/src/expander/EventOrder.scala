@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.nemo.{LineRead, MemoryEvent}
+import anemone.nemo.{AcknowledgeUnit, LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
 
@@ -12,14 +12,16 @@ import chisel3.util._
   * that was decided before is through. While more than `undecided` wait no read is accepted, so that reads of one slot
   * alone are never felt on the memory path. Those that walk take more, and a rule that is loaded waits for them and lets
   * others wait: then `hold` lets the controller take no request for a while, and there is a place for every event that may
-  * still come.
+  * still come. A read waits for an acknowledgement, and until the engine's own queue has drained behind it: there are places
+  * for the events of that time, so that it is not felt either.
   *
   * Latency: none when nobody waits.
   *
   * @param undecided requests whose events may still come when `hold` is there
   */
 class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
-  private val places = EventOrder.places(undecided)
+  private val spare = if (p.nemo.features.acknowledges) 2 * AcknowledgeUnit.slots(p.nemo) else 0
+  private val places = EventOrder.places(undecided) + spare
   private val numberBits = log2Ceil(places) + 1
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p.nemo)))
@@ -67,11 +69,11 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
   when(io.first.event.valid) { went := went + 1.U }
 
   io.open := events.io.count +& reads.io.count <= undecided.U
-  io.hold := RegNext(events.io.count > (undecided + 2).U, false.B)
+  io.hold := RegNext(events.io.count > (undecided + 2 + spare).U, false.B)
 }
 
 object EventOrder {
 
-  /** Events that may wait: those that do when `hold` is there, and all that are undecided then. */
+  /** Events that may wait, but for an acknowledgement: those that do when `hold` is there, and all that are undecided then. */
   def places(undecided: Int): Int = 2 * undecided + 6
 }

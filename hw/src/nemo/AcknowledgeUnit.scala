@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.{Ram1R1W, SixInputs}
+import anemone.bus.{Ram1R1W, SixInputs, SixInputsRow}
 import chisel3._
 import chisel3.util._
 
@@ -67,11 +67,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val op = io.rule.op
   private def isOne(ops: UpdateOp*): Bool = ops.map(op === _.code.U).reduce(_ || _)
   kind.takes := !isOne(UpdateOp.Shr, UpdateOp.Shl)
-  kind.by := Mux(
-    isOne(UpdateOp.Xor),
-    By.Xor,
-    Mux(isOne(UpdateOp.Or), By.Or, Mux(isOne(UpdateOp.Max), By.Max, By.Sum))
-  )
+  kind.by := Cat(isOne(UpdateOp.Or, UpdateOp.Max), isOne(UpdateOp.Xor, UpdateOp.Max))
   kind.counterWidth := io.rule.counterWidth
   kind.resets := io.rule.modifies && io.rule.heals
   private val operands = Module(new Ram1R1W(p.pipelines.max(2), p.wordBits))
@@ -87,7 +83,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val done = RegInit(false.B)
   private val channel = RegInit(0.U(p.channelBits.W))
   private val now = Reg(new Kind)
-  private val bad = RegNext(VecInit(io.lines.map(_.poison))(channel))
+  private val bad = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel))
   private val restores = active && step === (firstPut + p.lineWords).U
   private val stops = active && step === firstPut.U && (bad || !now.takes)
   private val puts = active && step >= firstPut.U && step < (firstPut + p.lineWords).U && !stops
@@ -97,7 +93,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val above = can.zipWithIndex.map { case (one, c) => one && c.U > channel }
   private val chosen = Mux(above.reduce(_ || _), PriorityEncoder(above), PriorityEncoder(can))
   private val starts = can.reduce(_ || _) && !active && !done && !tail.reduce(_ || _)
-  private val target = VecInit(io.acknowledge.map(_.bits.target.pipeline))(chosen)
+  private val target = NemoParams.pick(VecInit(io.acknowledge.map(_.bits.target.pipeline)), chosen)
   private val pipeline = RegEnable(target, starts)
   when(starts) {
     channel := chosen
@@ -121,9 +117,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
     slot.read := step === readStep.U || puts || restores
     slot.walk := step =/= readStep.U
     slot.effect := puts && !cleared && !clears
-    slot.op := MuxLookup(now.by, UpdateOp.Set.code.U)(
-      Seq(By.Sum -> UpdateOp.Sub.code.U, By.Xor -> UpdateOp.Xor.code.U)
-    )
+    slot.op := Mux(now.by(1), UpdateOp.Set.code.U, Mux(now.by(0), UpdateOp.Xor.code.U, UpdateOp.Sub.code.U))
     slot.word := word
     io.acknowledge(c).ready := done && isFor(c)
     io.acknowledged(c).valid := done && isFor(c)
@@ -144,15 +138,15 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   }
   private val stored = one(c => io.lines(c).words)
   private val written = one(c => io.acknowledge(c).bits.words)
-  private def restored(n: Int): Bool = ShiftRegister(restores, n, false.B, true.B)
+  private val restored = Seq.iterate(restores, wordDelay + 3)(RegNext(_, false.B))
 
-  // The operand. Behind the last word nothing is written, and all counters are equal, so that the one of before is set.
+  // The operand. Behind the last word it is the rule's own, which is what is set where all counters are what was written.
   private val sameBytes = RegNext(VecInit.tabulate(p.wordBytes) { k =>
     val (low, high) = (k * p.byteBits, (k + 1) * p.byteBits - 1)
-    restored(wordDelay + 1) || stored(high, low) === written(high, low)
+    restored(wordDelay + 1) || SixInputs.equal(stored(high, low), written(high, low), p.byteBits)
   })
   private val fresh = RegNext(Mux(now.resets || restored(wordDelay + 1), own, 0.U))
-  private val by = Mux(restored(wordDelay + 2), By.Max, now.by)
+  private val by = Mux(restored(wordDelay + 2), By.max.U, now.by)
   private val (was, away) = (RegNext(stored), RegNext(written))
   private def same(width: Int): UInt = VecInit
     .tabulate(p.wordBytes)(k => sameBytes.slice(k >> width << width, ((k >> width) + 1) << width).reduce(_ && _))
@@ -161,29 +155,33 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val tops = CounterWidth.ends(now.counterWidth, p)
   private val difference =
     CounterWidth.guarded(away, Fill(p.wordBytes, 1.U), p) + CounterWidth.guarded((~fresh).asUInt, tops, p) + 1.U
-  private val sum = RegNext(Mux(by === By.Sum, CounterWidth.unguarded(difference, p), 0.U))
-  private val other = RegNext(
-    MuxLookup(by, 0.U)(
-      Seq(
-        By.Xor -> (away ^ fresh),
-        By.Or -> ((was & (~away).asUInt) | fresh),
-        By.Max -> ((equal & fresh) | (~equal & was))
-      )
-    )
-  )
+  private val sum = RegNext(Mux(by === By.sum.U, CounterWidth.unguarded(difference, p), 0.U))
+  private val others = Module(new SixInputsRow("Taken", 6, p.wordBits, taken))
+  others.in := Seq(was, away, fresh, equal, Fill(p.wordBits, by(0)), Fill(p.wordBits, by(1)))
+  private val other = RegNext(others.out)
   io.operand.valid := tail.last
   io.operand.bits := sum | other
 }
 
 object AcknowledgeUnit {
-  private object By extends ChiselEnum {
-    val Sum, Xor, Or, Max = Value
+
+  /** How something is taken away: 0 as add, sub and addsat are, 1 as xor, 2 as or, 3 as max. */
+  private object By {
+    val (sum, max) = (0, 3)
+    val bits = 2
+  }
+
+  /** Of a word that was read, the one that was written, r, where counters are equal, and a way, what is put; zero for a sum. */
+  private def taken(in: Seq[UInt]): UInt = {
+    val (was, away, fresh, equal, low, high) = (in(0), in(1), in(2), in(3), in(4), in(5))
+    (low & ~high & (away ^ fresh)) | (~low & high & ((was & ~away) | fresh)) |
+      (low & high & ((equal & fresh) | (~equal & was)))
   }
 
   /** What is taken from the counters of a pipeline, and how. */
   private class Kind extends Bundle {
     val takes = Bool()
-    val by = By()
+    val by = UInt(By.bits.W)
     val counterWidth = UInt(2.W)
     val resets = Bool()
   }

@@ -13,8 +13,11 @@ import chisel3.util._
   *
   * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a walk, and
   * [[AcknowledgeUnit.slots]] behind an acknowledgement.
+  *
+  * @param most slots that an acknowledgement may have, or less to keep a formal proof small
   */
-class SlotArbiter(p: NemoParams) extends Module {
+class SlotArbiter(p: NemoParams, most: Int) extends Module {
+  def this(p: NemoParams) = this(p, AcknowledgeUnit.slots(p))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
     val read = Flipped(Decoupled(new LineRead(p)))
@@ -41,7 +44,7 @@ class SlotArbiter(p: NemoParams) extends Module {
   // One event a slot of the walk after its first, or of an acknowledgement.
   private val depth = Seq(
     if (p.features.walks) p.lineWords - 1 else 0,
-    if (p.features.acknowledges) AcknowledgeUnit.slots(p) else 0
+    if (p.features.acknowledges) most else 0
   ).max
   private val waiting = Option.when(depth > 0)(Module(new Queue(new MemoryEvent(p), depth, pipe = true)))
   private val walk = RegInit(false.B)

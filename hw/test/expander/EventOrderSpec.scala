@@ -3,7 +3,7 @@ package anemone.expander
 
 import anemone.bus.Axi4Params
 import anemone.flat.FlatParams
-import anemone.nemo.NemoParams
+import anemone.nemo.{AcknowledgeUnit, NemoParams}
 import chisel3._
 import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
@@ -21,6 +21,22 @@ class EventOrderSpec extends AnyFlatSpec with ChiselScalatestTester {
     readsInFlight = 8,
     flat = Some(FlatParams(memory, addressBits = 16, requests = undecided, events = true))
   )
+
+  it should "hold nothing back for a read that waits for an acknowledgement and what came meanwhile" in {
+    test(new EventOrder(p, undecided)) { dut =>
+      dut.io.event.valid.poke(false.B)
+      dut.io.read.valid.poke(true.B)
+      dut.io.first.read.ready.poke(false.B)
+      dut.io.open.expect(true.B)
+      dut.clock.step()
+      dut.io.read.valid.poke(false.B)
+      dut.io.event.valid.poke(true.B)
+      for (_ <- 0 until 2 * AcknowledgeUnit.slots(p.nemo)) {
+        dut.io.hold.expect(false.B)
+        dut.clock.step()
+      }
+    }
+  }
 
   it should "keep one order, and lose no event of a controller that heeds hold" in {
     test(new EventOrder(p, undecided)) { dut =>

@@ -14,7 +14,8 @@ import org.scalatest.flatspec.AnyFlatSpec
   * of events before it says in which slot it must come, with the address it had.
   */
 class SlotOrder(p: NemoParams) extends Module {
-  private val arbiter = Module(new SlotArbiter(p))
+  private val most = p.lineWords
+  private val arbiter = Module(new SlotArbiter(p, most))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
     val read = Flipped(Decoupled(new LineRead(p)))
@@ -32,7 +33,7 @@ class SlotOrder(p: NemoParams) extends Module {
 
   private val had = RegInit(0.U(8.W))
   private val may = RegNext(arbiter.io.free, false.B)
-  private val take = io.take.busy && Mux(had === 0.U, may, had < AcknowledgeUnit.slots(p).U)
+  private val take = io.take.busy && Mux(had === 0.U, may, had < most.U)
   had := Mux(take, had + 1.U, 0.U)
   arbiter.io.take := io.take
   arbiter.io.take.busy := take
@@ -46,7 +47,7 @@ class SlotOrder(p: NemoParams) extends Module {
   waiting := waiting + io.event.valid - slot.event
   assert(!slot.event || waiting =/= 0.U, "an event came twice, or from nowhere")
   assert(slot.event || slot.read || taken || waiting === 0.U, "an event waited for no one")
-  assert(waiting <= (AcknowledgeUnit.slots(p) + 1).U, "an event waited longer than for an acknowledgement")
+  assert(waiting <= (most + 1).U, "an event waited longer than for an acknowledgement")
 
   private val marked = RegInit(false.B)
   private val address = Reg(UInt(p.addressBits.W))
@@ -101,12 +102,12 @@ class SlotArbiterProof extends AnyFlatSpec with ChiselScalatestTester with Forma
     addressBits = 8,
     features = Features(widths = Seq(2, 4)),
     wordBits = 4,
-    lineWords = 2
+    lineWords = 4
   )
 
   behavior of "SlotArbiter"
   it should "keep one order of any events and reads, proved" in {
     // An acknowledgement, its queue drained, and a walk.
-    verify(new SlotOrder(p), Seq(BoundedCheck(2 * AcknowledgeUnit.slots(p) + 2 * p.lineWords)))
+    verify(new SlotOrder(p), Seq(BoundedCheck(p.lineWords + 2 * p.lineWords + p.lineWords)))
   }
 }
