@@ -107,6 +107,7 @@ class DirectedEnvironment(Environment):
     async def cut(self) -> None:
         """A reset that memory knows nothing of: it answers what it was asked for, however late."""
         self.reset.set(1)
+        self.judged(False)
         self.master = type(self.master)(self.dut, "host_", self.rng, self.scoreboard, self._next)
         self.master.one_a_cycle = False
         await self.cycles(1)

@@ -76,6 +76,7 @@ async def answers_that_nobody_waits_for_are_dropped(dut: Any) -> None:
     environment = DirectedEnvironment(dut, build)
     await environment.start()
     await environment.begin(FlatConfig(LINES, build.ratio))
+    environment.judged(False)
     sent = 0
     for memory in (environment.near, environment.far):
         for id in (0, 1, build.requests - 1):

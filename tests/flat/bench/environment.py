@@ -92,11 +92,17 @@ class Environment:
         await self.power_up(rng, config)
         await self.sweep()
 
+    def judged(self, now: bool) -> None:
+        """Whether near's and far's ports are held to AXI: not when memory has another reset."""
+        for checker in (self.dut.near_checker, self.dut.far_checker):
+            checker.enabled.value = int(now)
+
     async def power_up(self, rng: Random, config: FlatConfig) -> None:
         """As far as the reset, which is still there."""
         self.rng, self.config, dut = rng, config, self.dut
         self.reset.set(1)
         self.power_on.set(1)
+        self.judged(True)
         lines = config.dedicated_lines
         pins = (config.near_lines, lines.start, lines.stop)
         for name, value in zip(("nearLines", "dedicatedStart", "dedicatedEnd"), pins, strict=True):
