@@ -19,7 +19,7 @@
 /* Grows with what software may ignore. */
 #define ANEMONE_VERSION_MINOR_SHIFT 0
 #define ANEMONE_VERSION_MINOR_MASK 0x000000000000ffffULL
-#define ANEMONE_VERSION_MINOR_VALUE 0x0ULL
+#define ANEMONE_VERSION_MINOR_VALUE 0x1ULL
 /* Grows with what software has to know. */
 #define ANEMONE_VERSION_MAJOR_SHIFT 16
 #define ANEMONE_VERSION_MAJOR_MASK 0x00000000ffff0000ULL
@@ -115,6 +115,12 @@
 #define ANEMONE_ACKNOWLEDGE_WINDOW_BASE_SHIFT 12
 #define ANEMONE_ACKNOWLEDGE_WINDOW_BASE_MASK 0x000ffffffffff000ULL
 
+/* Whether a reset is safe. */
+#define ANEMONE_QUIESCE_STATUS 0x058
+/* Nothing is under way on any channel. */
+#define ANEMONE_QUIESCE_STATUS_QUIET_SHIFT 0
+#define ANEMONE_QUIESCE_STATUS_QUIET_MASK 0x0000000000000001ULL
+
 /* What went wrong since it was last cleared; write ones to clear. */
 #define ANEMONE_ERROR_STATUS 0x080
 /* A telemetry line was returned with bad parity. */
@@ -142,8 +148,8 @@
 #define ANEMONE_ERROR_STATUS_UNCORRECTED_SHIFT 6
 #define ANEMONE_ERROR_STATUS_UNCORRECTED_MASK 0x0000000000000040ULL
 /*
- * Near or far memory answered what nobody waits for, as it may when a reset has cut the
- * request; the answer was dropped.
+ * Memory answered what nobody waits for, as it may when a reset has cut the request; the
+ * answer was dropped.
  */
 #define ANEMONE_ERROR_STATUS_STRAY_SHIFT 7
 #define ANEMONE_ERROR_STATUS_STRAY_MASK 0x0000000000000080ULL
@@ -255,6 +261,18 @@
 /* Forget what is in first_fault. */
 #define ANEMONE_FAULT_CONTROL_REARM_SHIFT 1
 #define ANEMONE_FAULT_CONTROL_REARM_MASK 0x0000000000000002ULL
+
+/* Beats of memory's answers that nobody waited for and that were dropped. */
+#define ANEMONE_STRAY_ANSWERS 0x0f0
+
+/*
+ * Stops the memory ports, so that a reset finds nothing under way. The pin of that name does
+ * the same.
+ */
+#define ANEMONE_QUIESCE 0x0f8
+/* No request is accepted; those that were are finished, with the swaps of flat memory mode. */
+#define ANEMONE_QUIESCE_STOP_SHIFT 0
+#define ANEMONE_QUIESCE_STOP_MASK 0x0000000000000001ULL
 
 /* What the rule does. */
 #define ANEMONE_RULE_CONTROL 0x100
@@ -502,13 +520,14 @@
 #define ANEMONE_TABLE_MAPPED_MASK 0x8000000000000000ULL
 
 /* Codes of fault_memory. */
-#define ANEMONE_FAULT_MEMORY_LINES 0   /* flat memory mode: the lines of the sets in flight */
-#define ANEMONE_FAULT_MEMORY_WRITES 1  /* flat memory mode: data of writes that wait */
-#define ANEMONE_FAULT_MEMORY_ANSWERS 2 /* flat memory mode: answers to reads that wait */
-#define ANEMONE_FAULT_MEMORY_LOOKUPS 3 /* flat memory mode: requests that are looked up */
-#define ANEMONE_FAULT_MEMORY_FETCHES 4 /* flat memory mode: reads of far memory that wait */
-#define ANEMONE_FAULT_MEMORY_EVENTS 5  /* flat memory mode: accesses that are not decided */
-#define ANEMONE_FAULT_MEMORY_ORDER 8   /* reads of each id that were issued and answered */
+#define ANEMONE_FAULT_MEMORY_LINES 0       /* flat memory mode: the lines of the sets in flight */
+#define ANEMONE_FAULT_MEMORY_WRITES 1      /* flat memory mode: data of writes that wait */
+#define ANEMONE_FAULT_MEMORY_ANSWERS 2     /* flat memory mode: answers to reads that wait */
+#define ANEMONE_FAULT_MEMORY_LOOKUPS 3     /* flat memory mode: requests that are looked up */
+#define ANEMONE_FAULT_MEMORY_FETCHES 4     /* flat memory mode: reads of far memory that wait */
+#define ANEMONE_FAULT_MEMORY_EVENTS 5      /* flat memory mode: accesses that are not decided */
+#define ANEMONE_FAULT_MEMORY_READ_ORDER 8  /* reads of each id that were issued and answered */
+#define ANEMONE_FAULT_MEMORY_WRITE_ORDER 9 /* writes of each id, likewise */
 
 /* Codes of near_filter. */
 #define ANEMONE_NEAR_FILTER_ANY 0  /* all */

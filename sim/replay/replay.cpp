@@ -99,6 +99,7 @@ private:
             settle();
             busy = false;
             for (unsigned c = 0; c < kChannels; ++c) {
+                turns_[c] -= expander_.takesLine(c);
                 if (hosts_[c].accepted())
                     accept(c);
                 busy |= feeders_[c].item().kind != Item::kDone || hosts_[c].pending();
@@ -126,7 +127,11 @@ private:
 
     void offer(unsigned c, uint64_t slowest) {
         const Item& item = feeders_[c].item();
-        if (item.kind == Item::kEvent)
+        // A trace has one order, and AXI none between a read and a write: a telemetry read may wait
+        // for its turn, so a write behind it is offered once it has had it.
+        if (item.kind == Item::kEvent && item.row.write() && turns_[c])
+            hosts_[c].offerNothing();
+        else if (item.kind == Item::kEvent)
             hosts_[c].offerEvent(item.row.id(), item.row.address(), item.row.write());
         else if (item.kind == Item::kRead &&
                  !(item.periodic && feeders_[c].readouts() >= slowest + kAhead))
@@ -146,6 +151,7 @@ private:
                 ask.snapshot = ask.snapshots->at(item.at);
             }
             hosts_[c].expectLine(ask);
+            ++turns_[c];
             slots_ += walks ? kLineWords : 1;
             ++asked_;
         } else {
@@ -248,6 +254,7 @@ private:
     std::deque<Snapshots> reads_, states_;
     std::deque<Feeder> feeders_;
     std::deque<Host> hosts_;
+    std::array<unsigned, kChannels> turns_{}; // telemetry reads that wait for theirs
     std::deque<Memory> memories_;
     std::array<uint64_t, kPipelines> considered_{};
     uint64_t events_ = 0, asked_ = 0, slots_ = 0, work_ = 0;

@@ -20,8 +20,6 @@ WAITING = 400  # beats of write data that may wait, at most
 class Master:
     """Drives `prefix`; `source` makes the next read or write."""
 
-    one_a_cycle = True  # request is accepted, read or write
-
     def __init__(
         self, dut: Any, prefix: str, rng: Random, scoreboard: UpstreamScoreboard, source: Source
     ) -> None:
@@ -52,7 +50,6 @@ class Master:
         self._data: deque[tuple[tuple[Any, ...], Request, int]] = deque()
         self._late: deque[Request | None] = deque()  # of each of them, the read that it waits for
         self._reads: defaultdict[int, deque[Request]] = defaultdict(deque)  # accepted, by id
-        self.last_accept = 0
 
     @property
     def idle(self) -> bool:
@@ -64,9 +61,6 @@ class Master:
         profile, scoreboard, valid = self.profile, self.scoreboard, self.valid
         for name in ("ar", "aw"):
             if valid[name].value and self._ready[name]():
-                if t == self.last_accept and self.one_a_cycle:
-                    scoreboard.fail(t, "two requests in one cycle")
-                self.last_accept = t
                 scoreboard.accept(t, request := self._offered.pop(name))
                 if name == "ar":
                     self._reads[request.id].append(request)

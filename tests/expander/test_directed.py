@@ -11,6 +11,8 @@ DIRECTED = Directed(
     {
         "directed_path": ["x2"],
         "directed_order": ["x2"],
+        "directed_quiesce": ["x2"],
+        "directed_acknowledge": ["x2"],
         "directed_region": ["x2"],
         "directed_region_one": ["x1"],
         "directed_programming": ["x2"],

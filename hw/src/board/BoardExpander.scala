@@ -22,10 +22,16 @@ class BoardExpander(p: ExpanderParams) extends Module {
   val csr = IO(Flipped(new AvalonPort(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(1 << BoardExpander.vectorBits))
 
-  private val quiet = TwoFlops(reset.asBool, start = true)
-  withReset(quiet) {
+  /** No request is accepted; `quiet`: nothing is under way, so that `reset` loses nothing. In the memory path's clock. */
+  val quiesce = IO(Input(Bool()))
+  val quiet = IO(Output(Bool()))
+
+  private val synchronised = TwoFlops(reset.asBool, start = true)
+  withReset(synchronised) {
     val expander = Module(new MemoryExpander(p))
     expander.upstream <> upstream
+    expander.quiesce := quiesce
+    quiet := expander.quiet
     interrupt.valid := expander.interrupt.valid
     interrupt.vector := expander.interrupt.vector
     expander.interrupt.ready := interrupt.ready
@@ -39,7 +45,7 @@ class BoardExpander(p: ExpanderParams) extends Module {
     expander.control.drivenBy(bridge.io.axi)
     val crossing = Module(new AvalonCrossing(p.controlAddressBits, 64))
     crossing.deviceClock := clock
-    crossing.deviceReset := quiet
+    crossing.deviceReset := synchronised
     crossing.device <> bridge.io.avalon
     crossing.hostClock := csrClock
     crossing.hostReset := withClock(csrClock)(TwoFlops(csrReset, start = true))

@@ -7,17 +7,24 @@ import chisel3.util._
 /** How often each id has been seen, modulo 2^countBits, in block RAM. A flipped bit of a count is corrected where it is read,
   * and for good when the id is next seen.
   *
-  * Latency: [[IdCounter.latency]] cycles from `ask` to `count`, which holds the `seen`s of the cycles before the `ask`;
-  * one of each a cycle. After reset the counts are zeroed, 2^idBits cycles, until `ready`; nothing may be seen before.
+  * Latency: [[IdCounter.latency]] cycles from `seen` to `before`, and from `ask` to `count`, which hold the `seen`s of the
+  * cycles before; one of each a cycle. After reset the counts are zeroed, 2^idBits cycles, until `ready`; nothing may be
+  * seen before.
+  *
+  * @param asks there is a look-up beside the one of `seen`, a block RAM more
   */
-class IdCounter(idBits: Int, countBits: Int) extends Module {
+class IdCounter(idBits: Int, countBits: Int, asks: Boolean) extends Module {
   val io = IO(new Bundle {
     val ready = Output(Bool())
     val seen = Flipped(Valid(UInt(idBits.W)))
-    val ask = Flipped(Valid(UInt(idBits.W)))
-    val count = Output(UInt(countBits.W))
 
-    /** Of either memory; and what is seen next is written with a flipped bit to both. */
+    /** `seen` counts; otherwise it is only looked up. */
+    val counts = Input(Bool())
+    val before = Output(UInt(countBits.W))
+    val ask = Option.when(asks)(Flipped(Valid(UInt(idBits.W))))
+    val count = Option.when(asks)(Output(UInt(countBits.W)))
+
+    /** Of any memory of it; and what is seen next is written with a flipped bit to all. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
@@ -53,11 +60,16 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
     (PriorityMux(inFlight.zip(newer) :+ (true.B -> ram.io.data)), ram.io.fault)
   }
   private val (seen, seenFault) = look(io.seen)
-  private val (asked, askedFault) = look(io.ask)
-  written := RegNext(seen + 1.U)
-  io.count := asked
-  io.fault.uncorrected := seenFault.uncorrected || askedFault.uncorrected
-  io.fault.corrected := seenFault.corrected || askedFault.corrected
+  io.before := seen
+  written := RegNext(seen + ShiftRegister(io.counts, IdCounter.latency))
+  private val askedFaults = for ((ask, count) <- io.ask.zip(io.count)) yield {
+    val (asked, fault) = look(ask)
+    count := asked
+    fault
+  }
+  private val faults = seenFault +: askedFaults.toSeq
+  io.fault.uncorrected := faults.map(_.uncorrected).reduce(_ || _)
+  io.fault.corrected := faults.map(_.corrected).reduce(_ || _)
 }
 
 object IdCounter {

@@ -35,7 +35,8 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64) extend
     assert(!from.valid || queue.io.enq.ready, "an answer was lost")
     to <> queue.io.deq
     val room = RegInit(depth.U(log2Ceil(depth + 1).W))
-    room := room - asked + to.fire
+    // What was asked for before a reset, which the controller need not share, took no room.
+    room := room - asked + (to.fire && room =/= depth.U)
     room =/= 0.U
   }
   private val readIssued = io.controller.ar.fire

@@ -13,6 +13,9 @@ import chisel3.util._
   * @param telemetryReads telemetry lines of a channel that may be under way; covers the memory's latency, behind which
   *                       a line of the same id has to wait
   * @param readsInFlight  reads of a channel that may be under way, of all ids together
+  * @param writesInFlight writes of a channel to memory that may be under way, of all ids together
+  * @param regionWrites   writes of a channel into the telemetry region that may be under way
+  * @param lateCycles     cycles without one in which memory's answers to what was asked before a reset are waited for
   * @param flat           flat memory mode below each channel; none: a channel's memory is one
   */
 case class ExpanderParams(
@@ -20,6 +23,9 @@ case class ExpanderParams(
     memory: Axi4Params = Axi4Params(),
     telemetryReads: Int = 64,
     readsInFlight: Int = 1024,
+    writesInFlight: Int = 256,
+    regionWrites: Int = 2,
+    lateCycles: Int = 4096,
     flat: Option[FlatParams] = None
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
@@ -37,6 +43,15 @@ case class ExpanderParams(
     isPow2(readsInFlight) && readsInFlight >= telemetryReads,
     s"readsInFlight: a power of two, telemetryReads or more, not $readsInFlight"
   )
+  require(
+    isPow2(writesInFlight) && writesInFlight >= 2,
+    s"writesInFlight: a power of two, 2 or more, not $writesInFlight"
+  )
+  require(
+    isPow2(regionWrites) && regionWrites >= 2 && regionWrites <= 16,
+    s"regionWrites: a power of two, 2 to 16, not $regionWrites"
+  )
+  require(lateCycles >= 2, s"lateCycles: 2 or more, not $lateCycles")
 
   require(
     nemo.outcomes == flat.isDefined,

@@ -38,6 +38,12 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   val control = IO(Flipped(new AxiLitePins(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(vectors))
 
+  /** As the register of that name: no request is accepted; `quiet`: nothing is under way, neither a host's nor below, so a
+    * reset loses nothing, whoever shares it.
+    */
+  val quiesce = IO(Input(Bool()))
+  val quiet = IO(Output(Bool()))
+
   private val engine = Module(new TelemetryEngine(nemo))
   private val registers = Module(new ExpanderRegisters(p))
   private val in = registers.io.in
@@ -64,7 +70,13 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     to.base := from.base << 12
   }
   private val channels = Seq.tabulate(nemo.channels)(c => Module(new MemoryChannel(p)).suggestName(s"channel_$c"))
+  private val stops = RegNext(quiesce || out.quiesce.stop, false.B)
+  private val drained = Wire(Vec(nemo.channels, Bool()))
+  quiet := RegNext(drained.reduce(_ && _), false.B)
+  in.quiesceStatus.quiet := quiet
   for ((channel, c) <- channels.zipWithIndex) {
+    channel.io.quiesce := stops
+    drained(c) := channel.io.quiet
     upstream(c).drives(channel.io.upstream)
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
@@ -105,6 +117,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     memory.io.inject := injection(c)
     strays += memory.io.stray
     faults ++= FlatMemory.memories.indices.map(FaultSource(_, c)).zip(memory.io.faults)
+    // What the channel still has needs the memory to take it.
+    memory.io.quiesce := channel.io.quiet
+    drained(c) := channel.io.quiet && memory.io.quiet
     channel.io.open := order.io.open
     engine.io.events(c) := order.io.first.event
     engine.io.reads(c) <> order.io.first.read
@@ -168,9 +183,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   // Errors.
   private val errors = channels.map(_.io.errors)
   private def any(flag: ChannelErrors => Bool): Bool = errors.map(flag).reduce(_ || _)
-  private def count(flag: ChannelErrors => Bool): UInt = {
+  private def count(flags: (ChannelErrors => Bool)*): UInt = {
     val total = RegInit(0.U(64.W))
-    total := total + PopCount(errors.map(flag))
+    total := total + RegNext(PopCount(errors.flatMap(error => flags.map(_(error)))), 0.U)
     total
   }
   in.errorStatus.parity := engine.io.lines.map(line => line.valid && line.bits.poison).reduce(_ || _)
@@ -183,13 +198,14 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   log.io.rearm := out.faultControl.rearm
   in.errorStatus.corrected := log.io.anyCorrected
   in.errorStatus.uncorrected := log.io.anyUncorrected
-  in.errorStatus.stray := strays.foldLeft(false.B)(_ || _)
+  in.errorStatus.stray := strays.foldLeft(any(_.strayRead) || any(_.strayWrite))(_ || _)
   in.faultsCorrected := log.io.corrected
   in.faultsUncorrected := log.io.uncorrected
   in.firstFault := log.io.first
   in.faultSet := log.io.set
   in.droppedWrites := count(_.droppedWrite)
   in.refusedReads := count(_.refusedRead)
+  in.strayAnswers := count(_.strayRead, _.strayWrite)
 
   // Interrupts.
   private def byVector(errors: Bool, pipelines: UInt): Vec[Bool] =
@@ -209,8 +225,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 object MemoryExpander {
 
   /** Cycles from a telemetry read's acceptance at AR to its line at R, when no answer of its id is ahead. */
-  val telemetryLatency: Int = 15
+  val telemetryLatency: Int = 16
 
   /** Cycles from a request's acceptance to the message that its event causes. */
-  val interruptLatency: Int = 15
+  val interruptLatency: Int = 16
 }

@@ -23,7 +23,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     val room = Output(Bool())
     val beat = Flipped(Valid(new TelemetryBeat(p)))
 
-    /** Reads of the beat's id that are ahead of it, [[ReadOrder.latency]] cycles behind `beat`; without those that
+    /** Reads of the beat's id that are ahead of it, [[IdOrder.latency]] cycles behind `beat`; without those that
       * `answer` has in this cycle.
       */
     val ahead = Input(UInt(aheadBits.W))
@@ -74,8 +74,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val forward = OneHot.onlyIf(answered.valid, waiting & ids.equal(answered.bits))
   private val lookedUp =
     OneHot.onlyIf(
-      ShiftRegister(io.beat.valid, ReadOrder.latency, false.B, true.B),
-      ShiftRegister(atTail, ReadOrder.latency)
+      ShiftRegister(io.beat.valid, IdOrder.latency, false.B, true.B),
+      ShiftRegister(atTail, IdOrder.latency)
     )
   ahead.next(forward, lookedUp, io.ahead)
   known := (known & ~enters) | lookedUp

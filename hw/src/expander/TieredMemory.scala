@@ -42,6 +42,10 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
     val stray = Output(Bool())
     val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.placeBits)))
     val inject = Flipped(Valid(new Injection))
+
+    /** None will be; `quiet`: no swap is under way either. */
+    val quiesce = Input(Bool())
+    val quiet = Output(Bool())
   })
   private val started = RegInit(false.B)
   private val starts = io.set.control.start && io.set.nearLines.lines =/= 0.U
@@ -85,10 +89,11 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
   io.shown.status.started := started
   io.shown.status.ready := memory.initialised
-  memory.quiesce := false.B
   memory.inject := io.inject
   io.faults := memory.faults
   io.stray := memory.stray
+  memory.quiesce := io.quiesce
+  io.quiet := memory.quiet || !started
   memory.rearm := io.set.control.rearm
   memory.repair := io.set.control.repair
   io.shown.status.repairing := memory.untrusted.repairing

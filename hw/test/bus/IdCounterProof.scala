@@ -9,24 +9,28 @@ import org.scalatest.flatspec.AnyFlatSpec
 
 /** An [[IdCounter]] beside a plain count of one id of the solver's choice. */
 class IdCounterReference(idBits: Int, countBits: Int) extends Module {
-  private val counter = Module(new IdCounter(idBits, countBits))
+  private val counter = Module(new IdCounter(idBits, countBits, asks = true))
   val io = IO(new Bundle {
     val seen = Flipped(Valid(UInt(idBits.W)))
+    val counts = Input(Bool())
     val ask = Flipped(Valid(UInt(idBits.W)))
     val watched = Input(UInt(idBits.W))
   })
   private val watched = RegEnable(io.watched, reset.asBool)
   counter.io.seen := io.seen
   counter.io.seen.valid := io.seen.valid && counter.io.ready
-  counter.io.ask := io.ask
+  counter.io.counts := io.counts
+  counter.io.ask.get := io.ask
   counter.io.inject := 0.U.asTypeOf(counter.io.inject)
 
   private val count = RegInit(0.U(countBits.W))
-  when(counter.io.seen.valid && io.seen.bits === watched) { count := count + 1.U }
+  private val seen = counter.io.seen.valid && io.seen.bits === watched
+  when(seen && io.counts) { count := count + 1.U }
   private val asked = counter.io.ready && io.ask.valid && io.ask.bits === watched
-  when(ShiftRegister(asked, IdCounter.latency, false.B, true.B)) {
-    assert(counter.io.count === ShiftRegister(count, IdCounter.latency), "a wrong count")
-  }
+  for ((when_, what) <- Seq(asked -> counter.io.count.get, seen -> counter.io.before))
+    when(ShiftRegister(when_, IdCounter.latency, false.B, true.B)) {
+      assert(what === ShiftRegister(count, IdCounter.latency), "a wrong count")
+    }
 }
 
 class IdCounterProof extends AnyFlatSpec with ChiselScalatestTester with Formal {

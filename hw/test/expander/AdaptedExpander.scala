@@ -14,6 +14,10 @@ class AdaptedExpander(p: ExpanderParams) extends Module {
   expander.upstream <> upstream
   expander.control <> control
   interrupt <> expander.interrupt
+  val quiesce = IO(Input(Bool()))
+  val quiet = IO(Output(Bool()))
+  expander.quiesce := quiesce
+  quiet := expander.quiet
   for ((inner, outer) <- expander.downstream.get.zip(downstream)) {
     val adapter = Module(new ControllerAdapter(p.memory))
     inner.drives(adapter.io.upstream)

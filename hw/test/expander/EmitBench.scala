@@ -25,6 +25,7 @@ object EmitBench {
       memory,
       telemetryReads = n(8),
       readsInFlight = n(9),
+      lateCycles = 512,
       flat = Option.when(ratio > 0)(FlatParams(
         memory,
         ratio,

@@ -16,7 +16,8 @@ class FaultMemory(IntEnum):
     LOOKUPS = 3  # flat memory mode: requests that are looked up
     FETCHES = 4  # flat memory mode: reads of far memory that wait
     EVENTS = 5  # flat memory mode: accesses that are not decided
-    ORDER = 8  # reads of each id that were issued and answered
+    READ_ORDER = 8  # reads of each id that were issued and answered
+    WRITE_ORDER = 9  # writes of each id, likewise
 
 
 class NearFilter(IntEnum):
@@ -76,7 +77,7 @@ ID = Register(0x000, magic=Field(0, 64))
 ID_MAGIC = 0x414E454D4F4E4531
 # Version of this register map.
 VERSION = Register(0x008, minor=Field(0, 16), major=Field(16, 16))
-VERSION_MINOR = 0x0
+VERSION_MINOR = 0x1
 VERSION_MAJOR = 0x1
 # Sizes of this configuration.
 CAPABILITY = Register(
@@ -109,6 +110,8 @@ EFFECT_WINDOW = Register(0x040, enable=Field(0, 1), base=Field(12, 40))
 SNAPSHOT_WINDOW = Register(0x048, enable=Field(0, 1), base=Field(12, 40))
 # Window in which a written line is taken away from the counters; a read leaves them as they are.
 ACKNOWLEDGE_WINDOW = Register(0x050, enable=Field(0, 1), base=Field(12, 40))
+# Whether a reset is safe.
+QUIESCE_STATUS = Register(0x058, quiet=Field(0, 1))
 # What went wrong since it was last cleared; write ones to clear.
 ERROR_STATUS = Register(
     0x080,
@@ -164,6 +167,10 @@ INTERRUPT_ACKNOWLEDGE = Register(0x0D0, errors=Field(0, 1), pipelines=Field(1, 3
 FAULT_INJECT = Register(0x0E0, memory=Field(0, 8), channel=Field(8, 2), double=Field(12, 1))
 # Commands about flipped bits.
 FAULT_CONTROL = Register(0x0E8, inject=Field(0, 1), rearm=Field(1, 1))
+# Beats of memory's answers that nobody waited for and that were dropped.
+STRAY_ANSWERS = Register(0x0F0, value=Field(0, 64))
+# Stops the memory ports, so that a reset finds nothing under way. The pin of that name does the same.
+QUIESCE = Register(0x0F8, stop=Field(0, 1))
 # What the rule does.
 RULE_CONTROL = Register(
     0x100,

@@ -93,8 +93,9 @@ class TieredLockstep(Lockstep):
                 raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
             order.append((slots.outcomes.popleft(), None, None))
             slots.given += 1
-        if self._beat[c]():
-            read, line = self._accepted(t, c, slots)
+        beat, _ = self._taken(t, c, slots)
+        if beat and (line := beat.line):
+            read = self._target(line)
             if read:
                 self.cover["tiered/read behind events"] += bool(order)
                 order.append((None, read, line))
@@ -204,6 +205,9 @@ class TieredEnvironment(Environment):
             near.sidebands.update(dict.fromkeys(range(self.now.near_lines), 1))
         self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         return [*self.near, *self.far]
+
+    def _keep(self, before: list[Memory]) -> None:
+        """See `restart`."""
 
     async def program(self) -> None:
         """Windows, rules, tables; then flat memory mode."""

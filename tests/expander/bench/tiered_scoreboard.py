@@ -54,6 +54,7 @@ class TieredScoreboard(Scoreboard):
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
         played = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
         self._asked[request.write] += ((request, k, beat) for k, beat in enumerate(played))
+        self._takes(t, request.write, [None for _ in beats])  # events come when it is decided
         if request.write:
             self.writes[request.id].append((MEMORY, played))
         else:
@@ -109,11 +110,8 @@ class TieredScoreboard(Scoreboard):
 
     # --- upstream ---
 
-    def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
-        """A beat of W."""
-        self.counts["write beats"] += 1
-        if request.dropped is None:
-            self.fail(t, "data are taken before their address")
+    def _beat(self, beat: tuple[Any, ...], request: Request, addr: int) -> None:
+        """What is written is known from the request."""
 
     def response(self, t: int, id: int, resp: int) -> None:
         """B."""

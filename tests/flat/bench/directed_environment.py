@@ -109,7 +109,6 @@ class DirectedEnvironment(Environment):
         self.reset.set(1)
         self.judged(False)
         self.master = type(self.master)(self.dut, "host_", self.rng, self.scoreboard, self._next)
-        self.master.one_a_cycle = False
         await self.cycles(1)
         for memory in (self.near, self.far):
             memory.cut()
@@ -129,7 +128,6 @@ class DirectedEnvironment(Environment):
         )
         self.near.store, self.near.sidebands, self.far.store = old
         self.master = type(self.master)(self.dut, "host_", self.rng, self.scoreboard, self._next)
-        self.master.one_a_cycle = False
         await self.edge
         self.reset.set(0)
         await self._ready_again()

@@ -114,7 +114,6 @@ class Environment:
         self.near, self.far = self.near_type(dut, rng, config), Far(dut, rng, config)
         self.traffic = Traffic(rng, self.build, config)
         self.master = Master(dut, "host_", rng, self.scoreboard, self.traffic)
-        self.master.one_a_cycle = False
         self.tap = Tap(dut, self.scoreboard)
         for _ in range(rng.randint(2, 4)):
             await self.edge

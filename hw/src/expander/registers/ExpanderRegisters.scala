@@ -30,7 +30,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
   })
   private val map = new RegisterMap(io.bus)
   map.read(at.id, 0 -> "h414e454d4f4e4531".U(64.W))
-  map.read(at.version, 0 -> 0.U(16.W), 16 -> 1.U(16.W))
+  map.read(at.version, 0 -> 1.U(16.W), 16 -> 1.U(16.W))
   map.read(
     at.capability,
     0 -> io.in.capability.pipelines,
@@ -65,6 +65,8 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
   private val acknowledgeWindow = RegInit(0.U.asTypeOf(new TelemetryWindowRegister))
   map.storage(at.acknowledgeWindow, 0 -> acknowledgeWindow.enable, 12 -> acknowledgeWindow.base)
   io.out.acknowledgeWindow := acknowledgeWindow
+
+  map.read(at.quiesceStatus, 0 -> io.in.quiesceStatus.quiet)
 
   private val errorStatus = RegInit(0.U.asTypeOf(new ErrorStatusRegister))
   map.sticky(
@@ -126,6 +128,11 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
   io.out.faultInject := faultInject
 
   map.pulse(at.faultControl, 0 -> io.out.faultControl.inject, 1 -> io.out.faultControl.rearm)
+  map.read(at.strayAnswers, 0 -> io.in.strayAnswers)
+
+  private val quiesce = RegInit(0.U.asTypeOf(new QuiesceRegister))
+  map.storage(at.quiesce, 0 -> quiesce.stop)
+  io.out.quiesce := quiesce
 
   private val ruleControl = RegInit(0.U.asTypeOf(new RuleControlRegister))
   map.storage(

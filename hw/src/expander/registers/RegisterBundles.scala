@@ -39,6 +39,11 @@ class TelemetryWindowRegister extends Bundle {
   val base = UInt(40.W)
 }
 
+/** Whether a reset is safe. */
+class QuiesceStatusRegister extends Bundle {
+  val quiet = Bool()
+}
+
 /** What went wrong since it was last cleared; write ones to clear. */
 class ErrorStatusRegister extends Bundle {
   val parity = Bool()
@@ -108,6 +113,11 @@ class FaultInjectRegister extends Bundle {
 class FaultControlRegister extends Bundle {
   val inject = Bool()
   val rearm = Bool()
+}
+
+/** Stops the memory ports, so that a reset finds nothing under way. The pin of that name does the same. */
+class QuiesceRegister extends Bundle {
+  val stop = Bool()
 }
 
 /** What the rule does. */
@@ -261,6 +271,7 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
   val capability = new CapabilityRegister
   val features = new FeaturesRegister
   val window = new WindowRegister
+  val quiesceStatus = new QuiesceStatusRegister
   val errorStatus = new ErrorStatusRegister
   val droppedWrites = UInt(64.W)
   val refusedReads = UInt(64.W)
@@ -269,6 +280,7 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
   val firstFault = new FirstFaultRegister
   val faultSet = new FaultSetRegister
   val interruptPending = new InterruptPendingRegister
+  val strayAnswers = UInt(64.W)
   val flat = Vec(p.flatChannels, new FlatInputs)
   val pipeline = Vec(p.nemo.pipelines, new PipelineInputs)
 }
@@ -284,6 +296,7 @@ class RegisterOutputs(p: ExpanderParams) extends Bundle {
   val interruptAcknowledge = new InterruptAcknowledgeRegister
   val faultInject = new FaultInjectRegister
   val faultControl = new FaultControlRegister
+  val quiesce = new QuiesceRegister
   val ruleControl = new RuleControlRegister
   val ruleStart = new RuleStartRegister
   val ruleEnd = new RuleEndRegister

@@ -12,6 +12,7 @@ object RegisterOffsets {
   val effectWindow = 0x040
   val snapshotWindow = 0x048
   val acknowledgeWindow = 0x050
+  val quiesceStatus = 0x058
   val errorStatus = 0x080
   val errorEnable = 0x088
   val droppedWrites = 0x090
@@ -25,6 +26,8 @@ object RegisterOffsets {
   val interruptAcknowledge = 0x0d0
   val faultInject = 0x0e0
   val faultControl = 0x0e8
+  val strayAnswers = 0x0f0
+  val quiesce = 0x0f8
   val ruleControl = 0x100
   val ruleStart = 0x108
   val ruleEnd = 0x110
@@ -81,7 +84,16 @@ object RegisterOffsets {
 /** Codes of fields, by name. */
 object RegisterCodes {
   val faultMemory: Seq[(String, Int)] =
-    Seq("lines" -> 0, "writes" -> 1, "answers" -> 2, "lookups" -> 3, "fetches" -> 4, "events" -> 5, "order" -> 8)
+    Seq(
+      "lines" -> 0,
+      "writes" -> 1,
+      "answers" -> 2,
+      "lookups" -> 3,
+      "fetches" -> 4,
+      "events" -> 5,
+      "read_order" -> 8,
+      "write_order" -> 9
+    )
   val nearFilter: Seq[(String, Int)] =
     Seq("any" -> 0, "hit" -> 1, "miss" -> 2)
   val counterWidth: Seq[(String, Int)] =
