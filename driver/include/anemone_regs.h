@@ -265,10 +265,7 @@
 /* Beats of memory's answers that nobody waited for and that were dropped. */
 #define ANEMONE_STRAY_ANSWERS 0x0f0
 
-/*
- * Stops the memory ports, so that a reset finds nothing under way. The pin of that name does
- * the same.
- */
+/* Stops the memory ports, so that a reset finds nothing under way, as the pin of that name. */
 #define ANEMONE_QUIESCE 0x0f8
 /* No request is accepted; those that were are finished, with the swaps of flat memory mode. */
 #define ANEMONE_QUIESCE_STOP_SHIFT 0

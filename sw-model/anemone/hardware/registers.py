@@ -169,7 +169,7 @@ FAULT_INJECT = Register(0x0E0, memory=Field(0, 8), channel=Field(8, 2), double=F
 FAULT_CONTROL = Register(0x0E8, inject=Field(0, 1), rearm=Field(1, 1))
 # Beats of memory's answers that nobody waited for and that were dropped.
 STRAY_ANSWERS = Register(0x0F0, value=Field(0, 64))
-# Stops the memory ports, so that a reset finds nothing under way. The pin of that name does the same.
+# Stops the memory ports, so that a reset finds nothing under way, as the pin of that name.
 QUIESCE = Register(0x0F8, stop=Field(0, 1))
 # What the rule does.
 RULE_CONTROL = Register(

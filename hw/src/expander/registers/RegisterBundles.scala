@@ -115,7 +115,7 @@ class FaultControlRegister extends Bundle {
   val rearm = Bool()
 }
 
-/** Stops the memory ports, so that a reset finds nothing under way. The pin of that name does the same. */
+/** Stops the memory ports, so that a reset finds nothing under way, as the pin of that name. */
 class QuiesceRegister extends Bundle {
   val stop = Bool()
 }
