@@ -77,9 +77,11 @@ async def answers_from_before_a_reset_are_dropped(environment: Environment) -> N
 async def one_answer_that_nobody_waits_for(environment: Environment) -> None:
     """Neither wedges the channel: one beat of R, one of B, while nothing is under way."""
     memory, master = environment.memories[0], environment.masters[0]
+    environment.judged(False)
     memory._late_reads.append((3, f"{5:0512b}", 0, 1, 0))
     memory._late_answers.append((3, 0))
     await environment.cycles(20)
+    environment.judged(True)
     stray = registers.ERROR_STATUS.pack(stray=1)
     count, status = await environment.registers(
         [registers.STRAY_ANSWERS.offset, registers.ERROR_STATUS.offset]

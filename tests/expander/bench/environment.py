@@ -150,6 +150,16 @@ class Environment:
         for memory, old, scoreboard in zip(self.memories, before, self.scoreboards, strict=False):
             memory.carry(old)
             scoreboard.golden.lines.update(memory.store.lines)
+        self.judged(all(memory.idle for memory in self.memories))
+
+    def judged(self, now: bool) -> None:
+        """Whether memories' ports are held to AXI: not while they answer what nobody asked for."""
+        for c in range(len(self.memories)):
+            getattr(self.dut, f"downstream_{c}_checker").enabled.value = int(now)
+
+    def _drained(self) -> None:
+        """All late answers have come."""
+        self.judged(True)
 
     async def quiesced(self) -> None:
         """Nothing is under way: requests that are offered are not taken any more."""
@@ -184,6 +194,7 @@ class Environment:
         self.operator.start()
         self.operator.interrupts(self.interrupts)
         await self.settle()
+        self._drained()
 
     async def settle(self) -> None:
         """No new requests, until everything was answered."""

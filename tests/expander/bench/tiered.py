@@ -209,6 +209,9 @@ class TieredEnvironment(Environment):
     def _keep(self, before: list[Memory]) -> None:
         """See `restart`."""
 
+    def _drained(self) -> None:
+        """Near and far answer nothing late."""
+
     async def program(self) -> None:
         """Windows, rules, tables; then flat memory mode."""
         await super().program()
