@@ -36,7 +36,7 @@ class IdCounterReference(idBits: Int, countBits: Int) extends Module {
 class IdCounterProof extends AnyFlatSpec with ChiselScalatestTester with Formal {
   behavior of "IdCounter"
   it should "count any ids in any order, proved" in {
-    // Four cycles of clearing, then three look-ups deep behind the four that may be in flight.
-    verify(new IdCounterReference(idBits = 2, countBits = 3), Seq(BoundedCheck(4 + 4 + 3 * (IdCounter.latency + 1))))
+    // Two cycles of clearing, then two look-ups deep behind the four that may be in flight.
+    verify(new IdCounterReference(idBits = 1, countBits = 2), Seq(BoundedCheck(2 + 4 + 2 * (IdCounter.latency + 1))))
   }
 }
