@@ -10,11 +10,9 @@ traces: setup ## capture traces of real programs anew
 bench: setup ## measure slots, latency and speed into build/bench.json
 	anemone bench
 
-soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000")
+soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000"); it goes on where it was stopped
 	python -m tests.bench.soak $(SOAK)
 
-mutate: setup ## break the RTL in many ways and see that the cocotb bench notices each
-	python -m tests.bench.mutate
-	python -m tests.bench.mutate expander
-	python -m tests.bench.mutate tiered
-	python -m tests.bench.mutate flat
+# RANDOM=n MUTATE="--seed s flat": the draw, again, of one build; it goes on where it was stopped.
+mutate: setup ## break the RTL in many ways and see that a bench notices each (RANDOM=200 also draws so many, MUTATE="flat --left")
+	python -m tests.bench.mutate $(if $(RANDOM),--random $(RANDOM)) $(MUTATE)
