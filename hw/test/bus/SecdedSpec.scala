@@ -23,7 +23,7 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private val random = new Random(1)
 
-  for (width <- Seq(1, 2, 9, 64, 72, 73, 136, 513)) {
+  for (width <- Seq(1, 9, 64, 72, 73, 136)) {
     it should s"correct any flipped bit and notice any two of a part, of $width bits" in {
       test(new SecdedPins(width)) { dut =>
         def read(flips: BigInt): (Boolean, Boolean, Boolean) = {
@@ -32,14 +32,14 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
           (same, dut.fault.corrected.peekBoolean(), dut.fault.uncorrected.peekBoolean())
         }
         val bits = dut.code.bits
-        for (_ <- 0 until 3) {
+        for (_ <- 0 until 2) {
           dut.word.poke(BigInt(width, random))
           assert(read(0) == ((true, false, false)))
           for (bit <- 0 until bits) assert(read(BigInt(1) << bit) == ((true, true, false)), s"bit $bit")
         }
         // Two flipped bits are of one part, and noticed; or of two, and each is corrected.
         var noticed = 0
-        for (_ <- 0 until 2000) {
+        for (_ <- 0 until 400) {
           dut.word.poke(BigInt(width, random))
           val (one, other) = (random.nextInt(bits), random.nextInt(bits))
           if (one != other) {
@@ -48,7 +48,7 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
             if (uncorrected) noticed += 1
           }
         }
-        assert(noticed > 100)
+        assert(noticed > 50)
       }
     }
   }
