@@ -10,7 +10,8 @@ import scala.util.Random
 /** Random reads through a [[TelemetryResponses]] between a memory and an engine, with all that must come of them. */
 class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, random: Random) extends Assertions {
   private val reads = new PlainReads(load, random)
-  private val lookedUp = mutable.Queue[Option[PlainRead]](None, None) // beats of the cycles before
+  // Beats of the cycles before.
+  private val lookedUp = mutable.Queue.fill(IdOrder.latency)(Option.empty[PlainRead])
   private val lines = mutable.Queue[(Int, PlainRead)]() // of the engine, and the cycles in which they come
   private var (cycle, number) = (0, 0)
   private var answered = Option.empty[Int] // in the cycle before
@@ -28,8 +29,8 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
     if (!maybe(load.reads) || reads.count >= p.readsInFlight) None
     else {
       val (memory, bad) = (maybe(load.memory), maybe(load.refused))
-      // A memory read is below a cycle later, and its answer back another one later.
-      val due = cycle + 1 + (if (memory) 1 + random.nextInt(load.latency) else 0)
+      // A memory read is below a cycle later, and its answer back another two later, behind a register.
+      val due = cycle + 1 + (if (memory) 2 + random.nextInt(load.latency) else 0)
       val resp = if (bad) Axi4.Resp.DecErr else Axi4.Resp.Okay
       if (!memory && !room) full += 1
       Option.when(memory || room)(new PlainRead(random.nextInt(load.ids), memory, due, number, resp))
@@ -37,7 +38,7 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
   }
 
   private def step(generate: Boolean): Unit = {
-    // A beat, and what is ahead of the one of two cycles ago.
+    // A beat, and what is ahead of the one of some cycles ago.
     val issued = if (generate) issue() else None
     number += issued.size
     val beat = issued.filter(!_.memory)

@@ -74,7 +74,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   /** A [[TelemetryResponses]] by hand: what is not said of a cycle is not there. */
   private class ByHand(dut: TelemetryResponses) {
-    private var ahead = Seq(0, 0)
+    private var ahead = Seq.fill(IdOrder.latency)(0)
 
     /** The id that leaves in a cycle. */
     def cycle(
@@ -90,7 +90,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.beat.bits.resp.poke(resp)
       }
       dut.io.ahead.poke(ahead.head)
-      ahead = Seq(ahead.last, beat.fold(0)(_._2))
+      ahead = ahead.tail :+ beat.fold(0)(_._2)
       dut.io.line.valid.poke(line)
       memory.foreach { id =>
         dut.io.memoryId.poke(id)
