@@ -137,8 +137,7 @@ static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
 	ctl->find_memory = find_memory;
 	ctl->hw.region = found.region;
 	ctl->hw.on_failure = on_failure;
-	ctl->hw.io = anemone_mmio();
-	if (!ctl->hw.io) {
+	if (!anemone_mmio(&ctl->hw)) {
 		pci_err(pdev, "this processor has no MOVNTDQA, which reads a line at once\n");
 		return -EOPNOTSUPP;
 	}

@@ -118,13 +118,19 @@ static void device_that_fell_off(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	u64 words[2 * MOCK_CHANNELS * ANEMONE_LINE_WORDS];
 
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), 0);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
+			0);
 	mock->dead = true;
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), -EIO);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
+			-EIO);
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
 	/* Given up, it is not touched any more, whatever it answers. */
 	mock->dead = false;
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), -EIO);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
+			-EIO);
 	KUNIT_EXPECT_FALSE(test, anemone_hw_alive(&mock->ctl->hw));
 }
 
@@ -135,7 +141,9 @@ static void all_ones_are_a_value(struct kunit *test)
 	u64 words[MOCK_CHANNELS * ANEMONE_LINE_WORDS];
 
 	mock->pipeline[0].states[0][0] = ~0ULL;
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 1, words), 0);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 1, words),
+			0);
 	KUNIT_EXPECT_EQ(test, words[0], ~0ULL);
 }
 

@@ -280,6 +280,9 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 	case ANEMONE_SNAPSHOT_WINDOW:
 		mock->snapshot_window = value;
 		break;
+	case ANEMONE_ACKNOWLEDGE_WINDOW:
+		mock->acknowledge_window = value;
+		break;
 	case ANEMONE_INTERRUPT_ACKNOWLEDGE:
 		acknowledge(mock, value);
 		break;
@@ -302,28 +305,89 @@ static void apply_effect(struct mock_pipeline *pipeline, u64 *word)
 	}
 }
 
+/* A line of a window: the pipeline, and its words. */
+static u64 *states_of(struct mock *mock, u64 at, struct mock_pipeline **pipeline)
+{
+	u64 line = (at & (mock->window - 1)) / ANEMONE_LINE_BYTES;
+	unsigned int channel = line % MOCK_CHANNELS, in_pipeline = line / MOCK_CHANNELS;
+	unsigned int lines = MOCK_STATES / ANEMONE_LINE_WORDS;
+
+	*pipeline = &mock->pipeline[in_pipeline / lines];
+	return &(*pipeline)->states[channel][in_pipeline % lines * ANEMONE_LINE_WORDS];
+}
+
+static bool in_window(const struct mock *mock, u64 at, u64 window)
+{
+	return window & 1 && (at & ~(mock->window - 1)) == (window & ~1ULL);
+}
+
+static void read_line(struct mock *mock, u64 at, u64 *words)
+{
+	struct mock_pipeline *pipeline;
+	u64 *states = states_of(mock, at, &pipeline);
+	unsigned int word;
+
+	for (word = 0; word < ANEMONE_LINE_WORDS; word++) {
+		words[word] = mock->dead ? ~0ULL : states[word];
+		if (in_window(mock, at, mock->effect_window))
+			apply_effect(pipeline, &states[word]);
+	}
+}
+
 static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words)
 {
 	struct mock *mock = of(hw);
 	u64 at = hw->region + where;
-	bool effect = (at & ~(mock->window - 1)) == (mock->effect_window & ~1ULL);
-	unsigned int i, word;
 
-	for (i = 0; i < lines; i++) {
-		u64 line = (at & (mock->window - 1)) / ANEMONE_LINE_BYTES + i;
-		unsigned int channel = line % MOCK_CHANNELS;
-		unsigned int in_pipeline = line / MOCK_CHANNELS;
-		struct mock_pipeline *pipeline =
-			&mock->pipeline[in_pipeline / (MOCK_STATES / ANEMONE_LINE_WORDS)];
-		u64 *states = &pipeline->states[channel][in_pipeline %
-							 (MOCK_STATES / ANEMONE_LINE_WORDS) *
-							 ANEMONE_LINE_WORDS];
+	for (; lines--; at += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS) {
+		if (mock->repeats)
+			read_line(mock, at, words);
+		read_line(mock, at, words);
+	}
+}
 
-		for (word = 0; word < ANEMONE_LINE_WORDS; word++) {
-			*words++ = mock->dead ? ~0ULL : states[word];
-			if (effect)
-				apply_effect(pipeline, &states[word]);
-		}
+/* What a counter is when what was read is taken away. */
+static u64 without(const struct anemone_rule *rule, unsigned int width, u64 counter, u64 written)
+{
+	bool resets = ANEMONE_GET(RULE_CONTROL_EFFECT_KIND, rule->control) ==
+		      ANEMONE_READ_EFFECT_RESET;
+	u64 start = resets ? rule->effect_operand : 0;
+
+	switch (ANEMONE_GET(RULE_CONTROL_OP, rule->control) + ANEMONE_OP_ADD) {
+	case ANEMONE_OP_SHR:
+	case ANEMONE_OP_SHL:
+		return counter;
+	case ANEMONE_OP_XOR:
+		return anemone_cut(counter ^ written ^ start, width);
+	case ANEMONE_OP_OR:
+		return anemone_cut((counter & ~written) | start, width);
+	case ANEMONE_OP_MAX:
+		return counter == written ? anemone_cut(start, width) : counter;
+	default:
+		return anemone_cut(counter - written + start, width);
+	}
+}
+
+static void write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, const u64 *words)
+{
+	struct mock *mock = of(hw);
+	u64 at = hw->region + where;
+	struct mock_pipeline *pipeline;
+	unsigned int width, word, i;
+
+	for (; lines--; at += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS) {
+		u64 *states = states_of(mock, at, &pipeline);
+
+		if (mock->dead || !in_window(mock, at, mock->acknowledge_window))
+			continue;
+		width = width_of(&pipeline->rule);
+		for (word = 0; word < ANEMONE_LINE_WORDS; word++)
+			for (i = 0; i < 64 / width; i++)
+				states[word] =
+					put_counter(states[word], width, i,
+						    without(&pipeline->rule, width,
+							    get_counter(states[word], width, i),
+							    get_counter(words[word], width, i)));
 	}
 }
 
@@ -331,6 +395,7 @@ static const struct anemone_io io = {
 	.read = read_register,
 	.write = write_register,
 	.read_lines = read_lines,
+	.write_lines = write_lines,
 };
 
 void mock_reset(struct mock *mock)
@@ -345,6 +410,7 @@ void mock_reset(struct mock *mock)
 	memset(mock->flat, 0, sizeof(mock->flat));
 	mock->effect_window = 0;
 	mock->snapshot_window = 0;
+	mock->acknowledge_window = 0;
 }
 
 /* As pci.c has it, of a device that is no PCI function. */
@@ -390,6 +456,7 @@ struct mock *mock_bare(struct kunit *test)
 	ctl->bounce = (u64 *)__get_free_page(GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ctl->bounce);
 	ctl->hw.io = &io;
+	ctl->hw.loads_once = true;
 	ctl->hw.region = 1ULL << MOCK_ADDRESS_BITS;
 	anemone_memory_set(&ctl->memory, MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS);
 	mock->ctl = ctl;

@@ -15,6 +15,13 @@ namespace anemone {
 
 using Line = std::array<uint64_t, kLineWords>;
 
+// What is written of a line; strobe: its bytes, a bit each.
+struct LineWrite {
+    uint64_t line;
+    Line words;
+    uint64_t strobe;
+};
+
 class Channel {
 public:
     Channel(AxiPins& pins, unsigned number);
@@ -23,7 +30,7 @@ public:
     void access(uint64_t address, bool write) { accesses_.push_back({address, write}); }
     // The guest's, before any of the programs'; one at a time.
     void read(uint64_t line);
-    void write(uint64_t line);
+    void write(const LineWrite& write);
 
     void offer(bool accesses); // before settle; accesses: of programs, too
     void take();               // after settle; throws std::runtime_error
@@ -57,7 +64,8 @@ private:
     AxiPins& pins_;
     const unsigned number_;
     std::deque<Access> accesses_;
-    Access request_{}; // the guest's
+    Access request_{};      // the guest's
+    LineWrite lineWrite_{}; // and of it, if it is one
     State guest_ = kNone;
     Offered offered_ = kNothing;
     bool write_ = false, address_ = false, data_ = false; // what of it is not accepted yet
