@@ -4,7 +4,7 @@ package anemone.formal
 import anemone.Emit
 import anemone.bus.Axi4Params
 import anemone.expander.AdapterOrder
-import anemone.flat.{FlatParams, SetLocksProof, SwapListsReference}
+import anemone.flat.{FlatMemoryProof, FlatParams, SetLocksProof, SwapListsReference}
 
 /** Writes the SystemVerilog of proofs, a folder each: `EmitProof DIR NAME...` (tests/formal runs the checker on it). */
 object EmitProof {
@@ -13,6 +13,7 @@ object EmitProof {
   def main(args: Array[String]): Unit = for (name <- args.tail) {
     def module = name match {
       case "AdapterOrder"       => new AdapterOrder(4, 2)
+      case "FlatMemoryProof"    => new FlatMemoryProof(flat, requests = 3)
       case "SetLocksProof"      => new SetLocksProof(flat)
       case "SwapListsReference" => new SwapListsReference(flat)
     }
