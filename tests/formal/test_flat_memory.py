@@ -15,7 +15,7 @@ import pytest
 from tests.formal.checker import broken, check, proof, within
 
 # Near is swept in 11; three accesses that miss, one behind the other, take some 30.
-FRAMES = int(os.environ.get("FRAMES", "45"))
+FRAMES = int(os.environ.get("FRAMES", "40"))
 
 
 @pytest.fixture(scope="session")

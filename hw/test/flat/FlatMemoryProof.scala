@@ -61,10 +61,12 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
   host.arvalid := offers && !now.write
   host.awvalid := offers && now.write && !addressTaken
   host.wvalid := offers && now.write && !dataTaken
-  for ((id, addr, size, burst) <- Seq(
+  for (
+    (id, addr, size, burst) <- Seq(
       (host.arid, host.araddr, host.arsize, host.arburst),
       (host.awid, host.awaddr, host.awsize, host.awburst)
-    )) {
+    )
+  ) {
     id := now.id
     addr := now.line << 6
     size := 6.U
@@ -136,7 +138,13 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
     val stored = Wire(Bool())
     port.awready := stored
     port.wready := stored
-    stored := begins(stores, port.awvalid && port.wvalid, port.awid, free.late, port.wstrb(0) ## beside ## port.wdata(0))
+    stored := begins(
+      stores,
+      port.awvalid && port.wvalid,
+      port.awid,
+      free.late,
+      port.wstrb(0) ## beside ## port.wdata(0)
+    )
     val storing = due(stores, true.B)
     port.bvalid := storing.orR
     port.bid := Mux1H(storing, stores.map(_.id))
