@@ -29,6 +29,7 @@ from tests.flat.bench.contents import check_contents
 from tests.flat.bench.environment import any_config
 from tests.flat.bench.memories import Far, Near
 from tests.flat.bench.tap import Tap
+from tests.flat.bench.traffic import Rivals
 
 PAGE = 4096  # dedicated memory comes in these
 SWEEP = 4000  # cycles in which near memory is swept, at most
@@ -143,13 +144,21 @@ class TieredTraffic(Traffic):
         rng = self.rng
         self._homes = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
         self._conflicts = rng.choice((0.2, 0.5, 0.9))
+        self._rivals: Rivals | None = None
+
+    def rival(self) -> None:
+        """In this phase the few sets are those of `Rivals`, or not."""
+        self._rivals = Rivals(self.rng, self.config) if self.rng.random() < 0.3 else None
 
     def _address(self) -> int:
         rng, config = self.rng, self.config
         if rng.random() >= self._conflicts:
             return super()._address()
-        tag = rng.randrange(config.ratio + 1)
-        p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
+        if self._rivals:
+            p = self._rivals.line()
+        else:
+            tag = rng.randrange(config.ratio + 1)
+            p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
         addr = ((p * self.build.engine.channels) + self.channel) << 6
         return addr if self.windows.decode(addr, self.channel) is None else super()._address()
 
@@ -252,6 +261,7 @@ class TieredEnvironment(Environment):
         """Other traffic, other memories, other software."""
         for traffic in self.traffic:
             traffic.focus()
+            traffic.rival()
         for part in (*self.masters, *self.memories):
             part.profile = StimulusProfile.random(self.rng)
         for memory in self.memories:  # what is written brings poison enough
