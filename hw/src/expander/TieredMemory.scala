@@ -60,6 +60,17 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   memory.powerOn := empty && !started
   memory.channel := io.channel
   memory.host.drivenBy(io.host)
+  // In its reset it would take what it is offered, and forget it.
+  for (
+    (valid, ready, from) <- Seq(
+      (memory.host.arvalid, memory.host.arready, io.host.ar),
+      (memory.host.awvalid, memory.host.awready, io.host.aw),
+      (memory.host.wvalid, memory.host.wready, io.host.w)
+    )
+  ) {
+    valid := from.valid && started
+    from.ready := ready && started
+  }
   io.tiers.near <> memory.near
   io.tiers.near_wsideband := memory.near_wsideband
   memory.near_rsideband := io.tiers.near_rsideband

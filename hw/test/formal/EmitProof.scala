@@ -2,8 +2,8 @@
 package anemone.formal
 
 import anemone.Emit
-import anemone.bus.Axi4Params
-import anemone.expander.AdapterOrder
+import anemone.bus.{Axi4Params, IdCounterReference}
+import anemone.expander.{AdapterOrder, IdOrderReference}
 import anemone.flat.{FlatMemoryProof, FlatParams, SetLocksProof, SwapListsReference}
 
 /** Writes the SystemVerilog of proofs, a folder each: `EmitProof DIR NAME...` (tests/formal runs the checker on it). */
@@ -14,6 +14,8 @@ object EmitProof {
     def module = name match {
       case "AdapterOrder"       => new AdapterOrder(4, 2)
       case "FlatMemoryProof"    => new FlatMemoryProof(flat, requests = 3)
+      case "IdCounterReference" => new IdCounterReference(idBits = 1, countBits = 2)
+      case "IdOrderReference"   => new IdOrderReference(idBits = 1, inFlight = 4)
       case "SetLocksProof"      => new SetLocksProof(flat)
       case "SwapListsReference" => new SwapListsReference(flat)
     }

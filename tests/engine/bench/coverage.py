@@ -53,8 +53,10 @@ def required(channels: int = 4) -> set[str]:
         _bins("slot", ("read waits for event", "read back to back", "same line back to back")),
         _bins("slot", ("event behind walk", "read behind backlog")),
         # A line taken away, the slots before it, and what goes on meanwhile.
-        _bins("take", TAKEN, WIDTHS),
-        _bins("take", ("event", "reset", "op"), range(WINDOW)),
+        _bins("take", tuple(TAKEN), WIDTHS),
+        _bins("take", ("event", "reset"), range(WINDOW)),
+        # A channel is free behind a walk, not in its last slot.
+        _bins("take", "op", range(1, WINDOW)),
         _bins("take", ("nothing", "clear", "channels at once")),
         _bins("queue", range(1, 21)),
         _bins("table", ("mapped", "unmapped"), ("before", "same cycle", "behind")),

@@ -202,18 +202,19 @@ async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment
 async def reads_that_walk_hold_the_controller_and_lose_nothing(
     environment: TieredEnvironment,
 ) -> None:
-    """A line whose read effect is an update takes eight slots: while several wait, and writes come
-    in every cycle, events pile up.
+    """A line whose read effect is an update takes eight slots: several are there at once, and while
+    they wait writes come in every cycle, so that events pile up.
     """
     rule = counts("writes", "any", (0, 15), {0: 0})
     await program(environment, [replace(rule, effect_op="add", effect_operand=1)])
-    requests = []
-    for k in range(600):
-        read = Request(False, k % 16, environment.windows.address(0, k % 2, 0, True))
-        write = Request(True, k % 16, k % LINES * 128)
-        write.data = [(bits(k), (1 << 64) - 1, 0)]
-        requests += (read, write)
-    await play(environment, requests, latency=1)
+    for k in range(8):
+        reads = [environment.windows.address(0, line % 2, 0, True) for line in range(16)]
+        await offer(environment, [Request(False, i, addr) for i, addr in enumerate(reads)], 1)
+        writes = [Request(True, i % 16, (k + i) % LINES * 128) for i in range(150)]
+        for write in writes:
+            write.data = [(bits(write.addr), (1 << 64) - 1, 0)]
+        await offer(environment, writes, 1)
+    await play(environment, [])
     await environment.check()
     assert environment.cover["tiered/held"]
 
