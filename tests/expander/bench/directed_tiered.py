@@ -202,18 +202,16 @@ async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment
 async def reads_that_walk_hold_the_controller_and_lose_nothing(
     environment: TieredEnvironment,
 ) -> None:
-    """A line whose read effect is an update takes eight slots: several are there at once, and while
-    they wait writes come in every cycle, so that events pile up.
+    """A line whose read effect is an update takes eight slots: many are there at once, and while
+    they wait hits come in every cycle, so that events pile up.
     """
     rule = counts("writes", "any", (0, 15), {0: 0})
     await program(environment, [replace(rule, effect_op="add", effect_operand=1)])
-    for k in range(8):
-        reads = [environment.windows.address(0, line % 2, 0, True) for line in range(16)]
-        await offer(environment, [Request(False, i, addr) for i, addr in enumerate(reads)], 1)
-        writes = [Request(True, i % 16, (k + i) % LINES * 128) for i in range(150)]
-        for write in writes:
-            write.data = [(bits(write.addr), (1 << 64) - 1, 0)]
-        await offer(environment, writes, 1)
+    lines = [environment.windows.address(0, k % 2, 0, True) for k in range(16)]
+    requests = [Request(False, k % 8, addr) for k, addr in enumerate(lines)]
+    requests += (Request(False, 8 + k % 8, k % LINES * 128) for k in range(200))
+    for _ in range(4):
+        await offer(environment, requests, latency=1)
     await play(environment, [])
     await environment.check()
     assert environment.cover["tiered/held"]
