@@ -15,6 +15,10 @@
 #define CLEAR_TIMEOUT_MS 2000
 #define CYCLES_OF_A_READ 8
 
+/* What was accepted takes some of memory's latencies, microseconds; as many reads take 20 ms or
+ * more. */
+#define QUIET_READS 1000
+
 /* Not to be touched: asleep, gone, or given up. */
 static bool silent(const struct anemone_hw *hw)
 {
@@ -110,6 +114,31 @@ static void acknowledge_all(struct anemone_hw *hw)
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, ~0ULL);
 }
 
+/* Registers for it came with 1.1. */
+static bool can_quiesce(const struct anemone_hw *hw)
+{
+	return ANEMONE_GET(VERSION_MINOR, hw->shape.version) >= 1;
+}
+
+int anemone_hw_quiesce(struct anemone_hw *hw)
+{
+	unsigned int reads;
+
+	if (!can_quiesce(hw))
+		return -EOPNOTSUPP;
+	anemone_hw_write(hw, ANEMONE_QUIESCE, ANEMONE_PUT(QUIESCE_STOP, 1));
+	for (reads = 0; reads < QUIET_READS; reads++) {
+		u64 status = anemone_hw_read(hw, ANEMONE_QUIESCE_STATUS);
+
+		if (silent(hw) || (status == ~0ULL && !anemone_hw_alive(hw)))
+			return -EIO;
+		if (ANEMONE_GET(QUIESCE_STATUS_QUIET, status))
+			return 0;
+		usleep_range(20, 100);
+	}
+	return -ETIMEDOUT;
+}
+
 int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 {
 	static const struct anemone_rule off;
@@ -118,6 +147,9 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	int err;
 
 	hw->excused = 0;
+	/* Stopped before a reset that was none, memory would wait for ever. */
+	if (can_quiesce(hw))
+		anemone_hw_write(hw, ANEMONE_QUIESCE, 0);
 	/* The windows are at multiples of their size, wherever the region begins. */
 	hw->effect = ALIGN(hw->region, window) - hw->region;
 	hw->snapshot = hw->effect + window;
@@ -147,7 +179,8 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 				 (hw->region + hw->acknowledge) |
 					 ANEMONE_PUT(ACKNOWLEDGE_WINDOW_ENABLE, 1));
 	acknowledge_all(hw);
-	anemone_hw_write(hw, ANEMONE_ERROR_ENABLE, ANEMONE_ERROR_STATUS_PARITY_MASK);
+	anemone_hw_write(hw, ANEMONE_ERROR_ENABLE,
+			 ANEMONE_ERROR_STATUS_PARITY_MASK | ANEMONE_ERROR_STATUS_UNCORRECTED_MASK);
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, ~0ULL);
 	return anemone_hw_alive(hw) ? 0 : -EIO;
 }

@@ -81,6 +81,11 @@ int anemone_hw_identify(struct anemone_hw *hw);
 /* Everything off and clear, windows open, errors and interrupts enabled. */
 int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes);
 void anemone_hw_stop(struct anemone_hw *hw);
+/*
+ * Before a reset: memory's ports take no request, until the next anemone_hw_start, and 0 says that
+ * all they took is finished; -ETIMEDOUT: it does not end, -EOPNOTSUPP: before register map 1.1.
+ */
+int anemone_hw_quiesce(struct anemone_hw *hw);
 
 /* Zero states, table and counts; takes as many cycles as there are. -EIO when it does not end. */
 int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline);

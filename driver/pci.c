@@ -329,8 +329,17 @@ static int resume(struct device *dev)
 
 static DEFINE_SIMPLE_DEV_PM_OPS(sleep, suspend, resume);
 
+/* A reset that cuts accesses loses their answers, and in flat memory mode a swap's only copy. */
 static void reset_prepare(struct pci_dev *pdev)
 {
+	struct anemone_controller *ctl = ((struct anemone_pci *)pci_get_drvdata(pdev))->ctl;
+	int err;
+
+	mutex_lock(&ctl->lock);
+	err = anemone_controller_usable(ctl) ? 0 : anemone_hw_quiesce(&ctl->hw);
+	mutex_unlock(&ctl->lock);
+	if (err)
+		pci_warn(pdev, "reset with accesses under way (%d): their data may be lost\n", err);
 	take_down(pdev, true);
 }
 

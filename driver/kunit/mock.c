@@ -149,6 +149,10 @@ static u64 read_register(struct anemone_hw *hw, u32 offset)
 		return mock->window;
 	case ANEMONE_INTERRUPT_PENDING:
 		return pending(mock);
+	case ANEMONE_ERROR_STATUS:
+		return mock->errors;
+	case ANEMONE_QUIESCE_STATUS:
+		return mock->stopped && !mock->never_quiet;
 	default:
 		return 0;
 	}
@@ -242,6 +246,12 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 		break;
 	case ANEMONE_INTERRUPT_ACKNOWLEDGE:
 		acknowledge(mock, value);
+		break;
+	case ANEMONE_ERROR_STATUS:
+		mock->errors &= ~value;
+		break;
+	case ANEMONE_QUIESCE:
+		mock->stopped = value & ANEMONE_QUIESCE_STOP_MASK;
 		break;
 	}
 }

@@ -38,6 +38,9 @@ struct mock {
 	unsigned int reads;  /* of registers */
 	unsigned int table_log2;
 	bool never_clear;  /* status.clearing stays */
+	bool never_quiet;  /* what was accepted does not end */
+	bool stopped;	   /* quiesce.stop */
+	u64 errors;	   /* error_status */
 	bool repeats;	   /* the processor makes each load of a line twice */
 	unsigned int slow; /* so many reads of a status are of a clear, and take a second each */
 };
