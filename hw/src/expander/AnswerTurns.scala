@@ -8,21 +8,25 @@ import chisel3.util._
   * reader, but after `run` of its beats the line. Where the host takes every answer this costs memory nothing: a
   * telemetry read took a request of its own.
   *
-  * Combinational; `line` stays until it is `taken`.
+  * Combinational but for `lineFirst`; `line` stays until it is `taken`.
   */
 class AnswerTurns(run: Int) extends Module {
   val io = IO(new Bundle {
+
+    /** Memory must not go. */
+    val lineFirst = Output(Bool())
+
+    /** Memory goes when an answer is taken; a line is there. */
     val memory, line = Input(Bool())
 
     /** An answer is taken in this cycle. */
     val ready = Input(Bool())
 
-    /** It is memory's, or else the line. */
-    val passes = Output(Bool())
+    /** It is the line. */
     val taken = Output(Bool())
   })
   private val beats = RegInit(0.U(log2Ceil(run + 1).W))
-  io.passes := io.memory && beats =/= run.U
-  io.taken := io.line && io.ready && !io.passes
-  when(io.taken) { beats := 0.U }.elsewhen(io.line && io.passes && io.ready) { beats := beats + 1.U }
+  io.lineFirst := beats === run.U
+  io.taken := io.line && io.ready && !io.memory
+  when(io.taken) { beats := 0.U }.elsewhen(io.line && io.memory && io.ready) { beats := beats + 1.U }
 }

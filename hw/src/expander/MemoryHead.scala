@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitPlanes, OneHot, RegisterSlice, SixInputs}
+import anemone.bus.{BitPlanes, OneHot, RegisterSlice, SixInputs}
 import chisel3._
 import chisel3.util._
 
@@ -35,7 +35,7 @@ class MemoryHead(p: ExpanderParams) extends Bundle {
 object MemoryHead {
 
   /** Of a slice. */
-  def apply(slice: RegisterSlice[Axi4ReadData], p: ExpanderParams): MemoryHead = {
+  def apply(slice: RegisterSlice[TelemetryBeat], p: ExpanderParams): MemoryHead = {
     val memory = Wire(new MemoryHead(p))
     memory.head := slice.io.out.bits.id
     memory.arriving := slice.io.in.bits.id

@@ -167,38 +167,65 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
       OneHot.onlyIf(io.ahead === k.U, lookedUp)
   }
 
-  // Memory's answers. Whether one has to wait for a line is known but for the answers of the two cycles before.
-  private val slice = Module(new RegisterSlice(new Axi4ReadData(p.memory)))
-  slice.io.in <> io.memory
+  // Memory's answers: what decides, and the data. Whether one has to wait for a line is known but for the answers of the
+  // two cycles before.
+  private val slice = Module(new RegisterSlice(new TelemetryBeat(p)))
+  slice.io.in.valid := io.memory.valid
+  slice.io.in.bits.id := io.memory.bits.id
+  slice.io.in.bits.last := io.memory.bits.last
+  slice.io.in.bits.resp := io.memory.bits.resp
+  io.memory.ready := slice.io.in.ready
+  private val line = Cat(io.memory.bits.user, io.memory.bits.data)
+  private val data = Module(new RegisterSlice(chiselTypeOf(line)))
+  data.io.in.valid := io.memory.valid
+  data.io.in.bits := line
   private val memory = MemoryHead(slice, p)
   private val watch = new HeadWatch(ids, slots, memory, enters, beat.bits.id)
-  private val (passes, taken) = (Wire(Bool()), Wire(Bool()))
-  private val memoryAnswers = passes && io.out.ready && slice.io.out.bits.last
+  private val turns = Module(new AnswerTurns(p.memoryRun))
+  private val taken = turns.io.taken
+  private val memoryAnswers = Wire(Bool())
+  private val part = slots.min(TelemetryResponses.part)
+  private val had = distance.map { far =>
+    val mask = Fill(part, 1.U)
+    VecInit((0 until slots by part).map(from => RegNext(watch.next(far & (mask << from).asUInt)))).asUInt
+  }
   private val justNow = RegNext((memoryAnswers && memory.behind(memory.head)) || (taken && ready.io.offerIsNext))
   private val before = RegNext(answered.valid && memory.next(answered.bits))
-  private val part = slots.min(TelemetryResponses.part)
-  private val had = (0 until slots by part).map { from =>
-    val here = distance.map(far => RegNext(watch.next(far & (Fill(part, 1.U) << from).asUInt)))
-    Mux(justNow && before, here(2), Mux(justNow || before, here(1), here(0)))
-  }
-  // A slot of which this was found out in the cycle before is not among those yet.
   private val looked = RegNext(looks && memory.next(ShiftRegister(io.beat.bits.id, IdOrder.latency)))
-  private val justKnown = looked && Mux(justNow, RegNext(io.ahead === 1.U), RegNext(io.ahead === 0.U))
-  private val waits = Mux(justNow, ready.io.wasSecond, ready.io.hadTurn) || justKnown || had.reduce(_ || _)
-
-  private val turns = Module(new AnswerTurns(p.memoryRun))
-  turns.io.memory := slice.io.out.valid && io.owed && !waits
+  private val (lookedTurn, lookedSecond) = (RegNext(io.ahead === 0.U), RegNext(io.ahead === 1.U))
+  private def memoryGoes(valid: Bool): Bool = {
+    val unit = Module(new MemoryGoes(slots / part))
+    unit.io.valid := valid
+    unit.io.owed := io.owed
+    unit.io.lineFirst := turns.io.lineFirst
+    unit.io.justNow := justNow
+    unit.io.before := before
+    unit.io.hadTurn := ready.io.hadTurn
+    unit.io.wasSecond := ready.io.wasSecond
+    unit.io.looked := looked
+    unit.io.lookedTurn := lookedTurn
+    unit.io.lookedSecond := lookedSecond
+    unit.io.had := VecInit(had)
+    unit.io.goes
+  }
+  private val (passes, dataPass) = (memoryGoes(slice.io.out.valid), memoryGoes(data.io.out.valid))
+  memoryAnswers := passes && io.out.ready && slice.io.out.bits.last
+  turns.io.memory := passes
   turns.io.line := ready.io.offer.valid
   turns.io.ready := io.out.ready
-  passes := turns.io.passes
-  taken := turns.io.taken
   io.passed := io.out.ready && passes
   io.stray := slice.io.out.valid && !io.owed
   slice.io.out.ready := io.passed || !io.owed
+  data.io.out.ready := (io.out.ready && dataPass) || !io.owed
   io.out.valid := passes || ready.io.offer.valid
-  io.out.bits := Mux(passes, slice.io.out.bits, ready.io.offer.bits)
+  private val answer = slice.io.out.bits
+  io.out.bits.id := Mux(passes, answer.id, ready.io.offer.bits.id)
+  io.out.bits.last := Mux(passes, answer.last, ready.io.offer.bits.last)
+  io.out.bits.resp := Mux(passes, answer.resp, ready.io.offer.bits.resp)
+  io.out.bits.user := Mux(dataPass, data.io.out.bits(p.memory.dataBits), ready.io.offer.bits.user)
+  io.out.bits.data := Mux(dataPass, data.io.out.bits, ready.io.offer.bits.data)
   answered.valid := memoryAnswers || taken
-  answered.bits := Mux(passes, memory.head, ready.io.offer.bits.id)
+  answered.bits := io.out.bits.id
   places := places + RegNext(taken, false.B) - pick
   ready.io.memory := memory
   ready.io.memoryAnswers := memoryAnswers
@@ -212,5 +239,5 @@ object TelemetryResponses {
   private val group = 8
 
   /** Slots of which it is known in time whether one of them holds memory's next answer. */
-  private val part = 16
+  private val part = 32
 }

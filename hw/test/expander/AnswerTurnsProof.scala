@@ -25,12 +25,13 @@ class AnswerTurnsProof(run: Int) extends Module {
   private val waits = RegInit(false.B)
   private val line = io.line || waits
   waits := line && !turns.io.taken
-  turns.io.memory := io.memory
+  private val memory = io.memory && !turns.io.lineFirst
+  turns.io.memory := memory
   turns.io.line := line
   turns.io.ready := io.ready
 
   private val passed = RegInit(0.U(log2Ceil(run + 2).W))
-  private val passes = turns.io.passes && io.ready
+  private val passes = memory && io.ready
   when(!line || turns.io.taken) { passed := 0.U }.elsewhen(passes) { passed := passed + 1.U }
   io.starves := judged && line && passes && passed === run.U
   private val goes = passes || turns.io.taken
