@@ -8,7 +8,7 @@ import chisel3.util._
   * reader, but after `run` of its beats the line. Where the host takes every answer this costs memory nothing: a
   * telemetry read took a request of its own.
   *
-  * Combinational but for `lineFirst`; `line` stays until it is `taken`.
+  * `lineFirst` is a register, `taken` combinational; `line` stays until it is `taken`.
   */
 class AnswerTurns(run: Int) extends Module {
   val io = IO(new Bundle {
@@ -26,7 +26,14 @@ class AnswerTurns(run: Int) extends Module {
     val taken = Output(Bool())
   })
   private val beats = RegInit(0.U(log2Ceil(run + 1).W))
-  io.lineFirst := beats === run.U
+  private val lineFirst = RegInit(false.B)
+  io.lineFirst := lineFirst
   io.taken := io.line && io.ready && !io.memory
-  when(io.taken) { beats := 0.U }.elsewhen(io.line && io.memory && io.ready) { beats := beats + 1.U }
+  when(io.taken) {
+    beats := 0.U
+    lineFirst := false.B
+  }.elsewhen(io.line && io.memory && io.ready) {
+    beats := beats + 1.U
+    lineFirst := beats === (run - 1).U
+  }
 }

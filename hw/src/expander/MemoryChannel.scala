@@ -145,15 +145,17 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     arm.bits := io.inject.bits.double
   }
   private def report(fault: MemoryFault): FaultReport = FaultReport(fault, p.memory.idBits, p.nearLineBits)
-  io.faults := VecInit(Seq(order.io.fault, gate.io.fault).map(report))
+  io.faults := VecInit(Seq(order.io.fault, gate.io.fault).map(report) ++ telemetry.io.faults)
   arms(MemoryChannel.reads, order.io.inject)
   arms(MemoryChannel.writes, gate.io.inject)
+  for ((memory, arm) <- MemoryChannel.lines.zip(telemetry.io.inject)) arms(memory, arm)
 }
 
 object MemoryChannel {
   private val reads = 8
   private val writes = 9
+  private val lines = 16 until 16 + TelemetryResponses.memories
 
   /** The memories that report, by their numbers in `fault_memory` of the registers. */
-  val memories: Seq[Int] = Seq(reads, writes)
+  val memories: Seq[Int] = Seq(reads, writes) ++ lines
 }

@@ -7,11 +7,9 @@ import chisel3._
 /** Whether memory's next answer goes, from registers: it waits for a line of its id that has its turn.
   *
   * A unit of its own, so that who chooses the data has one and who counts another, and neither is far from what it
-  * drives. Combinational.
-  *
-  * @param parts of the slots
+  * drives. Combinational, two rows of look-ups.
   */
-class MemoryGoes(parts: Int) extends RawModule with MappedAlone {
+class MemoryGoes extends RawModule with MappedAlone {
   val io = IO(new Bundle {
 
     /** There is an answer, and memory owes it. */
@@ -27,12 +25,12 @@ class MemoryGoes(parts: Int) extends RawModule with MappedAlone {
     /** The same of a slot that was looked up in the cycle before. */
     val looked, lookedTurn, lookedSecond = Input(Bool())
 
-    /** Of all other slots, a part each, up to the cycle before that: with none ahead, with one, with two. */
-    val had = Input(Vec(3, UInt(parts.W)))
+    /** Of all other slots, up to the cycle before that: there was one with none ahead, with one, with two. */
+    val had = Input(Vec(3, Bool()))
     val goes = Output(Bool())
   })
   private val far = Mux(io.justNow && io.before, io.had(2), Mux(io.justNow || io.before, io.had(1), io.had(0)))
   private val near = Mux(io.justNow, io.wasSecond, io.hadTurn) ||
     (io.looked && Mux(io.justNow, io.lookedSecond, io.lookedTurn))
-  io.goes := io.valid && io.owed && !io.lineFirst && !near && !far.orR
+  io.goes := io.valid && io.owed && !io.lineFirst && !near && !far
 }

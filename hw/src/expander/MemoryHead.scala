@@ -63,6 +63,6 @@ class HeadWatch(ids: BitPlanes, slots: Int, memory: MemoryHead, enters: UInt, id
 
   /** The head of the next cycle has the id of one of these slots, of which none enters. Which head that is is known last.
     */
-  def next(slots: UInt): Bool =
-    Mux(memory.stays, (head & slots).orR, Mux(memory.held, (second & slots).orR, (arriving & slots).orR))
+  def next(mask: UInt): Bool =
+    Mux(memory.stays, (head & mask).orR, Mux(memory.held, (second & mask).orR, SixInputs.meet(arriving, mask, slots)))
 }

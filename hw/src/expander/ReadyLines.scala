@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitPlanes, OneHot}
+import anemone.bus.{Axi4ReadData, BitPlanes, OneHot, SixInputs, VotedRam}
 import chisel3._
 import chisel3.util._
 
@@ -30,8 +30,9 @@ class ReadyLines(p: ExpanderParams) extends Module {
     /** There is always a place: who asks counts those that left. */
     val in = Flipped(Valid(new ReadyBeat(p)))
 
-    /** Poison and data of what came a cycle ago. */
+    /** Poison and data of what came a cycle ago; whether what came two cycles ago is poisoned after all. */
     val data = Input(UInt((p.memory.dataBits + 1).W))
+    val hurt = Input(Bool())
 
     /** The ids that were answered one and two cycles ago. */
     val answered = Input(Vec(2, Valid(UInt(p.memory.idBits.W))))
@@ -48,14 +49,24 @@ class ReadyLines(p: ExpanderParams) extends Module {
     /** A line of the id of memory's head had its turn a cycle ago, or was next but one. */
     val hadTurn = Output(Bool())
     val wasSecond = Output(Bool())
+
+    /** A bit of the line that left [[VotedRam.latency]] cycles ago was corrected; flip one of the next that comes. */
+    val corrected = Output(Bool())
+    val inject = Flipped(Valid(Bool()))
   })
   private def mask: UInt = RegInit(0.U(places.W))
   private val used = mask
   private val ids = new BitPlanes(places, p.memory.idBits)
+  private val answers = new BitPlanes(places, TelemetryBeat.answerBits)
 
-  /** The lines that so many reads are ahead of. */
-  private val distance = Seq.fill(ReadyLines.ahead + 1)(mask)
-  private val (turn, second) = (distance(0), distance(1))
+  /** The lines that none is ahead of, and one. */
+  private val (turn, second) = (mask, mask)
+
+  /** Those that more are ahead of, two and so on, up to the answers of the cycle before the last; of the lines that the
+    * last one brought forward.
+    */
+  private val others = Seq.fill(ReadyLines.ahead - 1)(mask)
+  private val heard = mask
 
   /** By place, the lines of its id. */
   private val same = Seq.fill(places)(Reg(UInt(places.W)))
@@ -67,6 +78,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
   private val id = io.in.bits.beat.id
   private val sameAsNew = ids.equal(id)
   ids.next(0.U, enters, id)
+  answers.next(0.U, enters, io.in.bits.beat.answer)
   for ((row, place) <- same.zipWithIndex)
     row := Mux(enters(place), sameAsNew, (row & ~enters) | OneHot.onlyIf(sameAsNew(place), enters))
   private val watch = new HeadWatch(ids, places, io.memory, enters, id)
@@ -75,46 +87,72 @@ class ReadyLines(p: ExpanderParams) extends Module {
   private val offer = mask
   private val sameAsOffer = VecInit(same.map(row => (row & offer).orR)).asUInt
   io.offerIsNext := watch.next(offer)
-  private val left = OneHot.onlyIf(io.taken, offer)
-  used := (used & ~left) | enters
+  used := (used & ~OneHot.onlyIf(io.taken, offer)) | enters
 
-  // Every answer of its id brings a line forward. Those of the cycles that it took to come here count now.
-  private val forward = OneHot.onlyIf(io.memoryAnswers, watch.head) | OneHot.onlyIf(io.taken, sameAsOffer)
-  assert((forward & turn & ~left) === 0.U, "a telemetry line was overtaken")
-  private val counts = io.answered.map(answer => answer.valid && answer.bits === id) :+
-    ((io.memoryAnswers && io.memory.isHead(id)) || (io.taken && (sameAsNew & offer).orR))
-  private val came = counts.foldLeft(UIntToOH(io.in.bits.ahead, distance.length)) { (at, count) =>
-    Mux(count, at >> 1, at)
+  // What was answered while it came here counts now.
+  private val came = io.answered
+    .map(answer => answer.valid && answer.bits === id)
+    .foldLeft(UIntToOH(io.in.bits.ahead, ReadyLines.ahead + 1))((at, count) => Mux(count, at >> 1, at))
+  private val more = others.zipWithIndex.map { case (lines, k) =>
+    (lines & ~heard) | (others.lift(k + 1).getOrElse(0.U(places.W)) & heard)
   }
-  for ((lines, k) <- distance.zipWithIndex) {
-    val before = distance.lift(k + 1).getOrElse(0.U(places.W))
-    val moved = (lines & ~forward) | (before & forward)
-    lines := (moved & ~left & ~enters) | OneHot.onlyIf(came(k), enters)
+  for (((lines, now), k) <- others.zip(more).zipWithIndex)
+    lines := (now & ~enters) | OneHot.onlyIf(came(k + 2), enters)
+
+  // Every answer of its id brings a line forward. Whose it is is known late in a cycle: what comes of it is found for
+  // none, memory's and the line's, and then chosen; those that are not next yet hear of it in the next cycle. Of the lines
+  // that have their turn those behind the one that left before the one on offer go first.
+  private val behind = mask
+  when(io.taken) { behind := OneHot.above(offer, places) }
+  private val waiting = turn & ~offer
+  private val first = OneHot.firstFrom(waiting, behind, places)
+  private class After(forward: UInt, newToo: Bool, free: Bool, left: UInt) {
+    private val next = forward & second
+    private val stay = ~enters & ~left
+    val turn: UInt = (((ReadyLines.this.turn & ~forward) | next) & stay) |
+      OneHot.onlyIf(came(0) || (came(1) && newToo), enters)
+    val second: UInt = (((ReadyLines.this.second & ~forward) | (more.head & forward)) & ~enters) |
+      OneHot.onlyIf(Mux(newToo, came(2), came(1)), enters)
+    val heard: UInt = (forward & ~enters) | OneHot.onlyIf(newToo, enters)
+    val offer: UInt = Mux(free, Mux(waiting.orR, first, next), ReadyLines.this.offer)
+    val offered: Bool = !free || waiting.orR || next.orR
   }
+  private val none = 0.U(places.W)
+  private val after = Seq(
+    new After(none, false.B, !offered, none),
+    new After(watch.head, io.memory.isHead(id), !offered, none),
+    new After(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
+  )
+  private def chosen(what: After => UInt): UInt =
+    SixInputs.choice(after.map(what), Cat(io.taken, io.memoryAnswers), places)
+  turn := chosen(_.turn)
+  second := chosen(_.second)
+  heard := chosen(_.heard)
+  offer := chosen(_.offer)
+  offered := SixInputs.choice(after.map(_.offered), Cat(io.taken, io.memoryAnswers), 1)
+  assert(!(io.memoryAnswers && (watch.head & turn).orR), "a telemetry line was overtaken by memory's answer")
+  assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
   io.hadTurn := RegNext(watch.next(turn))
   io.wasSecond := RegNext(watch.next(second))
 
-  // Those behind the one that left before the one on offer go first.
-  private val behind = mask
-  private val others = turn & ~offer
-  private val other = others.orR
-  when(io.taken) { behind := OneHot.above(offer, places) }
-  when(io.taken || !offered) {
-    offer := Mux(other, OneHot.firstFrom(others, behind, places), forward & second)
-    offered := other || (io.memoryAnswers && (watch.head & second).orR) || (io.taken && (sameAsOffer & second).orR)
-  }
-
-  // Read in the cycle in which it may leave: the RAM of look-up tables.
-  private val beats = Mem(places, new TelemetryBeat(p))
-  private val data = Mem(places, UInt((p.memory.dataBits + 1).W))
-  when(io.in.valid) { beats.write(OHToUInt(free), io.in.bits.beat) }
-  when(RegNext(io.in.valid, false.B)) { data.write(RegNext(OHToUInt(free)), io.data) }
-  private val leaving = beats.read(OHToUInt(offer))
-  private val line = data.read(OHToUInt(offer))
+  // Read in the cycle in which it may leave.
+  private val data = Module(new VotedRam(places, p.memory.dataBits + 1))
+  private val cameBefore = RegNext(RegNext(enters))
+  data.io.write.valid := RegNext(io.in.valid, false.B)
+  data.io.write.bits.address := RegNext(OHToUInt(free))
+  data.io.write.bits.data := io.data
+  data.io.read := OHToUInt(offer)
+  data.io.counts := io.taken
+  data.io.inject := io.inject
+  io.corrected := data.io.corrected
+  private val hurt = mask
+  private val poisoned = hurt | OneHot.onlyIf(io.hurt, cameBefore)
+  hurt := poisoned & ~enters
+  private val leaving = TelemetryBeat(p, ids(offer), answers(offer))
   io.offer.valid := offered
   io.offer.bits.id := leaving.id
-  io.offer.bits.data := line
-  io.offer.bits.user := line(p.memory.dataBits)
+  io.offer.bits.data := data.io.data
+  io.offer.bits.user := data.io.data(p.memory.dataBits) || (poisoned & offer).orR
   io.offer.bits.resp := leaving.resp
   io.offer.bits.last := leaving.last
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4ReadData, BitPlanes, OneHot, Ram1R1W, RegisterSlice}
+import anemone.bus.{Axi4, Axi4ReadData, BitPlanes, FaultReport, OneHot, ProtectedQueue, ProtectedRam, RegisterSlice, VotedRam}
 import anemone.nemo.Line
 import chisel3._
 import chisel3.util._
@@ -13,6 +13,9 @@ import chisel3.util._
   * pass each other: whatever order memory answers in, nothing waits for what is behind it.
   *
   * Memory goes first, but not for ever: after [[ExpanderParams.memoryRun]] of its beats while a line could go, that goes.
+  *
+  * Lines wait behind a code: one that could not be corrected is poisoned. Whose line the engine has next is kept in a queue;
+  * when an item of that is lost all lines are poisoned until a reset.
   *
   * Latency: one cycle for memory; six from `line` to `out` where nothing is ahead, nine from the `beat` of a refused
   * one. An answer a cycle, and no cycle lost where memory and lines answer the same id by turns.
@@ -32,7 +35,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
       */
     val ahead = Input(UInt(aheadBits.W))
 
-    /** The engine's lines, in the order of the beats that are `Okay`, two cycles behind them or later. */
+    /** The engine's lines, in the order of the beats that are `Okay`, three cycles behind them or later. */
     val line = Flipped(Valid(new Line(p.nemo)))
 
     /** Memory's answers, and those with the lines among them; `out` wants a [[RegisterSlice]] behind it. */
@@ -48,6 +51,12 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
 
     /** A read of this id was answered in the cycle before, by memory or from here. */
     val answered = Valid(UInt(p.memory.idBits.W))
+
+    /** What was found flipped in each of [[TelemetryResponses.memories]], with the line's id where it is known; what is to
+      * be.
+      */
+    val faults = Output(Vec(TelemetryResponses.memories, new FaultReport(p.memory.idBits, p.nearLineBits)))
+    val inject = Flipped(Vec(TelemetryResponses.memories, Valid(Bool())))
   })
 
   private def mask: UInt = RegInit(0.U(slots.W))
@@ -59,7 +68,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
 
   /** The slots with none of them, with one, with two. */
   private val distance = Seq.fill(3)(mask)
-  private val beats = Mem(slots, new TelemetryBeat(p))
+  private val answers = new BitPlanes(slots, TelemetryBeat.answerBits)
 
   // A beat takes the next slot of the ring, in the cycle behind it.
   private val tail = RegInit(0.U(slotBits.W))
@@ -79,8 +88,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val atSlot = mask
   atSlot := atTail
   private val enters = OneHot.onlyIf(beat.valid, atSlot)
-  when(beat.valid) { beats.write(slot, beat.bits) }
   ids.next(0.U, enters, beat.bits.id)
+  answers.next(0.U, enters, beat.bits.answer)
 
   // One answer of its id brings a read forward. Who is answered is known late in a cycle, so the ring hears of it in the
   // next.
@@ -93,15 +102,18 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   assert((forward & distance(0)) === 0.U, "a telemetry read was overtaken")
 
   // The engine's lines find their slots in the order in which the slots were given.
-  private val asked = Module(new Queue(UInt(slotBits.W), slots))
+  private val asked = Module(new ProtectedQueue(UInt(slotBits.W), slots))
   asked.io.enq.valid := beat.valid && okay
   asked.io.enq.bits := slot
   asked.io.deq.ready := io.line.valid
   assert(!io.line.valid || asked.io.deq.valid, "a line that nobody asked for")
-  private val lines = Module(new Ram1R1W(slots, p.memory.dataBits + 1))
+  private val lost = RegInit(false.B)
+  when(asked.io.fault.uncorrected) { lost := true.B }
+  private val poison = io.line.bits.poison || lost || asked.io.fault.uncorrected
+  private val lines = Module(new ProtectedRam(slots, p.memory.dataBits + 1, early = true))
   lines.io.write.valid := io.line.valid
   lines.io.write.bits.address := asked.io.deq.bits
-  lines.io.write.bits.data := Cat(io.line.bits.poison, io.line.bits.words.asUInt)
+  lines.io.write.bits.data := Cat(poison, io.line.bits.words.asUInt)
   private val refused = mask
   refused := (refused & ~enters) | OneHot.onlyIf(!okay, enters)
 
@@ -156,9 +168,10 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   lines.io.read.bits := OHToUInt(moving)
   private val ready = Module(new ReadyLines(p))
   ready.io.in.valid := RegNext(moves, false.B)
-  ready.io.in.bits.beat := RegNext(beats.read(OHToUInt(moving)))
+  ready.io.in.bits.beat := RegNext(TelemetryBeat(p, ids(moving), answers(moving)))
   ready.io.in.bits.ahead := RegNext(ahead(moving))
   ready.io.data := lines.io.data
+  ready.io.hurt := lines.io.fault.uncorrected
   used := (used & ~leaves) | enters
   known := (known & ~leaves) | lookedUp
   for ((far, k) <- distance.zipWithIndex) {
@@ -184,17 +197,13 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val turns = Module(new AnswerTurns(p.memoryRun))
   private val taken = turns.io.taken
   private val memoryAnswers = Wire(Bool())
-  private val part = slots.min(TelemetryResponses.part)
-  private val had = distance.map { far =>
-    val mask = Fill(part, 1.U)
-    VecInit((0 until slots by part).map(from => RegNext(watch.next(far & (mask << from).asUInt)))).asUInt
-  }
+  private val had = distance.map(far => RegNext(watch.next(far)))
   private val justNow = RegNext((memoryAnswers && memory.behind(memory.head)) || (taken && ready.io.offerIsNext))
   private val before = RegNext(answered.valid && memory.next(answered.bits))
   private val looked = RegNext(looks && memory.next(ShiftRegister(io.beat.bits.id, IdOrder.latency)))
   private val (lookedTurn, lookedSecond) = (RegNext(io.ahead === 0.U), RegNext(io.ahead === 1.U))
   private def memoryGoes(valid: Bool): Bool = {
-    val unit = Module(new MemoryGoes(slots / part))
+    val unit = Module(new MemoryGoes)
     unit.io.valid := valid
     unit.io.owed := io.owed
     unit.io.lineFirst := turns.io.lineFirst
@@ -208,7 +217,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     unit.io.had := VecInit(had)
     unit.io.goes
   }
-  private val (passes, dataPass) = (memoryGoes(slice.io.out.valid), memoryGoes(data.io.out.valid))
+  private val (passes, linesPass) = (memoryGoes(slice.io.out.valid), memoryGoes(slice.io.out.valid))
+  private val dataPass = memoryGoes(data.io.out.valid)
   memoryAnswers := passes && io.out.ready && slice.io.out.bits.last
   turns.io.memory := passes
   turns.io.line := ready.io.offer.valid
@@ -228,16 +238,34 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   answered.bits := io.out.bits.id
   places := places + RegNext(taken, false.B) - pick
   ready.io.memory := memory
-  ready.io.memoryAnswers := memoryAnswers
-  ready.io.taken := taken
+  ready.io.memoryAnswers := linesPass && io.out.ready && slice.io.out.bits.last
+  ready.io.taken := !linesPass && io.out.ready && ready.io.offer.valid
   ready.io.answered := VecInit(answered, RegNext(answered, 0.U.asTypeOf(answered)))
+
+  // What was flipped where, and whose it was.
+  private val fetched = ShiftRegister(ready.io.in.bits.beat.id, 2)
+  private val left = ShiftRegister(ready.io.offer.bits.id, VotedRam.latency)
+  io.faults := 0.U.asTypeOf(io.faults)
+  private def report(memory: Int, corrected: Bool, uncorrected: Bool): FaultReport = {
+    io.faults(memory).fault.corrected := corrected
+    io.faults(memory).fault.uncorrected := uncorrected
+    io.faults(memory)
+  }
+  private def whose(report: FaultReport, id: UInt): Unit = {
+    report.id.valid := true.B
+    report.id.bits := id
+  }
+  whose(report(0, lines.io.fault.corrected, lines.io.fault.uncorrected), fetched)
+  report(1, asked.io.fault.corrected, asked.io.fault.uncorrected)
+  whose(report(2, ready.io.corrected, false.B), left)
+  for ((inject, arm) <- Seq(lines.io.inject, asked.io.inject, ready.io.inject).zip(io.inject)) inject := arm
 }
 
 object TelemetryResponses {
 
+  /** The memories that report: the lines, whose line is next, and the lines that are about to leave. */
+  val memories: Int = 3
+
   /** Slots of which one is chosen in a cycle. */
   private val group = 8
-
-  /** Slots of which it is known in time whether one of them holds memory's next answer. */
-  private val part = 32
 }

@@ -149,7 +149,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
       hand.idle(20)
       val ids = Seq.tabulate(29)(n => slow + n % free)
       val left = for (now <- 0 until ids.length + 9) yield {
-        hand.cycle(beat = ids.lift(now).map((_, 0)), line = ids.isDefinedAt(now - 2))
+        hand.cycle(beat = ids.lift(now).map((_, 0)), line = ids.isDefinedAt(now - 3))
       }
       assert(left == Seq.fill(9)(None) ++ ids.map(Some(_)), "a line a cycle, nine behind its beat")
       assert(hand.cycle(memory = Some(0)).isEmpty)
