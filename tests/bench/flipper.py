@@ -10,14 +10,15 @@ from typing import Any
 from cocotb.triggers import FallingEdge
 
 EVERY = (1, 12)  # cycles between two flips
+EMITTED = ("memory_ext", "ram_ext", "words_ext")  # of a Ram1R1W, a Queue, a VotedRamCopy
 
 
 def array(dut: Any, path: str) -> Any:
-    """The words of a memory; a path that ends in `queue` is a queue's."""
+    """The words of the memory in the instance at a path."""
     scope = dut
     for name in path.split("."):
         scope = getattr(scope, name)
-    return getattr(scope, "ram_ext" if path.endswith("queue") else "memory_ext").Memory
+    return next(getattr(scope, name) for name in EMITTED if hasattr(scope, name)).Memory
 
 
 class Flipper:

@@ -26,9 +26,9 @@ def test_a_line_goes_after_so_many_beats(proof: Path, tmp_path: Path) -> None:
 
 
 MUTANTS = {
-    "memory always goes first": (r"(io_lineFirst = )beats == 3'h5", r"\g<1>1'h0"),
-    "one beat more": (r"(io_lineFirst = beats == )3'h5", r"\g<1>3'h6"),
-    "one beat less": (r"(io_lineFirst = beats == )3'h5", r"\g<1>3'h4"),
+    "memory always goes first": (r"(io_lineFirst = )lineFirst", r"\g<1>1'h0"),
+    "one beat more": (r"(beats == )3'h4", r"\g<1>3'h5"),
+    "one beat less": (r"(beats == )3'h4", r"\g<1>3'h3"),
     "beats that the host did not take count": (r"(io_line & io_memory) & io_ready", r"\g<1>"),
 }
 

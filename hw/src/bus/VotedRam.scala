@@ -29,14 +29,14 @@ class VotedRam(depth: Int, width: Int) extends Module {
   private val flip = Module(new FlipNext)
   flip.io.arm := io.inject
   flip.io.stores := io.write.valid
-  private val copies = Seq.tabulate(3) { n =>
+  private def copy(n: Int, flips: UInt): UInt = {
     val copy = Module(new VotedRamCopy(depth, width)).suggestName(s"copy_$n")
     copy.write := io.write
-    if (n == 0) copy.write.bits.data := io.write.bits.data ^ flip.io.flips
+    copy.write.bits.data := io.write.bits.data ^ flips
     copy.read := io.read
     copy.data
   }
-  private val Seq(a, b, c) = copies
+  private val (a, b, c) = (copy(0, flip.io.flips), copy(1, 0.U), copy(2, 0.U))
   io.data := (a & b) | (a & c) | (b & c)
 
   // Two steps, as there are many bits.
@@ -50,9 +50,9 @@ class VotedRamCopy(depth: Int, width: Int) extends Module with MappedAlone {
   val write = IO(Flipped(Valid(new RamWrite(depth, width))))
   val read = IO(Input(UInt(log2Ceil(depth).W)))
   val data = IO(Output(UInt(width.W)))
-  private val memory = Mem(depth, UInt(width.W))
-  when(write.valid) { memory.write(write.bits.address, write.bits.data) }
-  data := memory.read(read)
+  private val words = Mem(depth, UInt(width.W))
+  when(write.valid) { words.write(write.bits.address, write.bits.data) }
+  data := words.read(read)
 }
 
 object VotedRam {

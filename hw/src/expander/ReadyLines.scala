@@ -106,30 +106,30 @@ class ReadyLines(p: ExpanderParams) extends Module {
   when(io.taken) { behind := OneHot.above(offer, places) }
   private val waiting = turn & ~offer
   private val first = OneHot.firstFrom(waiting, behind, places)
-  private class After(forward: UInt, newToo: Bool, free: Bool, left: UInt) {
-    private val next = forward & second
-    private val stay = ~enters & ~left
-    val turn: UInt = (((ReadyLines.this.turn & ~forward) | next) & stay) |
-      OneHot.onlyIf(came(0) || (came(1) && newToo), enters)
-    val second: UInt = (((ReadyLines.this.second & ~forward) | (more.head & forward)) & ~enters) |
-      OneHot.onlyIf(Mux(newToo, came(2), came(1)), enters)
-    val heard: UInt = (forward & ~enters) | OneHot.onlyIf(newToo, enters)
-    val offer: UInt = Mux(free, Mux(waiting.orR, first, next), ReadyLines.this.offer)
-    val offered: Bool = !free || waiting.orR || next.orR
+  private case class After(turn: UInt, second: UInt, heard: UInt, offer: UInt, offered: Bool)
+  private def after(forward: UInt, newToo: Bool, free: Bool, left: UInt): After = {
+    val next = forward & second
+    After(
+      (((turn & ~forward) | next) & ~enters & ~left) | OneHot.onlyIf(came(0) || (came(1) && newToo), enters),
+      (((second & ~forward) | (more.head & forward)) & ~enters) | OneHot.onlyIf(Mux(newToo, came(2), came(1)), enters),
+      (forward & ~enters) | OneHot.onlyIf(newToo, enters),
+      Mux(free, Mux(waiting.orR, first, next), offer),
+      !free || waiting.orR || next.orR
+    )
   }
   private val none = 0.U(places.W)
-  private val after = Seq(
-    new After(none, false.B, !offered, none),
-    new After(watch.head, io.memory.isHead(id), !offered, none),
-    new After(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
+  private val cases = Seq(
+    after(none, false.B, !offered, none),
+    after(watch.head, io.memory.isHead(id), !offered, none),
+    after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
   )
   private def chosen(what: After => UInt): UInt =
-    SixInputs.choice(after.map(what), Cat(io.taken, io.memoryAnswers), places)
+    SixInputs.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), places)
   turn := chosen(_.turn)
   second := chosen(_.second)
   heard := chosen(_.heard)
   offer := chosen(_.offer)
-  offered := SixInputs.choice(after.map(_.offered), Cat(io.taken, io.memoryAnswers), 1)
+  offered := SixInputs.choice(cases.map(_.offered), Cat(io.taken, io.memoryAnswers), 1).asBool
   assert(!(io.memoryAnswers && (watch.head & turn).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
   io.hadTurn := RegNext(watch.next(turn))

@@ -217,7 +217,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     unit.io.had := VecInit(had)
     unit.io.goes
   }
-  private val (passes, linesPass) = (memoryGoes(slice.io.out.valid), memoryGoes(slice.io.out.valid))
+  private val passes = memoryGoes(slice.io.out.valid)
+  private val linesPass = memoryGoes(slice.io.out.valid)
   private val dataPass = memoryGoes(data.io.out.valid)
   memoryAnswers := passes && io.out.ready && slice.io.out.bits.last
   turns.io.memory := passes
