@@ -19,7 +19,8 @@ class ReadyBeat(p: ExpanderParams) extends Bundle {
   * id in the very next cycle.
   *
   * One line is on offer, a register; it stays until it is taken. The next one is another that has its turn, or else the
-  * one whose turn comes by the answer of this cycle: there is one at most, as that has one id. They take turns.
+  * one whose turn comes by the answer of this cycle: there is one at most, as that has one id. Those that came first go
+  * first.
   *
   * Latency: a line can be on offer two cycles after `in`.
   */
@@ -71,9 +72,12 @@ class ReadyLines(p: ExpanderParams) extends Module {
   /** By place, the lines of its id. */
   private val same = Seq.fill(places)(Reg(UInt(places.W)))
 
+  /** By place, those whose lines came before its own. */
+  private val before = Seq.fill(places)(Reg(UInt(places.W)))
+
   private val free = mask
   private val enters = OneHot.onlyIf(io.in.valid, free)
-  free := OneHot.first(~(used | enters), places)
+  free := ReadyLines.anyOf(~(used | enters))
   assert(!io.in.valid || free.orR, "a telemetry line without a place")
   private val id = io.in.bits.beat.id
   private val sameAsNew = ids.equal(id)
@@ -81,6 +85,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
   answers.next(0.U, enters, io.in.bits.beat.answer)
   for ((row, place) <- same.zipWithIndex)
     row := Mux(enters(place), sameAsNew, (row & ~enters) | OneHot.onlyIf(sameAsNew(place), enters))
+  for ((row, place) <- before.zipWithIndex) row := Mux(enters(place), Fill(places, 1.U), row) & ~enters
   private val watch = new HeadWatch(ids, places, io.memory, enters, id)
 
   private val offered = RegInit(false.B)
@@ -101,11 +106,9 @@ class ReadyLines(p: ExpanderParams) extends Module {
 
   // Every answer of its id brings a line forward. Whose it is is known late in a cycle: what comes of it is found for
   // none, memory's and the line's, and then chosen; those that are not next yet hear of it in the next cycle. Of the lines
-  // that have their turn those behind the one that left before the one on offer go first.
-  private val behind = mask
-  when(io.taken) { behind := OneHot.above(offer, places) }
+  // that have their turn the one that came first goes.
   private val waiting = turn & ~offer
-  private val first = OneHot.firstFrom(waiting, behind, places)
+  private val first = VecInit(before.zipWithIndex.map { case (row, place) => waiting(place) && !(waiting & row).orR }).asUInt
   private case class After(turn: UInt, second: UInt, heard: UInt, offer: UInt, offered: Bool)
   private def after(forward: UInt, newToo: Bool, free: Bool, left: UInt): After = {
     val next = forward & second
@@ -113,7 +116,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
       (((turn & ~forward) | next) & ~enters & ~left) | OneHot.onlyIf(came(0) || (came(1) && newToo), enters),
       (((second & ~forward) | (more.head & forward)) & ~enters) | OneHot.onlyIf(Mux(newToo, came(2), came(1)), enters),
       (forward & ~enters) | OneHot.onlyIf(newToo, enters),
-      Mux(free, Mux(waiting.orR, first, next), offer),
+      Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
       !free || waiting.orR || next.orR
     )
   }
@@ -158,6 +161,15 @@ class ReadyLines(p: ExpanderParams) extends Module {
 }
 
 object ReadyLines {
+
+  /** One of some places. */
+  private def anyOf(some: UInt): UInt = {
+    val size = 4
+    val groups = (0 until places by size).map(from => some(from + size - 1, from))
+    val first = OneHot.first(VecInit(groups.map(_.orR)).asUInt, groups.length)
+    VecInit(groups.zipWithIndex.map { case (group, g) => OneHot.onlyIf(first(g), OneHot.first(group, size)) }).asUInt
+  }
+
   val places: Int = 20
 
   /** Places that only lines with nothing ahead take, so that those that wait for others never keep these out, nor slow
