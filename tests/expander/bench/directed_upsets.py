@@ -47,12 +47,15 @@ class Faults:
     def __init__(self, environment: Environment) -> None:
         self.counts: Counter[tuple[FaultMemory, str]] = Counter()
         self._pins = {
-            (memory, kind, c): reader(
-                getattr(getattr(environment.dut, f"channel_{c}"), f"io_faults_{n}_fault_{kind}")
-            )
+            (memory, kind, c): reader(getattr(channel, pin))
             for n, memory in enumerate(MEMORIES, FIRST)
             for kind in KINDS
             for c in range(environment.build.engine.channels)
+            # The copies of a word tell of none that was not corrected.
+            if hasattr(
+                channel := getattr(environment.dut, f"channel_{c}"),
+                pin := f"io_faults_{n}_fault_{kind}",
+            )
         }
 
     def __call__(self, t: int) -> None:
