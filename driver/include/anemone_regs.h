@@ -249,7 +249,7 @@
 #define ANEMONE_FAULT_INJECT_MEMORY_MASK 0x00000000000000ffULL
 #define ANEMONE_FAULT_INJECT_CHANNEL_SHIFT 8
 #define ANEMONE_FAULT_INJECT_CHANNEL_MASK 0x0000000000000300ULL
-/* Two bits, which can't be corrected. */
+/* Two bits, which can't be corrected but in ready_lines. */
 #define ANEMONE_FAULT_INJECT_DOUBLE_SHIFT 12
 #define ANEMONE_FAULT_INJECT_DOUBLE_MASK 0x0000000000001000ULL
 
@@ -525,6 +525,10 @@
 #define ANEMONE_FAULT_MEMORY_EVENTS 5      /* flat memory mode: accesses that are not decided */
 #define ANEMONE_FAULT_MEMORY_READ_ORDER 8  /* reads of each id that were issued and answered */
 #define ANEMONE_FAULT_MEMORY_WRITE_ORDER 9 /* writes of each id, likewise */
+#define ANEMONE_FAULT_MEMORY_TELEMETRY_LINES 16 /* telemetry lines that wait */
+#define ANEMONE_FAULT_MEMORY_LINE_ORDER 17      /* whose the engine's next lines are */
+#define ANEMONE_FAULT_MEMORY_READY_LINES                                                           \
+    18 /* telemetry lines that are about to leave: three copies, the majority counts */
 
 /* Codes of near_filter. */
 #define ANEMONE_NEAR_FILTER_ANY 0  /* all */

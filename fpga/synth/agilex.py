@@ -70,7 +70,7 @@ def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
 def levels(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Levels:
     """Longest path of a module with all that is in it."""
     folder = (work / design.name).relative_to(ROOT)
-    script = f"{rtl.read(files)}\n{MAP} -top {module} -noflatten\n{JOIN}{_ltp(folder, 'levels')}"
+    script = f"{rtl.read(files)}\n{MAP} -top {module}\n{JOIN}{_ltp(folder, 'levels')}"
     yosys("agilex", script, ROOT / folder / "levels")
     return _levels(ROOT / folder, "levels")[unit_of(module)]
 

@@ -4,7 +4,7 @@
     python -m tests.bench.soak                       until stopped
     python -m tests.bench.soak expander 5000000      one bench, and so many events or beats
     python -m tests.bench.soak driver 200000         calls of the driver (tests/cosim/fuzz.py)
-    python -m tests.bench.soak upsets 10000          flipped bits in the memories of flat
+    python -m tests.bench.soak upsets 10000          flipped bits in the memories of flat, expander
     SEED=17 CONFIG=p2c2 python -m tests.bench.soak   that one again, of the bench with that build
 
 The benches: engine, expander, flat, and tiered, which is the last two together. Two builds are
@@ -160,10 +160,11 @@ def soak(names: list[str], goal: float) -> None:
 
 
 def upsets(flips: str) -> None:
-    """So many, each judged by all that comes out (tests/flat/bench/directed_upsets.py)."""
-    folder = FLAT.work / "soak" / "upsets"
-    FLAT.run(FLAT.builds["flat2"], "directed_upsets", folder, FLIPS=flips)
-    print((folder / "simulation.log").read_text())
+    """So many of each, judged by all that comes out (directed_upsets of both benches)."""
+    for bench, build in ((FLAT, "flat2"), (EXPANDER, "x2")):
+        folder = bench.work / "soak" / "upsets"
+        bench.run(bench.builds[build], "directed_upsets", folder, FLIPS=flips)
+        print((folder / "simulation.log").read_text())
 
 
 def main(words: list[str]) -> int:

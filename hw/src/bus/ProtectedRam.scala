@@ -11,8 +11,9 @@ import chisel3.util._
   *
   * @param depth words
   * @param width bits a word, without its check bits
+  * @param early `data` a cycle before `fault`, behind the code's look-ups: for who stores it in that cycle
   */
-class ProtectedRam(depth: Int, width: Int) extends Module {
+class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Module {
   val io = IO(new Bundle {
     val read = Flipped(Valid(UInt(log2Ceil(depth).W)))
     val data = Output(UInt(width.W))
@@ -32,7 +33,7 @@ class ProtectedRam(depth: Int, width: Int) extends Module {
   ram.io.write.bits.data := code.encode(io.write.bits.data) ^ flip.io.flips
   ram.io.read := io.read
   private val (data, fault) = code.decode(ram.io.data)
-  io.data := RegNext(data)
+  io.data := (if (early) data else RegNext(data))
   io.fault := RegNext(fault, 0.U.asTypeOf(fault))
 }
 

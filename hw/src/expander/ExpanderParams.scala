@@ -16,6 +16,7 @@ import chisel3.util._
   * @param writesInFlight writes of a channel to memory that may be under way, of all ids together
   * @param regionWrites   writes of a channel into the telemetry region that may be under way
   * @param lateCycles     cycles without one in which memory's answers to what was asked before a reset are waited for
+  * @param memoryRun      beats of memory that may pass a telemetry line that could go
   * @param flat           flat memory mode below each channel; none: a channel's memory is one
   */
 case class ExpanderParams(
@@ -26,6 +27,7 @@ case class ExpanderParams(
     writesInFlight: Int = 256,
     regionWrites: Int = 2,
     lateCycles: Int = 4096,
+    memoryRun: Int = 16,
     flat: Option[FlatParams] = None
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
@@ -52,6 +54,7 @@ case class ExpanderParams(
     s"regionWrites: a power of two, 2 to 16, not $regionWrites"
   )
   require(lateCycles >= 2, s"lateCycles: 2 or more, not $lateCycles")
+  require(memoryRun >= 1 && memoryRun <= 1024, s"memoryRun: 1 to 1024 beats, not $memoryRun")
 
   require(
     nemo.outcomes == flat.isDefined,

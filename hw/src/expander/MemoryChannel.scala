@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Address, Axi4Port, Axi4ReadData, FaultReport, Injection, MemoryFault, RegisterSlice}
+import anemone.bus.{Axi4Address, Axi4Port, FaultReport, Injection, MemoryFault, RegisterSlice}
 import anemone.nemo.{Line, LineAcknowledge, LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
@@ -116,29 +116,18 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   telemetry.io.beat := arbiter.io.telemetry
   telemetry.io.ahead := order.io.ahead
   telemetry.io.line := io.line
-  private val fromMemory = RegisterSlice(io.downstream.r)
-  telemetry.io.memoryId := fromMemory.bits.id
+  telemetry.io.memory <> io.downstream.r
+  io.upstream.r <> RegisterSlice(telemetry.io.out)
   // An answer to no read is for nobody: perhaps it is to one of before a reset, which memory did not share.
   private val fromBelow = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W)) // reads that memory has to answer
-  private val owed = fromBelow =/= 0.U
-  fromBelow := fromBelow + arbiter.io.memoryRead.fire - (fromMemory.fire && owed && fromMemory.bits.last)
-  private val out = Wire(Decoupled(new Axi4ReadData(p.memory)))
-  // Memory goes first: lines that wait cost nobody but their reader.
-  private val memoryPasses = fromMemory.valid && owed && !telemetry.io.memoryWaits
-  out.valid := telemetry.io.out.valid || memoryPasses
-  out.bits := Mux(memoryPasses, fromMemory.bits, telemetry.io.out.bits)
-  telemetry.io.out.ready := out.ready && !memoryPasses
-  fromMemory.ready := !owed || (out.ready && !telemetry.io.memoryWaits)
-  io.upstream.r <> RegisterSlice(out)
-  // One beat of telemetry is a read of its own; memory's burst is one.
-  telemetry.io.answer.valid := out.fire && (!memoryPasses || out.bits.last)
-  telemetry.io.answer.bits := out.bits.id
+  fromBelow := fromBelow + arbiter.io.memoryRead.fire - (telemetry.io.passed && telemetry.io.out.bits.last)
+  telemetry.io.owed := fromBelow =/= 0.U
 
   private def failed(resp: UInt): Bool = resp(1)
   io.errors.droppedWrite := gate.io.drops
   io.errors.refusedRead := arbiter.io.telemetry.valid && failed(arbiter.io.telemetry.bits.resp)
-  io.errors.memoryRead := fromMemory.fire && owed && failed(fromMemory.bits.resp)
-  io.errors.strayRead := fromMemory.valid && !owed
+  io.errors.memoryRead := telemetry.io.passed && failed(telemetry.io.out.bits.resp)
+  io.errors.strayRead := telemetry.io.stray
   io.errors.strayWrite := gate.io.stray
   io.errors.memoryWrite := gate.io.failed
 
@@ -156,15 +145,17 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     arm.bits := io.inject.bits.double
   }
   private def report(fault: MemoryFault): FaultReport = FaultReport(fault, p.memory.idBits, p.nearLineBits)
-  io.faults := VecInit(Seq(order.io.fault, gate.io.fault).map(report))
+  io.faults := VecInit(Seq(order.io.fault, gate.io.fault).map(report) ++ telemetry.io.faults)
   arms(MemoryChannel.reads, order.io.inject)
   arms(MemoryChannel.writes, gate.io.inject)
+  for ((memory, arm) <- MemoryChannel.lines.zip(telemetry.io.inject)) arms(memory, arm)
 }
 
 object MemoryChannel {
   private val reads = 8
   private val writes = 9
+  private val lines = 16 until 16 + TelemetryResponses.memories
 
   /** The memories that report, by their numbers in `fault_memory` of the registers. */
-  val memories: Seq[Int] = Seq(reads, writes)
+  val memories: Seq[Int] = Seq(reads, writes) ++ lines
 }

@@ -225,7 +225,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 object MemoryExpander {
 
   /** Cycles from a telemetry read's acceptance at AR to its line at R, when no answer of its id is ahead. */
-  val telemetryLatency: Int = 16
+  val telemetryLatency: Int = 17
 
   /** Cycles from a request's acceptance to the message that its event causes. */
   val interruptLatency: Int = 16

@@ -13,6 +13,23 @@ class TelemetryBeat(p: ExpanderParams) extends Bundle {
 
   /** `Okay`: the engine was asked for the line. */
   val resp = UInt(2.W)
+
+  /** All but the id. */
+  def answer: UInt = Cat(last, resp)
+}
+
+object TelemetryBeat {
+
+  /** Bits of [[TelemetryBeat.answer]]. */
+  val answerBits: Int = 3
+
+  def apply(p: ExpanderParams, id: UInt, answer: UInt): TelemetryBeat = {
+    val beat = Wire(new TelemetryBeat(p))
+    beat.id := id
+    beat.last := answer(2)
+    beat.resp := answer
+    beat
+  }
 }
 
 /** Gives a channel's requests their one order: a beat a cycle, read or write, to memory or to the telemetry.

@@ -3,7 +3,7 @@ package anemone.formal
 
 import anemone.Emit
 import anemone.bus.{Axi4Params, IdCounterReference}
-import anemone.expander.{AdapterOrder, IdOrderReference}
+import anemone.expander.{AdapterOrder, AnswerTurnsProof, IdOrderReference}
 import anemone.flat.{FlatMemoryProof, FlatParams, SetLocksProof, SwapListsReference}
 
 /** Writes the SystemVerilog of proofs, a folder each: `EmitProof DIR NAME...` (tests/formal runs the checker on it). */
@@ -13,6 +13,7 @@ object EmitProof {
   def main(args: Array[String]): Unit = for (name <- args.tail) {
     def module = name match {
       case "AdapterOrder"       => new AdapterOrder(4, 2)
+      case "AnswerTurnsProof"   => new AnswerTurnsProof(5)
       case "FlatMemoryProof"    => new FlatMemoryProof(flat, requests = 3)
       case "IdCounterReference" => new IdCounterReference(idBits = 1, countBits = 2)
       case "IdOrderReference"   => new IdOrderReference(idBits = 1, inFlight = 4)

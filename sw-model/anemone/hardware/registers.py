@@ -18,6 +18,9 @@ class FaultMemory(IntEnum):
     EVENTS = 5  # flat memory mode: accesses that are not decided
     READ_ORDER = 8  # reads of each id that were issued and answered
     WRITE_ORDER = 9  # writes of each id, likewise
+    TELEMETRY_LINES = 16  # telemetry lines that wait
+    LINE_ORDER = 17  # whose the engine's next lines are
+    READY_LINES = 18  # telemetry lines that are about to leave: three copies, the majority counts
 
 
 class NearFilter(IntEnum):

@@ -42,6 +42,9 @@ public_flat_rd -module "RequestArbiter" -var "io_reads_ready"
 public_flat_rd -module "RequestArbiter" -var "io_writes_ready"
 public_flat_rd -module "ExpanderRegisters" -var "io_out_*Window_*"
 public_flat_rw -module "memory_*" -var "Memory"
+public_flat_rw -module "ram_*" -var "Memory"
+public_flat_rw -module "words_*" -var "Memory"
+public_flat_rd -module "MemoryChannel" -var "io_faults_*_fault_*"
 """
 # In flat memory mode also near, far, and what the controller takes.
 TIERED = """\

@@ -10,9 +10,9 @@ from tests.bench.requests import Request
 from tests.expander.bench.directed_environment import SEED, directed_test, opened
 from tests.expander.bench.environment import Environment
 
-LATENCY = 16  # cycles from a telemetry read's acceptance to its line
-WAITING = 12  # ids with a memory read that is not answered, and lines behind it
-BEHIND = 5  # of an id, as many as are fetched ahead
+LATENCY = 17  # cycles from a telemetry read's acceptance to its line
+WAITING = 9  # ids with a memory read that is not answered, and lines behind it
+BEHIND = 7  # of an id, as many as are fetched ahead
 LATE = 1 << 30  # cycles
 LONE = 15  # an id of its own
 HELD = 2  # requests that a port holds
@@ -39,8 +39,8 @@ def answered(environment: Environment) -> list[tuple[int, int]]:
 
 @directed_test
 async def a_line_beside_those_that_wait(environment: Environment) -> None:
-    """Memory owes 12 ids their answers, and lines behind them fill the ring: a line of another id
-    takes as long as ever, while memory answers one of the 12 and its lines leave.
+    """Memory owes 9 ids their answers, and lines behind them fill the ring: a line of another id
+    takes as long as ever, while memory answers one of the 9 and its lines leave.
     """
     for cycle in range(20):
         await environment.restart(SEED)

@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 import cocotb
-from cocotb.triggers import FallingEdge
 
 from anemone.flat.config import FlatConfig
+from tests.bench.flipper import Flipper
 from tests.bench.pins import Flag, reader, writer
 from tests.bench.requests import FULL, OKAY
 from tests.flat.bench.build import BUILDS
@@ -24,7 +24,6 @@ from tests.flat.bench.environment import Environment, random_config
 FLIPS = int(os.environ.get("FLIPS", "300"))
 CYCLES = 1500  # of a seed
 SEEDS = 30  # at most, until a flipped bit of each memory was read
-EVERY = (1, 12)  # cycles between two flips
 LINES = 8  # near lines
 A, B, C = 1, 1 + LINES, 2  # A and B are of one set
 # By number: where each memory is in the design.
@@ -33,14 +32,6 @@ MEMORIES = ("lines.rows.ram", "data.ram", "responses.answers.ram", "lookup.looku
 WHOSE = ("id_valid", "id_bits", "line_valid", "line_bits")
 PINS = ("fault_corrected", "fault_uncorrected", *WHOSE)
 LINE_BUFFER, WRITE_DATA, ANSWERS = range(3)
-
-
-def array(dut: Any, path: str) -> Any:
-    """The words of a memory."""
-    scope = dut
-    for name in path.split("."):
-        scope = getattr(scope, name)
-    return getattr(scope, "ram_ext" if path.endswith("queue") else "memory_ext").Memory
 
 
 class Faults:
@@ -63,39 +54,6 @@ class Faults:
                     self.last[n] = tuple(pins[name]() for name in WHOSE)
 
 
-class Flipper:
-    """Flips a bit of any word now and then, but none of a word in which one is flipped."""
-
-    def __init__(self, dut: Any, rng: Random) -> None:
-        self.rng, self.flips, self.stopped = rng, 0, False
-        self._fall = FallingEdge(dut.clock)  # when no memory is being written
-        self._arrays = [array(dut, path) for path in MEMORIES]
-        self._flipped: dict[tuple[int, int], int] = {}
-
-    async def run(self) -> None:
-        """Until stopped."""
-        while True:
-            for _ in range(self.rng.randint(*EVERY)):
-                await self._fall
-            if self.stopped:
-                return
-            self._flip()
-
-    def _flip(self) -> None:
-        rng = self.rng
-        memory = rng.randrange(len(MEMORIES))
-        words = self._arrays[memory]
-        row = rng.randrange(len(words))
-        word = words[row]
-        value = int(word.value)
-        if self._flipped.get((memory, row)) == value:
-            return
-        value ^= 1 << rng.randrange(len(word))
-        word.value = value
-        self._flipped[memory, row] = value
-        self.flips += 1
-
-
 @cocotb.test()
 async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     """Under random traffic, in lock-step with the golden model: all is as if none had flipped."""
@@ -110,7 +68,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         rng = Random(seed)
         environment.watchers = []
         await environment.restart(rng, random_config(rng, build))
-        flipper = Flipper(dut, Random(seed))
+        flipper = Flipper(dut, Random(seed), [(path,) for path in MEMORIES])
         environment.watchers = [faults]
         cocotb.start_soon(flipper.run())
         end = environment.t + CYCLES

@@ -92,7 +92,10 @@ object RegisterCodes {
       "fetches" -> 4,
       "events" -> 5,
       "read_order" -> 8,
-      "write_order" -> 9
+      "write_order" -> 9,
+      "telemetry_lines" -> 16,
+      "line_order" -> 17,
+      "ready_lines" -> 18
     )
   val nearFilter: Seq[(String, Int)] =
     Seq("any" -> 0, "hit" -> 1, "miss" -> 2)
