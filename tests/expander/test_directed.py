@@ -18,6 +18,8 @@ DIRECTED = Directed(
         "directed_programming": ["x2"],
         "directed_interrupts": ["x2"],
         "directed_parity": ["x2"],
+        "directed_faults": ["x2"],
+        "directed_upsets": ["x2", "board", "tiered"],
         "directed_controller": ["board"],
         "directed_bare": ["x2"],
         "directed_tiered": ["tiered"],

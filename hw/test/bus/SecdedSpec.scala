@@ -97,8 +97,9 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "ProtectedQueue"
 
-  it should "keep order and contents, an item a cycle, and flip what it is told to, once" in {
-    test(new ProtectedQueue(UInt(20.W), 16)) { dut =>
+  for (flow <- Seq(false, true))
+    it should s"keep order and contents, an item a cycle, and flip what it is told to, once, flow $flow" in {
+    test(new ProtectedQueue(UInt(20.W), 16, flow)) { dut =>
       val waiting = scala.collection.mutable.Queue[BigInt]()
       var (items, corrected) = (0, 0)
       for (cycle <- 0 until 600) {
@@ -119,6 +120,30 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.clock.step()
       }
       assert(items > 300 && corrected == 6)
+      // Behind each other, into an empty one: when they come out, and which have gone through the memory.
+      dut.io.enq.valid.poke(false)
+      dut.clock.step(20)
+      dut.io.inject.valid.poke(true)
+      dut.io.inject.bits.poke(true)
+      dut.clock.step()
+      dut.io.inject.valid.poke(false)
+      dut.io.deq.ready.poke(false)
+      dut.io.deq.valid.expect(false)
+      for (word <- 1 to 2) {
+        dut.io.enq.valid.poke(true)
+        dut.io.enq.bits.poke(word)
+        dut.io.deq.valid.expect(flow && word == 2)
+        dut.clock.step()
+      }
+      dut.io.enq.valid.poke(false)
+      dut.io.deq.valid.expect(true)
+      dut.io.bad.expect(!flow)
+      dut.io.deq.ready.poke(true)
+      dut.clock.step()
+      dut.io.bad.expect(flow)
+      dut.io.fault.uncorrected.expect(flow)
+      dut.clock.step()
+      dut.io.deq.valid.expect(false)
     }
   }
 }

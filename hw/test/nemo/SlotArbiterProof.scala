@@ -29,6 +29,7 @@ class SlotOrder(p: NemoParams) extends Module {
   arbiter.io.read <> io.read
   arbiter.io.walks := io.walks
   arbiter.io.hold := io.hold
+  arbiter.io.inject := 0.U.asTypeOf(arbiter.io.inject)
   private val slot = arbiter.io.slot
 
   private val had = RegInit(0.U(8.W))

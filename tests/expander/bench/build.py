@@ -42,6 +42,7 @@ public_flat_rd -module "RequestArbiter" -var "io_reads_ready"
 public_flat_rd -module "RequestArbiter" -var "io_writes_ready"
 public_flat_rd -module "ExpanderRegisters" -var "io_out_*Window_*"
 public_flat_rw -module "memory_*" -var "Memory"
+public_flat_rw -module "ram_*" -var "Memory"
 """
 # In flat memory mode also near, far, and what the controller takes.
 TIERED = """\

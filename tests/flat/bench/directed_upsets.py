@@ -12,11 +12,11 @@ from random import Random
 from typing import Any
 
 import cocotb
-from cocotb.triggers import FallingEdge
 
 from anemone.flat.config import FlatConfig
 from tests.bench.pins import Flag, reader, writer
 from tests.bench.requests import FULL, OKAY
+from tests.bench.upsets import Flipper, words
 from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment
 from tests.flat.bench.environment import Environment, random_config
@@ -40,7 +40,7 @@ def array(dut: Any, path: str) -> Any:
     scope = dut
     for name in path.split("."):
         scope = getattr(scope, name)
-    return getattr(scope, "ram_ext" if path.endswith("queue") else "memory_ext").Memory
+    return words(scope)
 
 
 class Faults:
@@ -63,39 +63,6 @@ class Faults:
                     self.last[n] = tuple(pins[name]() for name in WHOSE)
 
 
-class Flipper:
-    """Flips a bit of any word now and then, but none of a word in which one is flipped."""
-
-    def __init__(self, dut: Any, rng: Random) -> None:
-        self.rng, self.flips, self.stopped = rng, 0, False
-        self._fall = FallingEdge(dut.clock)  # when no memory is being written
-        self._arrays = [array(dut, path) for path in MEMORIES]
-        self._flipped: dict[tuple[int, int], int] = {}
-
-    async def run(self) -> None:
-        """Until stopped."""
-        while True:
-            for _ in range(self.rng.randint(*EVERY)):
-                await self._fall
-            if self.stopped:
-                return
-            self._flip()
-
-    def _flip(self) -> None:
-        rng = self.rng
-        memory = rng.randrange(len(MEMORIES))
-        words = self._arrays[memory]
-        row = rng.randrange(len(words))
-        word = words[row]
-        value = int(word.value)
-        if self._flipped.get((memory, row)) == value:
-            return
-        value ^= 1 << rng.randrange(len(word))
-        word.value = value
-        self._flipped[memory, row] = value
-        self.flips += 1
-
-
 @cocotb.test()
 async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     """Under random traffic, in lock-step with the golden model: all is as if none had flipped."""
@@ -110,7 +77,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         rng = Random(seed)
         environment.watchers = []
         await environment.restart(rng, random_config(rng, build))
-        flipper = Flipper(dut, Random(seed))
+        flipper = Flipper(dut, [array(dut, path) for path in MEMORIES], Random(seed), EVERY)
         environment.watchers = [faults]
         cocotb.start_soon(flipper.run())
         end = environment.t + CYCLES

@@ -92,7 +92,16 @@ object RegisterCodes {
       "fetches" -> 4,
       "events" -> 5,
       "read_order" -> 8,
-      "write_order" -> 9
+      "write_order" -> 9,
+      "region_writes" -> 16,
+      "acknowledges" -> 17,
+      "tables" -> 18,
+      "waiting_events" -> 19,
+      "reset_values" -> 20,
+      "memory_data" -> 21,
+      "memory_answers" -> 22,
+      "ordered_events" -> 23,
+      "ordered_reads" -> 24
     )
   val nearFilter: Seq[(String, Int)] =
     Seq("any" -> 0, "hit" -> 1, "miss" -> 2)
