@@ -9,8 +9,9 @@ import chisel3.util._
   * Latency: two cycles; one item a cycle. Holds one item more than `entries`. `deq` is a register.
   *
   * @param flow an item that finds none ahead goes straight to that register, in one cycle, and is never in the memory
+  * @param code false for a proof, whose solver does not look through codes: items are kept as they are
   */
-class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false) extends Module {
+class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, code: Boolean = true) extends Module {
   val io = IO(new Bundle {
     val enq = Flipped(Decoupled(gen))
     val deq = Decoupled(gen)
@@ -27,15 +28,16 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false) ext
     /** Flip a bit, or two, of the item that is stored next. */
     val inject = Flipped(Valid(Bool()))
   })
-  private val code = new Secded(gen.getWidth)
-  private val queue = Module(new Queue(UInt(code.bits.W), entries))
+  private val secded = new Secded(gen.getWidth)
+  private val queue = Module(new Queue(UInt((if (code) secded.bits else gen.getWidth).W), entries))
   private val flip = Module(new FlipNext)
   flip.io.arm := io.inject
   flip.io.stores := queue.io.enq.fire
-  queue.io.enq.bits := code.encode(io.enq.bits.asUInt) ^ flip.io.flips
+  queue.io.enq.bits := (if (code) secded.encode(io.enq.bits.asUInt) ^ flip.io.flips else io.enq.bits.asUInt)
   io.enq.ready := queue.io.enq.ready
 
-  private val (data, fault) = code.decode(queue.io.deq.bits)
+  private val (data, fault) =
+    if (code) secded.decode(queue.io.deq.bits) else (queue.io.deq.bits, 0.U.asTypeOf(new MemoryFault))
   private val valid = RegInit(false.B)
   private val free = io.deq.ready || !valid
   private val passes = if (flow) io.enq.valid && free && !queue.io.deq.valid else false.B

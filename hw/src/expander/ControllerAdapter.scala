@@ -15,8 +15,10 @@ import chisel3.util._
   *
   * Latency: none for requests, a cycle for answers. One request a cycle; `reads` answers may wait for `upstream.r`, `writes`
   * for `upstream.b`, each with a code: one that can't be corrected is poisoned, or SLVERR.
+  *
+  * @param code of the answers that wait, or none for a proof
   */
-class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64) extends Module {
+class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: Boolean = true) extends Module {
   require(reads >= 2 && writes >= 2, s"reads, writes: 2 or more, not $reads, $writes")
   val io = IO(new Bundle {
     val upstream = Flipped(new Axi4Port(p))
@@ -33,7 +35,7 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64) extend
 
   /** A queue for answers that can't be held back, and whether one more may be asked for. */
   private def answers[T <: Data](k: Int, from: DecoupledIO[T], to: DecoupledIO[T], depth: Int, asked: Bool): (Bool, Bool) = {
-    val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth - 1, flow = true))
+    val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth - 1, flow = true, code))
     queue.io.inject := io.inject(k)
     io.faults(k) := queue.io.fault
     queue.io.enq.valid := from.valid

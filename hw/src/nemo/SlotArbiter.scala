@@ -17,8 +17,9 @@ import chisel3.util._
   * [[AcknowledgeUnit.slots]] behind an acknowledgement.
   *
   * @param most slots that an acknowledgement may have, or less to keep a formal proof small
+  * @param code of the events that wait, or none for that proof
   */
-class SlotArbiter(p: NemoParams, most: Int) extends Module {
+class SlotArbiter(p: NemoParams, most: Int, code: Boolean = true) extends Module {
   def this(p: NemoParams) = this(p, AcknowledgeUnit.slots(p))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
@@ -52,7 +53,7 @@ class SlotArbiter(p: NemoParams, most: Int) extends Module {
     if (p.features.walks) p.lineWords - 1 else 0,
     if (p.features.acknowledges) most else 0
   ).max
-  private val waiting = Option.when(depth > 0)(Module(new ProtectedQueue(new MemoryEvent(p), depth, flow = true)))
+  private val waiting = Option.when(depth > 0)(Module(new ProtectedQueue(new MemoryEvent(p), depth, flow = true, code)))
   private val walk = RegInit(false.B)
   private val word = RegInit(0.U(p.wordIndexBits.W))
   private val target = Reg(new LineRead(p))

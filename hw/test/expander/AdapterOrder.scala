@@ -12,7 +12,7 @@ import chisel3.util.{DecoupledIO, Fill, log2Ceil}
   */
 class AdapterOrder(reads: Int, writes: Int) extends Module {
   private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)
-  private val adapter = Module(new ControllerAdapter(p, reads, writes))
+  private val adapter = Module(new ControllerAdapter(p, reads, writes, code = false))
   adapter.io.inject := 0.U.asTypeOf(adapter.io.inject)
   private val (up, down) = (adapter.io.upstream, adapter.io.controller)
   val io = IO(new Bundle {

@@ -17,7 +17,7 @@ import org.scalatest.flatspec.AnyFlatSpec
   */
 class AdapterContract(reads: Int, writes: Int) extends Module {
   private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)
-  private val adapter = Module(new ControllerAdapter(p, reads, writes))
+  private val adapter = Module(new ControllerAdapter(p, reads, writes, code = false))
   val io = IO(new Bundle {
 
     /** Upstream offers; what it offered stays. */

@@ -15,7 +15,7 @@ import org.scalatest.flatspec.AnyFlatSpec
   */
 class SlotOrder(p: NemoParams) extends Module {
   private val most = p.lineWords
-  private val arbiter = Module(new SlotArbiter(p, most))
+  private val arbiter = Module(new SlotArbiter(p, most, code = false))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
     val read = Flipped(Decoupled(new LineRead(p)))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from random import Random
 
+from cocotb.triggers import ClockCycles
+
 from anemone.hardware import registers
 from tests.bench.upsets import words
 from tests.expander.bench import control as reg
@@ -33,14 +35,15 @@ async def arm(host: Host, memory: str, double: int = 0, channel: int = 0) -> Non
 
 async def told(host: Host) -> tuple[int, int]:
     """The counts: corrected, not corrected."""
+    await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
     counts = (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED)
     return (await host.get(counts[0].offset), await host.get(counts[1].offset))
 
 
 async def first(host: Host) -> dict[str, int]:
-    """The fields of `first_fault` that are not zero."""
+    """The fields of `first_fault` that are not zero; none if there is not one."""
     fields = registers.FIRST_FAULT.unpack(await host.get(registers.FIRST_FAULT.offset))
-    return {name: value for name, value in fields.items() if value}
+    return {name: value for name, value in fields.items() if value and fields["valid"]}
 
 
 async def cleared(host: Host) -> None:
@@ -208,7 +211,7 @@ async def any_flipped_bit_of_a_table(host: Host) -> None:
         memory
         for lane in find(host.dut, "io_table_valid").pipeline_0
         if (stage := getattr(lane, "matching", None)) is not None
-        and (memory := words(stage.entries.bank_0)) is not None
+        and (memory := words(stage.entries.banks_bank_0)) is not None
     ]
     assert len(tables) == host.size.channels
     for k in range(FLIPS):
@@ -219,6 +222,7 @@ async def any_flipped_bit_of_a_table(host: Host) -> None:
         await misses(host, key, 2 * k)
         await cleared(host)
         tables[0][key].value = good
+        await ClockCycles(host.dut.clock, 1)
     assert await host.line(0, 0) == COUNTED
 
 
