@@ -9,9 +9,11 @@ import chisel3.util._
   * Latency: two cycles; one item a cycle. Holds one item more than `entries`. `deq` is a register.
   *
   * @param flow an item that finds none ahead goes straight to that register, in one cycle, and is never in the memory
-  * @param code false for a proof, whose solver does not look through codes: items are kept as they are
+  * @param code false for a proof of who uses it, whose solver does not look through codes: a plain queue, of one item less,
+  *             in place of one with `flow`
   */
 class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, code: Boolean = true) extends Module {
+  require(code || flow, "code: without one only in place of one with flow")
   val io = IO(new Bundle {
     val enq = Flipped(Decoupled(gen))
     val deq = Decoupled(gen)
@@ -28,27 +30,39 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     /** Flip a bit, or two, of the item that is stored next. */
     val inject = Flipped(Valid(Bool()))
   })
-  private val secded = new Secded(gen.getWidth)
-  private val queue = Module(new Queue(UInt((if (code) secded.bits else gen.getWidth).W), entries))
-  private val flip = Module(new FlipNext)
-  flip.io.arm := io.inject
-  flip.io.stores := queue.io.enq.fire
-  queue.io.enq.bits := (if (code) secded.encode(io.enq.bits.asUInt) ^ flip.io.flips else io.enq.bits.asUInt)
-  io.enq.ready := queue.io.enq.ready
+  if (code) coded() else plain()
 
-  private val (data, fault) =
-    if (code) secded.decode(queue.io.deq.bits) else (queue.io.deq.bits, 0.U.asTypeOf(new MemoryFault))
-  private val valid = RegInit(false.B)
-  private val free = io.deq.ready || !valid
-  private val passes = if (flow) io.enq.valid && free && !queue.io.deq.valid else false.B
-  queue.io.enq.valid := io.enq.valid && !passes
-  queue.io.deq.ready := free
-  private val leaves = queue.io.deq.fire
-  valid := leaves || passes || (valid && !io.deq.ready)
-  io.deq.valid := valid
-  io.deq.bits := RegEnable(if (flow) Mux(passes, io.enq.bits.asUInt, data) else data, leaves || passes).asTypeOf(gen)
-  private val found = Mux(leaves, fault, 0.U.asTypeOf(fault))
-  io.bad := RegEnable(found.uncorrected, leaves || passes)
-  io.fault := RegNext(found, 0.U.asTypeOf(fault))
-  io.count := queue.io.count
+  private def coded(): Unit = {
+    val code = new Secded(gen.getWidth)
+    val queue = Module(new Queue(UInt(code.bits.W), entries)).suggestName("queue")
+    val flip = Module(new FlipNext).suggestName("flip")
+    flip.io.arm := io.inject
+    flip.io.stores := queue.io.enq.fire
+    queue.io.enq.bits := code.encode(io.enq.bits.asUInt) ^ flip.io.flips
+    io.enq.ready := queue.io.enq.ready
+
+    val (data, fault) = code.decode(queue.io.deq.bits)
+    val valid = RegInit(false.B)
+    val free = io.deq.ready || !valid
+    val passes = if (flow) io.enq.valid && free && !queue.io.deq.valid else false.B
+    queue.io.enq.valid := io.enq.valid && !passes
+    queue.io.deq.ready := free
+    val leaves = queue.io.deq.fire
+    valid := leaves || passes || (valid && !io.deq.ready)
+    io.deq.valid := valid
+    io.deq.bits := RegEnable(if (flow) Mux(passes, io.enq.bits.asUInt, data) else data, leaves || passes).asTypeOf(gen)
+    val found = Mux(leaves, fault, 0.U.asTypeOf(fault))
+    io.bad := RegEnable(found.uncorrected, leaves || passes)
+    io.fault := RegNext(found, 0.U.asTypeOf(fault))
+    io.count := queue.io.count
+  }
+
+  private def plain(): Unit = {
+    val queue = Module(new Queue(gen, entries, pipe = true)).suggestName("queue")
+    queue.io.enq <> io.enq
+    io.deq <> queue.io.deq
+    io.bad := false.B
+    io.fault := 0.U.asTypeOf(io.fault)
+    io.count := queue.io.count - queue.io.deq.valid
+  }
 }

@@ -34,8 +34,14 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
   oneBeat(io.upstream.aw)
 
   /** A queue for answers that can't be held back, and whether one more may be asked for. */
-  private def answers[T <: Data](k: Int, from: DecoupledIO[T], to: DecoupledIO[T], depth: Int, asked: Bool): (Bool, Bool) = {
-    val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth - 1, flow = true, code))
+  private def answers[T <: Data](
+      k: Int,
+      from: DecoupledIO[T],
+      to: DecoupledIO[T],
+      depth: Int,
+      asked: Bool
+  ): (Bool, Bool) = {
+    val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth, flow = true, code))
     queue.io.inject := io.inject(k)
     io.faults(k) := queue.io.fault
     queue.io.enq.valid := from.valid

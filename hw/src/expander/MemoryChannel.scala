@@ -158,7 +158,8 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     report.id.bits := id
   }
   io.faults := VecInit(reports)
-  for ((arm, memory) <- (order.io.inject +: gate.io.inject).zip(MemoryChannel.memories)) arm := Injection.to(memory, io.inject)
+  for ((arm, memory) <- (order.io.inject +: gate.io.inject).zip(MemoryChannel.memories))
+    arm := Injection.to(memory, io.inject)
 }
 
 object MemoryChannel {

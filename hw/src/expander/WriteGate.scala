@@ -150,7 +150,9 @@ class WriteGate(p: ExpanderParams) extends Module {
   )
   for (slot <- 0 until slots) {
     when(ended(slot)) { resps(slot) := refusal }
-    when(applied(slot)) { resps(slot) := Mux(io.acknowledged.bits && !lines.io.bad, Axi4.Resp.Okay.U, Axi4.Resp.SlvErr.U) }
+    when(applied(slot)) {
+      resps(slot) := Mux(io.acknowledged.bits && !lines.io.bad, Axi4.Resp.Okay.U, Axi4.Resp.SlvErr.U)
+    }
   }
 
   // Writes to memory of a slot's id that are ahead of it, once that is known, and the slots that are. Who is answered is

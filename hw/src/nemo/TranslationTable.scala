@@ -30,7 +30,9 @@ class TranslationTable(p: NemoParams) extends Module {
     val flips = Input(UInt(2.W))
   })
   private def parity(data: UInt): UInt =
-    Cat((0 until 2).reverse.map(odd => VecInit(data.asBools.zipWithIndex.filter(_._2 % 2 == odd).map(_._1)).asUInt.xorR))
+    Cat((0 until 2).reverse.map(odd =>
+      VecInit(data.asBools.zipWithIndex.filter(_._2 % 2 == odd).map(_._1)).asUInt.xorR
+    ))
   private val entry = Cat(parity(io.write.bits.data), io.write.bits.data ^ io.flips)
   private val depth = p.table.min(TranslationTable.bankDepth)
   private val banks = Seq.tabulate(p.table / depth) { k =>

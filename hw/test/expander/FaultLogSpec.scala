@@ -64,8 +64,15 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(log) { dut =>
       start(dut)
       val (one, two) = (Report(1, lost = false, id = Some(9)), Report(0, lost = false, id = Some(2)))
-      for ((now, kept) <- Seq(one -> one, two -> one, two.copy(lost = true) -> two.copy(lost = true), one -> two.copy(lost = true),
-          one.copy(lost = true) -> two.copy(lost = true))) {
+      for (
+        (now, kept) <- Seq(
+          one -> one,
+          two -> one,
+          two.copy(lost = true) -> two.copy(lost = true),
+          one -> two.copy(lost = true),
+          one.copy(lost = true) -> two.copy(lost = true)
+        )
+      ) {
         play(dut, now)
         settle(dut)
         assert(first(dut).contains(kept))

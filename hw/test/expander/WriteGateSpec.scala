@@ -246,7 +246,8 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
         io.acknowledge.bits.words(0).expect(line)
         lines :+= line
       }
-      if (io.response.valid.peekBoolean() && io.response.bits.id.peekInt() == 2) resp = io.response.bits.resp.peekInt().toInt
+      if (io.response.valid.peekBoolean() && io.response.bits.id.peekInt() == 2)
+        resp = io.response.bits.resp.peekInt().toInt
       val fault = io.faults(memory)
       if (fault.corrected.peekBoolean() || fault.uncorrected.peekBoolean()) {
         found += 1
@@ -256,7 +257,10 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
       dut.clock.step()
       if (took) sent += 1
     }
-    assert(lines == (if (bits == 2) Seq(1) else Seq(1, 2)) && found == bits.min(1), s"memory $memory, $bits bits: $lines, $found")
+    assert(
+      lines == (if (bits == 2) Seq(1) else Seq(1, 2)) && found == bits.min(1),
+      s"memory $memory, $bits bits: $lines, $found"
+    )
     (resp, id, found > 0)
   }
 
