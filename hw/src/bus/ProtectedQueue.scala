@@ -24,8 +24,8 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     /** Of an item, in one cycle: that in which it comes to `deq`. */
     val fault = Output(new MemoryFault)
 
-    /** Items in the memory. */
-    val count = Output(UInt(log2Ceil(entries + 1).W))
+    /** Items in it. */
+    val count = Output(UInt(log2Ceil(entries + 2).W))
 
     /** Flip a bit, or two, of the item that is stored next. */
     val inject = Flipped(Valid(Bool()))
@@ -54,7 +54,7 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     val found = Mux(leaves, fault, 0.U.asTypeOf(fault))
     io.bad := RegEnable(found.uncorrected, leaves || passes)
     io.fault := RegNext(found, 0.U.asTypeOf(fault))
-    io.count := queue.io.count
+    io.count := queue.io.count +& valid
   }
 
   private def plain(): Unit = {
@@ -63,6 +63,6 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     io.deq <> queue.io.deq
     io.bad := false.B
     io.fault := 0.U.asTypeOf(io.fault)
-    io.count := queue.io.count - queue.io.deq.valid
+    io.count := queue.io.count
   }
 }

@@ -256,7 +256,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 
 object MemoryExpander {
 
-  /** Cycles from a telemetry read's acceptance at AR to its line at R, when no answer of its id is ahead. */
+  /** Cycles from a telemetry read's acceptance at AR to its line at R, with no answer of its id ahead; 17 in flat mode. */
   val telemetryLatency: Int = 16
 
   /** Cycles from a request's acceptance to the message that its event causes. */
