@@ -14,6 +14,8 @@ module axi4_checker #(
     // Bits beside the data of W and of R.
     parameter int W_BITS = 1,
     parameter int R_BITS = 1,
+    // See axi_handshake_checker.
+    parameter bit LATE_RESET = 1'b0,
     // Transactions of a kind that are under way at most.
     parameter int MOST = 1024
 ) (
@@ -71,7 +73,8 @@ module axi4_checker #(
   logic enabled  /* verilator public_flat_rw */ = 1'b1;
 
   axi_handshake_checker #(
-      .BITS(ID_BITS + ADDRESS_BITS + LEN_BITS + 5)
+      .BITS(ID_BITS + ADDRESS_BITS + LEN_BITS + 5),
+      .LATE_RESET(LATE_RESET)
   ) aw (
       .*,
       .valid(awvalid),
@@ -81,7 +84,8 @@ module axi4_checker #(
   );
   axi_handshake_checker #(
       .BITS(BYTES + 1 + W_BITS),
-      .DATA_BITS(DATA_BITS)
+      .DATA_BITS(DATA_BITS),
+      .LATE_RESET(LATE_RESET)
   ) w (
       .*,
       .valid(wvalid),
@@ -90,7 +94,8 @@ module axi4_checker #(
       .data(wdata)
   );
   axi_handshake_checker #(
-      .BITS(ID_BITS + 2)
+      .BITS(ID_BITS + 2),
+      .LATE_RESET(LATE_RESET)
   ) b (
       .*,
       .valid(bvalid),
@@ -99,7 +104,8 @@ module axi4_checker #(
       .data(1'b0)
   );
   axi_handshake_checker #(
-      .BITS(ID_BITS + ADDRESS_BITS + LEN_BITS + 5)
+      .BITS(ID_BITS + ADDRESS_BITS + LEN_BITS + 5),
+      .LATE_RESET(LATE_RESET)
   ) ar (
       .*,
       .valid(arvalid),
@@ -109,7 +115,8 @@ module axi4_checker #(
   );
   axi_handshake_checker #(
       .BITS(ID_BITS + 3 + R_BITS),
-      .DATA_BITS(DATA_BITS)
+      .DATA_BITS(DATA_BITS),
+      .LATE_RESET(LATE_RESET)
   ) r (
       .*,
       .valid(rvalid),

@@ -4,7 +4,9 @@
 module axi_handshake_checker #(
     parameter int BITS = 1,
     // Of `data`, which come by themselves: to gather them with the others costs more than to look at them.
-    parameter int DATA_BITS = 1
+    parameter int DATA_BITS = 1,
+    // The reset comes some cycles behind the pin's, and is over when that is: what goes on until then, or waits, is no error.
+    parameter bit LATE_RESET = 1'b0
 ) (
     input logic                 clock,
     input logic                 reset,
@@ -28,7 +30,7 @@ module axi_handshake_checker #(
       held_data <= data;
     end
     if (enabled) begin
-      if (was_reset && valid) $error("valid under reset");
+      if (was_reset && valid && !LATE_RESET) $error("valid under reset");
       if (waits && !reset) begin
         if (!valid) $error("valid was taken back");
         else if (payload != held || data != held_data) $error("changed while it waited");

@@ -4,7 +4,8 @@
     python -m tests.bench.soak                       until stopped
     python -m tests.bench.soak expander 5000000      one bench, and so many events or beats
     python -m tests.bench.soak driver 200000         calls of the driver (tests/cosim/fuzz.py)
-    python -m tests.bench.soak upsets 10000          flipped bits in the memories of flat, expander
+    python -m tests.bench.soak upsets 10000          flipped bits in the memories, on four builds
+    python -m tests.bench.soak upsets 10000 x2       on this one
     SEED=17 CONFIG=p2c2 python -m tests.bench.soak   that one again, of the bench with that build
 
 The benches: engine, expander, flat, and tiered, which is the last two together. Two builds are
@@ -159,12 +160,25 @@ def soak(names: list[str], goal: float) -> None:
             worker.result()
 
 
-def upsets(flips: str) -> None:
-    """So many of each, judged by all that comes out (directed_upsets of both benches)."""
-    for bench, build in ((FLAT, "flat2"), (EXPANDER, "x2")):
-        folder = bench.work / "soak" / "upsets"
-        bench.run(bench.builds[build], "directed_upsets", folder, FLIPS=flips)
-        print((folder / "simulation.log").read_text())
+UPSETS = {FLAT: ("flat2",), EXPANDER: ("x2", "board", "tiered")}
+
+
+def upsets(flips: str, names: list[str]) -> None:
+    """So many on each build, or on those that are named; each is judged by all that comes out
+    (directed_upsets.py of the benches, and of the tables directed_faults.py).
+    """
+    for bench, builds in UPSETS.items():
+        for name in builds:
+            if names and name not in names:
+                continue
+            modules = (
+                "directed_upsets",
+                *(("directed_faults", "directed_lines") if name == "x2" else ()),
+            )
+            for module in modules:
+                folder = bench.work / "soak" / f"{module}-{name}"
+                bench.run(bench.builds[name], module, folder, FLIPS=flips)
+                print((folder / "simulation.log").read_text())
 
 
 def main(words: list[str]) -> int:
@@ -172,7 +186,7 @@ def main(words: list[str]) -> int:
     if words[:1] == ["driver"]:
         return fuzz_driver(words[1:])
     if words[:1] == ["upsets"]:
-        upsets(words[1])
+        upsets(words[1], words[2:])
         return 0
     benches = [word for word in words if word in BENCHES] or list(BENCHES)
     goal = next((int(word) for word in words if word.isdecimal()), float("inf"))

@@ -88,7 +88,8 @@ TARGETS = {
         (
             (0, 12),
             *("directed_order", "directed_path", "directed_region", "directed_interrupts"),
-            *("directed_programming", "directed_parity"),
+            *("directed_programming", "directed_parity", "directed_quiesce"),
+            *("directed_acknowledge", "directed_faults", "directed_upsets"),
             (12, 30),
         ),
     ),

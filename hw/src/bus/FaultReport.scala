@@ -30,3 +30,14 @@ class Injection extends Bundle {
   val memory = UInt(8.W)
   val double = Bool()
 }
+
+object Injection {
+
+  /** What of it is for the memory of this number; true: two bits. */
+  def to(memory: Int, inject: ValidIO[Injection]): ValidIO[Bool] = {
+    val arm = Wire(Valid(Bool()))
+    arm.valid := inject.valid && inject.bits.memory === memory.U
+    arm.bits := inject.bits.double
+    arm
+  }
+}

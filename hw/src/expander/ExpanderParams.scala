@@ -17,6 +17,7 @@ import chisel3.util._
   * @param regionWrites   writes of a channel into the telemetry region that may be under way
   * @param lateCycles     cycles without one in which memory's answers to what was asked before a reset are waited for
   * @param memoryRun      beats of memory that may pass a telemetry line that could go
+  * @param adapter        a [[ControllerAdapter]] is below each channel
   * @param flat           flat memory mode below each channel; none: a channel's memory is one
   */
 case class ExpanderParams(
@@ -28,6 +29,7 @@ case class ExpanderParams(
     regionWrites: Int = 2,
     lateCycles: Int = 4096,
     memoryRun: Int = 16,
+    adapter: Boolean = false,
     flat: Option[FlatParams] = None
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
@@ -61,6 +63,7 @@ case class ExpanderParams(
     s"nemo.outcomes: events have one in flat memory mode, and only there, not ${nemo.outcomes}"
   )
   for (f <- flat) {
+    require(!adapter, "adapter: below one memory a channel, not in flat memory mode")
     require(f.memory == memory, s"flat.memory: the expander's $memory, not ${f.memory}")
     require(f.events, "flat.events: the engine watches the accesses")
     require(f.channels == nemo.channels, s"flat.channels: the engine's ${nemo.channels}, not ${f.channels}")
@@ -71,7 +74,10 @@ case class ExpanderParams(
   }
 
   /** Bits of a near line's number of a channel. */
-  val nearLineBits: Int = flat.fold(1)(_.placeBits)
+  private val nearLineBits = flat.fold(1)(_.placeBits)
+
+  /** Bits of what `fault_set` of the registers may say: a near line, or an entry of all tables. */
+  val faultLineBits: Int = nearLineBits.max(nemo.pipelineBits + nemo.keyBits)
 
   /** Channels with flat memory mode. */
   val flatChannels: Int = if (flat.isDefined) nemo.channels else 0

@@ -12,17 +12,19 @@ case class FaultSource(memory: Int, channel: Int)
 /** Counts what the protected memories found flipped, and keeps the first: of one corrected, until one comes that is not.
   *
   * Latency: three cycles from a report to `first`, two to the counts. Of several in a cycle one is kept, an uncorrected one
-  * before others.
+  * before others. A count stops at the most it can be.
+  *
+  * @param countBits of a count, 64 or, for a test of its end, fewer
   */
-class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int) extends Module {
+class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits: Int = 64) extends Module {
   require(sources.nonEmpty, "sources: one or more")
   val io = IO(new Bundle {
     val reports = Input(Vec(sources.length, new FaultReport(idBits, lineBits)))
 
     /** Forget the first one. */
     val rearm = Input(Bool())
-    val corrected = Output(UInt(64.W))
-    val uncorrected = Output(UInt(64.W))
+    val corrected = Output(UInt(countBits.W))
+    val uncorrected = Output(UInt(countBits.W))
     val first = Output(new FirstFaultRegister)
     val set = Output(new FaultSetRegister)
 
@@ -35,8 +37,9 @@ class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int) extends Mo
   private val corrected = live(reports.map(_.fault.corrected))
   private val uncorrected = live(reports.map(_.fault.uncorrected))
   private def count(flags: UInt): UInt = {
-    val total = RegInit(0.U(64.W))
-    total := total + PopCount(flags)
+    val total = RegInit(0.U(countBits.W))
+    val sum = total +& PopCount(flags)
+    total := Mux(sum(countBits), Fill(countBits, 1.U), sum)
     total
   }
   io.corrected := count(corrected)

@@ -41,7 +41,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     val errors = Output(new ChannelErrors)
 
     /** What was found flipped in each of [[MemoryChannel.memories]], and what is to be. */
-    val faults = Output(Vec(MemoryChannel.memories.length, new FaultReport(p.memory.idBits, p.nearLineBits)))
+    val faults = Output(Vec(MemoryChannel.memories.length, new FaultReport(p.memory.idBits, p.faultLineBits)))
     val inject = Flipped(Valid(new Injection))
 
     /** No request is accepted; `quiet`: nothing is under way any more. */
@@ -140,22 +140,20 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   )
 
   // What was flipped where.
-  private def arms(memory: Int, arm: ValidIO[Bool]): Unit = {
-    arm.valid := io.inject.valid && io.inject.bits.memory === memory.U
-    arm.bits := io.inject.bits.double
+  private def report(fault: MemoryFault): FaultReport = FaultReport(fault, p.memory.idBits, p.faultLineBits)
+  private val reports = (order.io.fault +: gate.io.faults).map(report)
+  for ((report, id) <- reports.drop(2).zip(Seq(gate.io.planId, gate.io.lineId))) {
+    report.id.valid := true.B
+    report.id.bits := id
   }
-  private def report(fault: MemoryFault): FaultReport = FaultReport(fault, p.memory.idBits, p.nearLineBits)
-  io.faults := VecInit(Seq(order.io.fault, gate.io.fault).map(report) ++ telemetry.io.faults)
-  arms(MemoryChannel.reads, order.io.inject)
-  arms(MemoryChannel.writes, gate.io.inject)
-  for ((memory, arm) <- MemoryChannel.lines.zip(telemetry.io.inject)) arms(memory, arm)
+  io.faults := VecInit(reports ++ telemetry.io.faults)
+  for ((arm, memory) <- ((order.io.inject +: gate.io.inject) ++ telemetry.io.inject).zip(MemoryChannel.memories))
+    arm := Injection.to(memory, io.inject)
 }
 
 object MemoryChannel {
-  private val reads = 8
-  private val writes = 9
-  private val lines = 16 until 16 + TelemetryResponses.memories
+  private val lines = 25 until 25 + TelemetryResponses.memories
 
   /** The memories that report, by their numbers in `fault_memory` of the registers. */
-  val memories: Seq[Int] = Seq(reads, writes) ++ lines
+  val memories: Seq[Int] = (8 +: WriteGate.memories) ++ lines
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Pins, AxiLitePins, FaultReport, Injection}
+import anemone.bus.{Axi4Pins, AxiLitePins, FaultReport, Injection, MemoryFault}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
 import anemone.flat.{FlatMemory, FlatParams}
-import anemone.nemo.{PipelineStatus, TelemetryEngine}
+import anemone.nemo.{EngineFaults, PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
 import scala.collection.mutable
@@ -22,6 +22,8 @@ class InterruptPins(vectors: Int) extends Bundle {
   * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles.
   * From the acceptance of the request that reaches a threshold to its message: [[MemoryExpander.interruptLatency]]
   * cycles when no other vector wants to send.
+  *
+  * On a board a [[ControllerAdapter]] is below each channel.
   *
   * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
   * is decided, and [[EventOrder]] gives it and the telemetry reads one order.
@@ -56,7 +58,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   // Memories that report what was flipped in them: a channel's, and in flat memory mode its controller's.
   private val faults = mutable.ArrayBuffer[(FaultSource, FaultReport)]()
   private val strays = mutable.ArrayBuffer[Bool]()
-  private def injection(channel: Int): ValidIO[Injection] = {
+  private val injections = Seq.tabulate(nemo.channels) { channel =>
     val inject = Wire(Valid(new Injection))
     inject.valid := RegNext(out.faultControl.inject && out.faultInject.channel === channel.U, false.B)
     inject.bits.memory := out.faultInject.memory
@@ -88,7 +90,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     p.flat match {
       case Some(flat) => tiered(c, flat)
       case None =>
-        downstream.get(c).drivenBy(channel.io.downstream)
+        below(c)
         engine.io.events(c) := channel.io.event
         channel.io.open := engine.io.open(c)
         engine.io.reads(c).valid := channel.io.read.valid
@@ -96,9 +98,38 @@ class MemoryExpander(p: ExpanderParams) extends Module {
         assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
     }
     channel.io.line := engine.io.lines(c)
-    channel.io.inject := injection(c)
+    channel.io.inject := injections(c)
     faults ++= MemoryChannel.memories.map(FaultSource(_, c)).zip(channel.io.faults)
+    val ofEngine = protects(c, EngineFaults.memories, engine.io.faults(c).of, engine.io.inject(c))
+    ofEngine(EngineFaults.tables).line.valid := true.B
+    ofEngine(EngineFaults.tables).line.bits := engine.io.faults(c).entry
   }
+
+  /** Memories of a channel, by number: they report, and flip what they are told. */
+  private def protects(
+      c: Int,
+      memories: Seq[Int],
+      found: Seq[MemoryFault],
+      arms: Seq[ValidIO[Bool]]
+  ): Seq[FaultReport] = {
+    val reports = found.map(FaultReport(_, p.memory.idBits, p.faultLineBits))
+    faults ++= memories.map(FaultSource(_, c)).zip(reports)
+    for ((arm, memory) <- arms.zip(memories)) arm := Injection.to(memory, injections(c))
+    reports
+  }
+
+  // The board's controller is no AXI slave.
+  private def below(c: Int): Unit =
+    if (p.adapter) {
+      val adapter = Module(new ControllerAdapter(p.memory)).suggestName(s"adapter_$c")
+      adapter.io.upstream <> channels(c).io.downstream
+      downstream.get(c).drivenBy(adapter.io.controller)
+      val reports = protects(c, ControllerAdapter.memories, adapter.io.faults, adapter.io.inject)
+      for ((report, id) <- reports.zip(Seq(adapter.io.upstream.r.bits.id, adapter.io.upstream.b.bits.id))) {
+        report.id.valid := true.B
+        report.id.bits := id
+      }
+    } else downstream.get(c).drivenBy(channels(c).io.downstream)
 
   // In flat memory mode a request's event is the controller's, not the arbiter's.
   private def tiered(c: Int, flat: FlatParams): Unit = {
@@ -114,7 +145,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     order.io.event := memory.io.event
     order.io.read := channel.io.read
     memory.io.hold := order.io.hold
-    memory.io.inject := injection(c)
+    protects(c, EventOrder.memories, order.io.faults, order.io.inject)
+    memory.io.inject := injections(c)
     strays += memory.io.stray
     faults ++= FlatMemory.memories.indices.map(FaultSource(_, c)).zip(memory.io.faults)
     // What the channel still has needs the memory to take it.
@@ -193,8 +225,8 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   in.errorStatus.refusedRead := any(_.refusedRead)
   in.errorStatus.memoryRead := any(_.memoryRead)
   in.errorStatus.memoryWrite := any(_.memoryWrite)
-  private val log = Module(new FaultLog(faults.map(_._1).toSeq, p.memory.idBits, p.nearLineBits))
-  log.io.reports := VecInit(faults.map(_._2).toSeq)
+  private val log = Module(new FaultLog(faults.map(_._1).toSeq, p.memory.idBits, p.faultLineBits))
+  for ((report, (_, fault)) <- log.io.reports.zip(faults)) report := fault
   log.io.rearm := out.faultControl.rearm
   in.errorStatus.corrected := log.io.anyCorrected
   in.errorStatus.uncorrected := log.io.anyUncorrected
@@ -224,7 +256,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 
 object MemoryExpander {
 
-  /** Cycles from a telemetry read's acceptance at AR to its line at R, when no answer of its id is ahead. */
+  /** Cycles from a telemetry read's acceptance at AR to its line at R, with no answer of its id ahead; 18 in flat mode. */
   val telemetryLatency: Int = 17
 
   /** Cycles from a request's acceptance to the message that its event causes. */

@@ -55,7 +55,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     /** What was found flipped in each of [[TelemetryResponses.memories]], with the line's id where it is known; what is to
       * be.
       */
-    val faults = Output(Vec(TelemetryResponses.memories, new FaultReport(p.memory.idBits, p.nearLineBits)))
+    val faults = Output(Vec(TelemetryResponses.memories, new FaultReport(p.memory.idBits, p.faultLineBits)))
     val inject = Flipped(Vec(TelemetryResponses.memories, Valid(Bool())))
   })
 

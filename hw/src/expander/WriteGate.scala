@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4WriteData, Axi4WriteResponse, MemoryFault, OneHot}
+import anemone.bus.{Axi4, Axi4WriteData, Axi4WriteResponse, MemoryFault, OneHot, ProtectedQueue}
 import anemone.nemo.LineAcknowledge
 import chisel3._
 import chisel3.util._
@@ -23,7 +23,8 @@ class RegionWrite(p: ExpanderParams) extends Bundle {
   *
   * Data follow the order in which the writes were granted. A write into the region is answered when it has been done and
   * every write of its id before it has been answered, and memory's answer to one behind it waits for it; nothing else waits.
-  * A whole line that acknowledges goes to the engine; all else is dropped, and counted by the beat.
+  * A whole line that acknowledges goes to the engine; all else is dropped, and counted by the beat. One that can't be
+  * corrected while it waits is dropped, too, and refused (SLVERR).
   *
   * Data of a write to memory pass in the cycle of its grant or later, those of the region's from the next on. `memoryData`
   * and `response` want a [[RegisterSlice]] behind them, `data` and `memoryResponse` one before.
@@ -59,9 +60,12 @@ class WriteGate(p: ExpanderParams) extends Module {
     /** Nothing is under way. */
     val idle = Output(Bool())
 
-    /** Of the counts by id. */
-    val fault = Output(new MemoryFault)
-    val inject = Flipped(Valid(Bool()))
+    /** Of [[WriteGate.memories]]: what was flipped, and what is to be. */
+    val faults = Output(Vec(WriteGate.memories.length, new MemoryFault))
+    val inject = Flipped(Vec(WriteGate.memories.length, Valid(Bool())))
+
+    /** Whose line it was, of the second and the third. */
+    val planId, lineId = Output(UInt(p.memory.idBits.W))
   })
 
   // Writes to memory: granted, those of them whose data have passed, and those that are not answered.
@@ -90,18 +94,17 @@ class WriteGate(p: ExpanderParams) extends Module {
 
   // Its data are those behind the data of all writes to memory that were granted before it.
   private class Plan extends Bundle {
-    val write = new RegionWrite(p)
     val behind = UInt(countBits.W)
+    val write = new RegionWrite(p)
   }
-  private val plans = Mem(slots, new Plan)
-  private val planned = Wire(new Plan)
-  planned.write := io.region.bits
-  planned.behind := granted
-  when(io.region.fire) { plans.write(tail, planned) }
+  private val plans = Module(new ProtectedQueue(new Plan, slots, flow = true))
+  plans.io.enq.valid := io.region.fire
+  plans.io.enq.bits.write := io.region.bits
+  plans.io.enq.bits.behind := granted
+  assert(!plans.io.enq.valid || plans.io.enq.ready, "a write into the region without a place")
   private val oldest = RegInit(0.U(slotBits.W)) // of those that wait for data
-  private val waiting = RegInit(0.U(slots.W))
-  private val plan = plans.read(oldest)
-  private val ends = (waiting & UIntToOH(oldest, slots)).orR && plan.behind === passed
+  private val plan = plans.io.deq.bits
+  private val ends = plans.io.deq.valid && plan.behind === passed
   private val passes = !ends && (passed =/= granted || io.granted.valid)
   io.memoryData.valid := io.data.valid && passes
   io.memoryData.bits := io.data.bits
@@ -109,44 +112,47 @@ class WriteGate(p: ExpanderParams) extends Module {
   passed := passed + (io.memoryData.fire && io.data.bits.last)
   private val lastEnds = io.data.valid && ends && io.data.bits.last
   private val hasData = OneHot.onlyIf(lastEnds, UIntToOH(oldest, slots))
-  waiting := (waiting & ~hasData) | enters
+  plans.io.deq.ready := lastEnds
   when(lastEnds) { oldest := oldest + 1.U }
 
   // What acknowledges waits for the engine: there is a place for every slot's.
-  private val acts = plan.write.acts && !plan.write.refused && io.data.bits.strb.andR && !io.data.bits.user
-  private class SlotLine extends Bundle {
-    val slot = UInt(slotBits.W)
-    val line = new LineAcknowledge(p.nemo)
-  }
-  private val lines = Module(new Queue(new SlotLine, slots))
+  private val acts =
+    plan.write.acts && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
+  private val lines = Module(new ProtectedQueue(new LineAcknowledge(p.nemo), slots, flow = true))
   private val arrives = lines.io.enq.bits
   lines.io.enq.valid := lastEnds && acts
-  arrives.slot := oldest
-  arrives.line.target.pipeline := plan.write.pipeline
-  arrives.line.target.line := plan.write.line
-  arrives.line.target.effect := false.B
-  arrives.line.words := io.data.bits.data.asTypeOf(arrives.line.words)
+  arrives.target.pipeline := plan.write.pipeline
+  arrives.target.line := plan.write.line
+  arrives.target.effect := false.B
+  arrives.words := io.data.bits.data.asTypeOf(arrives.words)
   assert(!lines.io.enq.valid || lines.io.enq.ready, "an acknowledge without a place")
-  io.acknowledge.valid := lines.io.deq.valid
-  io.acknowledge.bits := lines.io.deq.bits.line
-  lines.io.deq.ready := io.acknowledge.ready
+  io.acknowledge.valid := lines.io.deq.valid && !lines.io.bad
+  io.acknowledge.bits := lines.io.deq.bits
+  lines.io.deq.ready := io.acknowledge.ready || lines.io.bad
+  // The first of them, in a ring in which none is behind the oldest that waits for data.
+  private val acting = RegInit(0.U(slots.W))
+  private val above = acting & ~(UIntToOH(oldest, slots) - 1.U)
+  private val acted = OneHot.first(Mux(above.orR, above, acting), slots)
   assert(io.acknowledged.valid === io.acknowledge.fire, "an acknowledge is taken when it is done")
   io.drops := io.data.valid && ends && !acts
 
   // Slots that are done, and their answers.
   private val ended = OneHot.onlyIf(!acts, hasData)
-  private val applied = OneHot.onlyIf(io.acknowledged.valid, UIntToOH(lines.io.deq.bits.slot, slots))
+  private val applied = OneHot.onlyIf(lines.io.deq.fire, acted)
+  acting := (acting & ~applied) | OneHot.onlyIf(acts, hasData)
   private val done = RegInit(0.U(slots.W))
   private val resps = Reg(Vec(slots, UInt(2.W)))
   // Data that are not whole are dropped as any others; poisoned ones would have acknowledged, and did not.
   private val refusal = Mux(
     plan.write.acts && plan.write.refused,
     Axi4.Resp.DecErr.U,
-    Mux(plan.write.acts && io.data.bits.user, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
+    Mux(plans.io.bad || (plan.write.acts && io.data.bits.user), Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
   )
   for (slot <- 0 until slots) {
     when(ended(slot)) { resps(slot) := refusal }
-    when(applied(slot)) { resps(slot) := Mux(io.acknowledged.bits, Axi4.Resp.Okay.U, Axi4.Resp.SlvErr.U) }
+    when(applied(slot)) {
+      resps(slot) := Mux(io.acknowledged.bits && !lines.io.bad, Axi4.Resp.Okay.U, Axi4.Resp.SlvErr.U)
+    }
   }
 
   // Writes to memory of a slot's id that are ahead of it, once that is known, and the slots that are. Who is answered is
@@ -159,8 +165,10 @@ class WriteGate(p: ExpanderParams) extends Module {
   order.io.issue.bits := Mux(io.granted.valid, io.granted.bits, io.region.bits.id)
   order.io.counts := io.granted.valid
   order.io.answer := answered
-  order.io.inject := io.inject
-  io.fault := order.io.fault
+  io.faults := VecInit(order.io.fault, plans.io.fault, lines.io.fault)
+  for ((arm, from) <- Seq(order.io.inject, plans.io.inject, lines.io.inject).zip(io.inject)) arm := from
+  io.planId := plan.write.id
+  io.lineId := Mux1H(acted, ids)
   private val lookedUp = ShiftRegister(enters, IdOrder.latency, 0.U(slots.W), true.B)
   known := (known & ~enters) | lookedUp
   private val same = VecInit(ids.map(_ === io.memoryResponse.bits.id)).asUInt
@@ -200,4 +208,12 @@ class WriteGate(p: ExpanderParams) extends Module {
   io.response.valid := regionGoes || (forWrite && !memoryWaits)
   io.response.bits := Mux(regionGoes, held, io.memoryResponse.bits)
   io.memoryResponse.ready := !owed || (io.response.ready && !regionGoes && !memoryWaits)
+}
+
+object WriteGate {
+
+  /** Its memories, by their numbers in `fault_memory` of the registers: counts by id, writes into the region that wait for
+    * their data, lines to be taken away.
+    */
+  val memories: Seq[Int] = Seq(9, 16, 17)
 }

@@ -291,8 +291,7 @@ class FlatMemory(p: FlatParams) extends Module {
   faults.foreach(_ := 0.U.asTypeOf(faults.head))
   private def report(memory: Int, fault: MemoryFault, arm: ValidIO[Bool]): FaultReport = {
     faults(memory).fault := fault
-    arm.valid := inject.valid && inject.bits.memory === memory.U
-    arm.bits := inject.bits.double
+    arm := Injection.to(memory, inject)
     faults(memory)
   }
   private val ofLines = Seq(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.{Ram1R1W, SixInputs, SixInputsRow}
+import anemone.bus.{MemoryFault, ProtectedRam, SixInputs, SixInputsRow}
 import chisel3._
 import chisel3.util._
 
@@ -30,7 +30,7 @@ class TakeSlot(p: NemoParams) extends Bundle {
   *   - shr and shl, and a pipeline without a rule: nothing
   *
   * It has the channel's slots for itself for [[AcknowledgeUnit.slots]] cycles, in which events wait in the queue of
-  * [[SlotArbiter]]. It reads the line; where a word has bad parity it stops there. Then it puts an operand to each word,
+  * [[SlotArbiter]]. It reads the line; where a word has bad parity, or r can't be corrected, it stops there. Then it puts an operand to each word,
   * which stands on the port of the rule as the effect's does, and the effect's own again behind the last. Sums and XOR are
   * made by the lane of an operand that is made of the written word alone; of the others the new word is made here, and set.
   * A pipeline that is cleared meanwhile keeps its zeros.
@@ -59,6 +59,10 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
 
     /** Stands in the place of the effect's operand of a rule, [[MatchStage.latency]] + 1 cycles behind its slot. */
     val operand = Valid(UInt(p.wordBits.W))
+
+    /** Of the reset values. */
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
   })
 
   // What has to be known of a rule.
@@ -70,11 +74,13 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   kind.by := Cat(isOne(UpdateOp.Or, UpdateOp.Max), isOne(UpdateOp.Xor, UpdateOp.Max))
   kind.counterWidth := io.rule.counterWidth
   kind.resets := io.rule.modifies && io.rule.heals
-  private val operands = Module(new Ram1R1W(p.pipelines.max(2), p.wordBits))
+  private val operands = Module(new ProtectedRam(p.pipelines.max(2), p.wordBits))
   when(io.load.valid) { NemoParams.pick(kinds, io.load.bits) := kind }
   operands.io.write.valid := io.load.valid
   operands.io.write.bits.address := io.load.bits
   operands.io.write.bits.data := io.rule.effectOperand
+  operands.io.inject := io.inject
+  io.fault := operands.io.fault
 
   // One at a time, until all that it puts is out. A line that has not to be changed, or must not be, ends the steps before
   // the first word.
@@ -83,7 +89,8 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val done = RegInit(false.B)
   private val channel = RegInit(0.U(p.channelBits.W))
   private val now = Reg(new Kind)
-  private val bad = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel))
+  private val noOperand = RegEnable(operands.io.fault.uncorrected, step === operandStep.U)
+  private val bad = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel) || noOperand)
   private val restores = active && step === (firstPut + p.lineWords).U
   private val stops = active && step === firstPut.U && (bad || !now.takes)
   private val puts = active && step >= firstPut.U && step < (firstPut + p.lineWords).U && !stops
@@ -128,7 +135,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   // Its own effect's operand, kept to be put back; zero where it is no reset value.
   operands.io.read.valid := active && step === 0.U
   operands.io.read.bits := pipeline
-  private val own = RegEnable(operands.io.data, step === 2.U)
+  private val own = RegEnable(operands.io.data, step === operandStep.U)
 
   // The word that was read and that was written, `wordDelay` cycles behind the slot: the last while it is still offered.
   private val at = ShiftRegister(word, wordDelay)
@@ -189,6 +196,8 @@ object AcknowledgeUnit {
   /** Steps: the slot before the read is empty, so that nothing of the line is still to come when it is there. */
   private val readStep = 1
   private val firstPut = readStep + TelemetryEngine.readLatency + 1
+  private val operandStep = ProtectedRam.latency
+  require(operandStep < firstPut - 1)
   private val wordDelay = 2
   private val operandDelay = MatchStage.latency + 1
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.bus.{MemoryFault, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
@@ -8,15 +9,17 @@ import chisel3.util._
   *
   * An event is never held back: it takes the slot of its own cycle, and a telemetry read takes a slot in which no
   * event came. A read that walks its line takes `lineWords` slots; the few events that arrive meanwhile wait in a
-  * queue that can't overflow, because the next read is let in only when it has drained. So not even a walk is felt
+  * queue that can't overflow, because the next read is let in only when it has drained; one that can't be corrected there
+  * is dropped. So not even a walk is felt
   * on the memory path. So it is with an acknowledgement, which has [[AcknowledgeUnit.slots]] slots in a row.
   *
   * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a walk, and
   * [[AcknowledgeUnit.slots]] behind an acknowledgement.
   *
   * @param most slots that an acknowledgement may have, or less to keep a formal proof small
+  * @param code of the events that wait, or none for that proof
   */
-class SlotArbiter(p: NemoParams, most: Int) extends Module {
+class SlotArbiter(p: NemoParams, most: Int, code: Boolean = true) extends Module {
   def this(p: NemoParams) = this(p, AcknowledgeUnit.slots(p))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
@@ -39,6 +42,10 @@ class SlotArbiter(p: NemoParams, most: Int) extends Module {
     /** A read is accepted in this cycle if no event comes. */
     val open = Output(Bool())
     val slot = Output(new Slot(p))
+
+    /** Of the events that wait. */
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
   })
 
   // One event a slot of the walk after its first, or of an acknowledgement.
@@ -46,7 +53,7 @@ class SlotArbiter(p: NemoParams, most: Int) extends Module {
     if (p.features.walks) p.lineWords - 1 else 0,
     if (p.features.acknowledges) most else 0
   ).max
-  private val waiting = Option.when(depth > 0)(Module(new Queue(new MemoryEvent(p), depth, pipe = true)))
+  private val waiting = Option.when(depth > 0)(Module(new ProtectedQueue(new MemoryEvent(p), depth, flow = true, code)))
   private val walk = RegInit(false.B)
   private val word = RegInit(0.U(p.wordIndexBits.W))
   private val target = Reg(new LineRead(p))
@@ -72,7 +79,10 @@ class SlotArbiter(p: NemoParams, most: Int) extends Module {
     walk := word =/= (p.lineWords - 1).U
   }
 
+  io.fault := 0.U.asTypeOf(io.fault)
   for (queue <- waiting) {
+    io.fault := queue.io.fault
+    queue.io.inject := io.inject
     queue.io.enq.valid := io.event.valid && (busy || backlog)
     queue.io.enq.bits := io.event.bits
     queue.io.deq.ready := !busy
@@ -80,7 +90,7 @@ class SlotArbiter(p: NemoParams, most: Int) extends Module {
   }
 
   private val next = Wire(new Slot(p))
-  next.event := !busy && (backlog || io.event.valid)
+  next.event := !busy && Mux(backlog, !waiting.fold(false.B)(_.io.bad), io.event.valid)
   next.request := waiting.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
   next.read := Mux(taken, io.take.read, walk || io.read.fire)
   next.target := Mux(taken, io.takeTarget, Mux(walk, target, io.read.bits))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.bus.FlipNext
 import chisel3._
 import chisel3.util._
 
@@ -21,6 +22,7 @@ import chisel3.util._
   *   - `acknowledge`, `acknowledged`: a line that was read, to be taken away ([[LineAcknowledge]]), one at a time. What is
   *     offered stays until it is taken, and is taken when it is done: in that cycle `acknowledged` says whether it was
   *     applied, or nothing changed because a word of the line had bad parity. What is accepted later comes behind it.
+  *   - `faults`, `inject`: what was flipped in its memories ([[EngineFaults]]), and what is to be
   *   - `rearm`, `status`: a notify latch's re-arm, and what software sees, by pipeline
   *
   * "Accepted" of an event behind a walk or an acknowledgement is the slot it gets: a change of rule or table between the
@@ -39,6 +41,8 @@ class TelemetryEngine(p: NemoParams) extends Module {
     val acknowledged = Vec(p.channels, Valid(Bool()))
     val rearm = Input(Vec(p.pipelines, Bool()))
     val status = Output(Vec(p.pipelines, new PipelineStatus(p)))
+    val faults = Output(Vec(p.channels, new EngineFaults(p)))
+    val inject = Vec(p.channels, Vec(EngineFaults.memories.length, Flipped(Valid(Bool()))))
   })
 
   private val arbiters = Seq.fill(p.channels)(Module(new SlotArbiter(p)))
@@ -56,7 +60,10 @@ class TelemetryEngine(p: NemoParams) extends Module {
   private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
   when(load) { NemoParams.pick(walks, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
 
+  io.faults := 0.U.asTypeOf(io.faults)
   for (c <- 0 until p.channels) {
+    arbiters(c).io.inject := io.inject(c)(EngineFaults.events)
+    io.faults(c).of(EngineFaults.events) := arbiters(c).io.fault
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
     io.open(c) := arbiters(c).io.open
@@ -78,6 +85,8 @@ class TelemetryEngine(p: NemoParams) extends Module {
     unit.io.load.valid := load
     unit.io.load.bits := io.rule.bits.pipeline
     unit.io.rule := laid
+    unit.io.inject := io.inject(0)(EngineFaults.operands)
+    io.faults(0).of(EngineFaults.operands) := unit.io.fault
     for ((arbiter, c) <- arbiters.zipWithIndex) {
       arbiter.io.take := unit.io.slots(c)
       unit.io.free(c) := arbiter.io.free
@@ -96,6 +105,13 @@ class TelemetryEngine(p: NemoParams) extends Module {
   private val table = Wire(Valid(new TableWrite(p)))
   table.bits := RegNext(io.table.bits)
   table.valid := RegNext(io.table.fire, false.B)
+  // One entry of one channel, whichever pipeline's.
+  private val flips = VecInit(io.inject.map { inject =>
+    val flip = Module(new FlipNext)
+    flip.io.arm := inject(EngineFaults.tables)
+    flip.io.stores := table.valid
+    flip.io.flips
+  })
 
   private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
@@ -105,12 +121,21 @@ class TelemetryEngine(p: NemoParams) extends Module {
     pipeline.io.rule := rule
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table
+    pipeline.io.flips := flips
     pipeline.io.clear := io.clear.valid && isFor(i, io.clear.bits)
     pipeline.io.rearm := io.rearm(i)
     pipeline.io.poisoned := VecInit(readStages.map { stage =>
       stage.io.line.valid && stage.io.line.bits.poison && isFor(i, stage.io.pipeline)
     })
     io.status(i) := pipeline.io.status
+  }
+  // Of several pipelines whose entries are bad in a cycle, one is told.
+  for ((fault, c) <- io.faults.zipWithIndex) {
+    val bad = pipelines.zipWithIndex.map { case (pipeline, i) =>
+      pipeline.io.bad(c).valid -> Cat(i.U(p.pipelineBits.W), pipeline.io.bad(c).bits)
+    }
+    fault.of(EngineFaults.tables).uncorrected := RegNext(bad.map(_._1).reduce(_ || _), false.B)
+    fault.entry := RegNext(PriorityMux(bad))
   }
   for ((stage, c) <- readStages.zipWithIndex) {
     stage.io.slot := laterSlots(c)

@@ -23,6 +23,9 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     val load = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
 
+    /** Of the lowest bits of the entry, by channel. */
+    val flips = Input(Vec(p.channels, UInt(2.W)))
+
     /** Zero the states and counters and invalidate the table; also done after reset. */
     val clear = Input(Bool())
     val rearm = Input(Bool())
@@ -31,6 +34,9 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     val poisoned = Input(Vec(p.channels, Bool()))
     val parts = Output(Vec(p.channels, new LinePart(p)))
     val status = Output(new PipelineStatus(p))
+
+    /** Keys whose entries have bad parity. */
+    val bad = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
   })
   import TelemetryPipeline._
 
@@ -56,7 +62,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     table.bits.mapped := false.B
   }
 
-  private val lanes = io.slots.zip(io.later).zip(io.parts).map { case ((slot, later), part) =>
+  private val lanes = io.slots.zip(io.later).zip(io.parts).zip(io.flips).map { case (((slot, later), part), flips) =>
     val lane = Module(new TelemetryLane(p))
     lane.io.pipeline := io.index
     lane.io.slot := slot
@@ -64,6 +70,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     lane.io.rule := io.rule
     lane.io.load := io.load
     lane.io.table := table
+    lane.io.flips := Mux(clearing, 0.U, flips)
     lane.io.clear.valid := clearing
     lane.io.clear.bits := step
     part := lane.io.part
@@ -71,6 +78,10 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   }
   private val results = lanes.map(_.matched)
   private val holds = lanes.map(_.holds)
+  for ((bad, result) <- io.bad.zip(results)) {
+    bad.valid := result.bad
+    bad.bits := result.key
+  }
 
   private val turn = ExactCounter.turn()
   private def count(flags: Seq[Bool]): UInt = {

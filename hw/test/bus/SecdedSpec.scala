@@ -97,28 +97,53 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "ProtectedQueue"
 
-  it should "keep order and contents, an item a cycle, and flip what it is told to, once" in {
-    test(new ProtectedQueue(UInt(20.W), 16)) { dut =>
-      val waiting = scala.collection.mutable.Queue[BigInt]()
-      var (items, corrected) = (0, 0)
-      for (cycle <- 0 until 600) {
-        val offers = random.nextInt(3) > 0
-        val word = BigInt(20, random)
-        dut.io.enq.valid.poke(offers)
-        dut.io.enq.bits.poke(word)
-        dut.io.inject.valid.poke(cycle % 100 == 50)
-        dut.io.inject.bits.poke(false)
-        dut.io.deq.ready.poke(random.nextInt(3) > 0 || cycle > 500)
-        if (dut.io.deq.valid.peekBoolean() && dut.io.deq.ready.peekBoolean()) {
-          dut.io.deq.bits.expect(waiting.dequeue())
-          items += 1
+  for (flow <- Seq(false, true))
+    it should s"keep order and contents, an item a cycle, and flip what it is told to, once, flow $flow" in {
+      test(new ProtectedQueue(UInt(20.W), 16, flow)) { dut =>
+        val waiting = scala.collection.mutable.Queue[BigInt]()
+        var (items, corrected) = (0, 0)
+        for (cycle <- 0 until 600) {
+          val offers = random.nextInt(3) > 0
+          val word = BigInt(20, random)
+          dut.io.enq.valid.poke(offers)
+          dut.io.enq.bits.poke(word)
+          dut.io.inject.valid.poke(cycle % 100 == 50)
+          dut.io.inject.bits.poke(false)
+          dut.io.deq.ready.poke(random.nextInt(3) > 0 || cycle > 500)
+          if (dut.io.deq.valid.peekBoolean() && dut.io.deq.ready.peekBoolean()) {
+            dut.io.deq.bits.expect(waiting.dequeue())
+            items += 1
+          }
+          if (offers && dut.io.enq.ready.peekBoolean()) waiting.enqueue(word)
+          if (dut.io.fault.corrected.peekBoolean()) corrected += 1
+          dut.io.fault.uncorrected.expect(false)
+          dut.clock.step()
         }
-        if (offers && dut.io.enq.ready.peekBoolean()) waiting.enqueue(word)
-        if (dut.io.fault.corrected.peekBoolean()) corrected += 1
-        dut.io.fault.uncorrected.expect(false)
+        assert(items > 300 && corrected == 6)
+        // Behind each other, into an empty one: when they come out, and which have gone through the memory.
+        dut.io.enq.valid.poke(false)
+        dut.clock.step(20)
+        dut.io.inject.valid.poke(true)
+        dut.io.inject.bits.poke(true)
         dut.clock.step()
+        dut.io.inject.valid.poke(false)
+        dut.io.deq.ready.poke(false)
+        dut.io.deq.valid.expect(false)
+        for (word <- 1 to 2) {
+          dut.io.enq.valid.poke(true)
+          dut.io.enq.bits.poke(word)
+          dut.io.deq.valid.expect(flow && word == 2)
+          dut.clock.step()
+        }
+        dut.io.enq.valid.poke(false)
+        dut.io.deq.valid.expect(true)
+        dut.io.bad.expect(!flow)
+        dut.io.deq.ready.poke(true)
+        dut.clock.step()
+        dut.io.bad.expect(flow)
+        dut.io.fault.uncorrected.expect(flow)
+        dut.clock.step()
+        dut.io.deq.valid.expect(false)
       }
-      assert(items > 300 && corrected == 6)
     }
-  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Params, Axi4Port}
+import anemone.bus.{Axi4, Axi4Params, Axi4Port}
 import chisel3._
 import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
@@ -120,6 +120,49 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
       }
     }
   }
+
+  for (bits <- 0 to 2)
+    it should s"correct an answer that waits with $bits flipped bits, or poison it" in {
+      test(new ControllerAdapter(p)) { dut =>
+        val io = dut.io
+        for (inject <- io.inject) {
+          inject.valid.poke(bits > 0)
+          inject.bits.poke(bits > 1)
+        }
+        dut.clock.step()
+        io.inject.foreach(_.valid.poke(false))
+        // Nobody takes the first answer, so the second waits in the memory.
+        for (id <- 1 to 2) {
+          io.controller.r.valid.poke(true)
+          io.controller.r.bits.id.poke(id)
+          io.controller.r.bits.data.poke(77)
+          io.controller.r.bits.last.poke(true)
+          io.controller.b.valid.poke(true)
+          io.controller.b.bits.id.poke(id)
+          dut.clock.step()
+        }
+        io.controller.r.valid.poke(false)
+        io.controller.b.valid.poke(false)
+        for (id <- 1 to 2) {
+          val flipped = if (id == 2) bits else 0
+          for (fault <- io.faults) {
+            fault.corrected.expect(flipped == 1)
+            fault.uncorrected.expect(flipped == 2)
+          }
+          io.upstream.r.valid.expect(true)
+          io.upstream.r.bits.id.expect(id)
+          io.upstream.r.bits.data.expect(77)
+          io.upstream.r.bits.last.expect(true)
+          io.upstream.r.bits.user.expect(flipped == 2)
+          io.upstream.b.bits.id.expect(id)
+          io.upstream.b.bits.resp.expect(if (flipped == 2) Axi4.Resp.SlvErr else Axi4.Resp.Okay)
+          io.upstream.r.ready.poke(true)
+          io.upstream.b.ready.poke(true)
+          dut.clock.step()
+        }
+        io.upstream.r.valid.expect(false)
+      }
+    }
 
   it should "take a request every cycle when reads and writes are both there" in {
     test(new ControllerAdapter(p)) { dut =>

@@ -40,13 +40,8 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private def start(dut: WriteGate): Unit = {
     val io = dut.io
-    Seq(
-      io.inject.valid,
-      io.granted.valid,
-      io.region.valid,
-      io.data.valid,
-      io.memoryResponse.valid
-    ).foreach(_.poke(false))
+    (io.inject.map(_.valid) ++ Seq(io.granted.valid, io.region.valid, io.data.valid, io.memoryResponse.valid))
+      .foreach(_.poke(false))
     Seq(io.acknowledge.ready, io.acknowledged.valid).foreach(_.poke(false))
     Seq(io.memoryData.ready, io.response.ready).foreach(_.poke(true))
     io.data.bits.last.poke(true)
@@ -213,6 +208,70 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
       for (what <- wanted) assert(total.getOrElse(what, 0) > 10, what)
     }
   }
+
+  /** Acknowledges of line 1, of id 1, and of line 2, of id 2; the second waits in a memory. */
+  private def second(dut: WriteGate, memory: Int, bits: Int): (Int, Int, Boolean) = {
+    val io = dut.io
+    start(dut)
+    def arm(): Unit = {
+      io.inject(memory).valid.poke(bits > 0)
+      io.inject(memory).bits.poke(bits > 1)
+      dut.clock.step()
+      io.inject(memory).valid.poke(false)
+    }
+    arm()
+    for (line <- 1 to 2) {
+      io.region.valid.poke(true)
+      io.region.bits.id.poke(line)
+      io.region.bits.acts.poke(true)
+      io.region.bits.refused.poke(false)
+      io.region.bits.pipeline.poke(1)
+      io.region.bits.line.poke(line)
+      dut.clock.step()
+    }
+    io.region.valid.poke(false)
+    io.data.bits.strb.poke((BigInt(1) << 64) - 1)
+    io.data.bits.user.poke(false)
+    var (sent, lines, resp, corrected, found, id) = (0, Seq.empty[Int], -1, 0, 0, -1)
+    for (cycle <- 0 until 40) {
+      io.data.valid.poke(sent < 2)
+      io.data.bits.data.poke(sent + 1)
+      val took = sent < 2 && io.data.ready.peekBoolean()
+      val takes = cycle > 20 && io.acknowledge.valid.peekBoolean()
+      io.acknowledge.ready.poke(takes)
+      io.acknowledged.valid.poke(takes)
+      io.acknowledged.bits.poke(true)
+      if (takes) {
+        val line = io.acknowledge.bits.target.line.peekInt().toInt
+        io.acknowledge.bits.words(0).expect(line)
+        lines :+= line
+      }
+      if (io.response.valid.peekBoolean() && io.response.bits.id.peekInt() == 2)
+        resp = io.response.bits.resp.peekInt().toInt
+      val fault = io.faults(memory)
+      if (fault.corrected.peekBoolean() || fault.uncorrected.peekBoolean()) {
+        found += 1
+        id = (if (memory == 1) io.planId else io.lineId).peekInt().toInt
+        fault.corrected.expect(bits == 1)
+      }
+      dut.clock.step()
+      if (took) sent += 1
+    }
+    assert(
+      lines == (if (bits == 2) Seq(1) else Seq(1, 2)) && found == bits.min(1),
+      s"memory $memory, $bits bits: $lines, $found"
+    )
+    (resp, id, found > 0)
+  }
+
+  for ((memory, name) <- Seq(1 -> "request", 2 -> "line"))
+    it should s"correct a bit of a $name that waits, and refuse it when two are flipped" in {
+      test(new WriteGate(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+        assert(second(dut, memory, 0) == ((Axi4.Resp.Okay, -1, false)))
+        assert(second(dut, memory, 1) == ((Axi4.Resp.Okay, 2, true)))
+        assert(second(dut, memory, 2) == ((Axi4.Resp.SlvErr, 2, true)))
+      }
+    }
 
   it should "let a write of another id pass, and memory's go every cycle, while a write into the region waits" in {
     test(new WriteGate(p)) { dut =>

@@ -114,6 +114,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   }
   lane.io.load := !running
   lane.io.table := write
+  lane.io.flips := 0.U
   when(clearing) {
     lane.io.table.valid := true.B
     lane.io.table.bits.key := step

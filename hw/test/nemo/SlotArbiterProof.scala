@@ -15,7 +15,7 @@ import org.scalatest.flatspec.AnyFlatSpec
   */
 class SlotOrder(p: NemoParams) extends Module {
   private val most = p.lineWords
-  private val arbiter = Module(new SlotArbiter(p, most))
+  private val arbiter = Module(new SlotArbiter(p, most, code = false))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
     val read = Flipped(Decoupled(new LineRead(p)))
@@ -29,6 +29,7 @@ class SlotOrder(p: NemoParams) extends Module {
   arbiter.io.read <> io.read
   arbiter.io.walks := io.walks
   arbiter.io.hold := io.hold
+  arbiter.io.inject := 0.U.asTypeOf(arbiter.io.inject)
   private val slot = arbiter.io.slot
 
   private val had = RegInit(0.U(8.W))

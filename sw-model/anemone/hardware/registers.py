@@ -18,9 +18,20 @@ class FaultMemory(IntEnum):
     EVENTS = 5  # flat memory mode: accesses that are not decided
     READ_ORDER = 8  # reads of each id that were issued and answered
     WRITE_ORDER = 9  # writes of each id, likewise
-    TELEMETRY_LINES = 16  # telemetry lines that wait
-    LINE_ORDER = 17  # whose the engine's next lines are
-    READY_LINES = 18  # telemetry lines that are about to leave: three copies, the majority counts
+    REGION_WRITES = 16  # writes into the telemetry region that wait for their data
+    ACKNOWLEDGES = 17  # lines that wait to be taken away
+    TABLES = 18  # translation tables, which have parity: an event whose entry is bad is unmapped
+    WAITING_EVENTS = 19  # events that wait behind a walk or an acknowledgement
+    RESET_VALUES = (
+        20  # reset values of the rules for acknowledgements, all channels'; told of channel 0
+    )
+    MEMORY_DATA = 21  # on a board: memory's read data that wait for the host
+    MEMORY_ANSWERS = 22  # on a board: memory's answers to writes, likewise
+    ORDERED_EVENTS = 23  # flat memory mode: events that wait for a telemetry read
+    ORDERED_READS = 24  # flat memory mode: telemetry reads that wait for events
+    TELEMETRY_LINES = 25  # telemetry lines that wait
+    LINE_ORDER = 26  # whose the engine's next lines are
+    READY_LINES = 27  # telemetry lines that are about to leave: three copies, the majority counts
 
 
 class NearFilter(IntEnum):
@@ -158,7 +169,7 @@ FIRST_FAULT = Register(
     id=Field(16, 16),
     valid=Field(63, 1),
 )
-# Whose line it was.
+# Whose line it was, or which entry of the tables.
 FAULT_SET = Register(0x0B8, line=Field(0, 47))
 # Vectors whose cause stands.
 INTERRUPT_PENDING = Register(0x0C0, errors=Field(0, 1), pipelines=Field(1, 32))

@@ -77,7 +77,9 @@ class Driver:
         self._last.clear()
         for pin in self.dut:
             port, _, name = pin._name.partition("_")
-            output = name.startswith(("lines", "status", "acknowledged")) or name.endswith("ready")
+            output = name.startswith(
+                ("lines", "status", "acknowledged", "faults")
+            ) or name.endswith("ready")
             if port == "io" and not output:
                 self.set(**{name: 0})
         self.set(reset=1)

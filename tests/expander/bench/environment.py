@@ -155,7 +155,8 @@ class Environment:
     def judged(self, now: bool) -> None:
         """Whether memories' ports are held to AXI: not while they answer what nobody asked for."""
         for c in range(len(self.memories)):
-            getattr(self.dut, f"downstream_{c}_checker").enabled.value = int(now)
+            checker = f"downstream_{c}_checker"
+            getattr(find(self.dut, checker), checker).enabled.value = int(now)
 
     def _drained(self) -> None:
         """All late answers have come."""

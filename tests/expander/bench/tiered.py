@@ -89,22 +89,21 @@ class TieredLockstep(Lockstep):
     def _turn(self, t: int, c: int, slots: Slots, hold: bool) -> Any:
         order = self._orders[c]
         self.cover["tiered/held"] += self._held[c]()
+        # What comes in this cycle goes in the next, or later.
+        event = read = line = None
+        if order and (order[0][0] or not (hold or slots.walk or slots.waiting)):
+            event, read, line = order.popleft()
+            if event:
+                self.cover["tiered/event behind reads"] += bool(order and order[0][1])
         if self._decided[c]():
             if not slots.outcomes:
                 raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
             order.append((slots.outcomes.popleft(), None, None))
             slots.given += 1
         beat, _ = self._taken(t, c, slots)
-        if beat and (line := beat.line):
-            read = self._target(line)
-            if read:
-                self.cover["tiered/read behind events"] += bool(order)
-                order.append((None, read, line))
-        event = read = line = None
-        if order and (order[0][0] or not (hold or slots.walk or slots.waiting)):
-            event, read, line = order.popleft()
-            if event:
-                self.cover["tiered/event behind reads"] += bool(order and order[0][1])
+        if beat and beat.line and (target := self._target(beat.line)):
+            self.cover["tiered/read behind events"] += bool(order)
+            order.append((None, target, beat.line))
         seen = self._event[c](), self._read[c]() and self._ready[c]()
         if seen != (event is not None, read is not None):
             raise Difference(f"cycle {t}: channel {c}: event, read are {seen}: {event}, {read}")

@@ -79,7 +79,7 @@ class FirstFaultRegister extends Bundle {
   val valid = Bool()
 }
 
-/** Whose line it was. */
+/** Whose line it was, or which entry of the tables. */
 class FaultSetRegister extends Bundle {
   val line = UInt(47.W)
 }

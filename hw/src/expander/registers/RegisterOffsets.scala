@@ -93,9 +93,18 @@ object RegisterCodes {
       "events" -> 5,
       "read_order" -> 8,
       "write_order" -> 9,
-      "telemetry_lines" -> 16,
-      "line_order" -> 17,
-      "ready_lines" -> 18
+      "region_writes" -> 16,
+      "acknowledges" -> 17,
+      "tables" -> 18,
+      "waiting_events" -> 19,
+      "reset_values" -> 20,
+      "memory_data" -> 21,
+      "memory_answers" -> 22,
+      "ordered_events" -> 23,
+      "ordered_reads" -> 24,
+      "telemetry_lines" -> 25,
+      "line_order" -> 26,
+      "ready_lines" -> 27
     )
   val nearFilter: Seq[(String, Int)] =
     Seq("any" -> 0, "hit" -> 1, "miss" -> 2)

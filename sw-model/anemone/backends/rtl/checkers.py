@@ -24,8 +24,8 @@ LITE = {
 FULL = {"aw": BURST, "w": ("last",), "b": ("id",), "ar": BURST, "r": ("id", "last")}
 # Inside the second, the first has a reset longer than the port's, through which a host waits.
 OWN_RESET = {"FlatMemory.sv": "TieredMemory.sv", "MemoryExpander.sv": "BoardExpander.sv"}
-# Its reset takes effect some cycles behind the pin, until which it may go on.
-SYNCHRONISED = {"BoardExpander.sv"}
+# Its reset takes effect some cycles behind the pin, until which it may go on, and lasts longer.
+LATE_RESET = {"BoardExpander": "reset || expander.reset"}
 BESIDE = ("user", "sideband")
 
 
@@ -38,7 +38,7 @@ def bound(verilog: Path) -> str:
     parts = []
     files = (verilog / "filelist.f").read_text().split()
     for file in files:
-        if OWN_RESET.get(file) in files or file in SYNCHRONISED:
+        if OWN_RESET.get(file) in files:
             continue
         pins = _pins((verilog / file).read_text())
         for prefix in sorted(
@@ -67,7 +67,7 @@ def _ports(prefix: str, full: bool) -> dict[str, str]:
 
 def _checker(module: str, prefix: str, ports: dict[str, str], pins: set[str]) -> str:
     full = "awburst" in ports
-    ports = {"clock": "clock", "reset": "reset"} | ports
+    ports = {"clock": "clock", "reset": LATE_RESET.get(module, "reset")} | ports
     widths = {"ADDRESS_BITS": "awaddr", "DATA_BITS": "wdata"}
     if full:
         widths |= {"ID_BITS": "awid", "LEN_BITS": "awlen", "W_BITS": "wbeside", "R_BITS": "rbeside"}
@@ -75,6 +75,8 @@ def _checker(module: str, prefix: str, ports: dict[str, str], pins: set[str]) ->
             there = [pin for name in BESIDE if (pin := f"{prefix}{channel}{name}") in pins]
             ports[f"{channel}beside"] = f"{{{', '.join(there)}}}"
     parameters = {name: f"$bits({ports[pin]})" for name, pin in widths.items()}
+    if full and module in LATE_RESET:
+        parameters["LATE_RESET"] = "1'b1"
     return (
         f"bind {module} {'axi4' if full else 'axi_lite'}_checker #({_connected(parameters)})\n"
         f"  {prefix}checker ({_connected(ports)});\n"

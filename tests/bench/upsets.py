@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flips bits in the memories of what a cocotb bench plays."""
+"""Bits that flip in the memories of a design, at random, amid whatever goes on."""
 
 from __future__ import annotations
 
@@ -9,34 +9,37 @@ from typing import Any
 
 from cocotb.triggers import FallingEdge
 
-EVERY = (1, 12)  # cycles between two flips
-EMITTED = ("memory_ext", "ram_ext", "words_ext")  # of a Ram1R1W, a Queue, a VotedRamCopy
+EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
 
-def array(dut: Any, path: str) -> Any:
-    """The words of the memory in the instance at a path."""
-    scope = dut
-    for name in path.split("."):
-        scope = getattr(scope, name)
-    return next(getattr(scope, name) for name in EMITTED if hasattr(scope, name)).Memory
+def words(scope: Any) -> Any:
+    """The words of the memory in an instance; None: there is none."""
+    for name in EMITTED:
+        if (memory := getattr(scope, name, None)) is not None:
+            return memory.Memory
+    return None
 
 
 class Flipper:
-    """Flips a bit of any word now and then, but none of a word in which one is flipped.
+    """Flips a bit of any word of these memories now and then, but none of a word in which one is
+    flipped.
 
-    memories: the paths of each, of all copies of its words.
+    memories: of each all copies of its words.
+    every: cycles between two flips, at least and at most.
     """
 
-    def __init__(self, dut: Any, rng: Random, memories: Sequence[Sequence[str]]) -> None:
+    def __init__(
+        self, dut: Any, memories: Sequence[Sequence[Any]], rng: Random, every: tuple[int, int]
+    ) -> None:
         self.rng, self.flips, self.stopped = rng, 0, False
         self._fall = FallingEdge(dut.clock)  # when no memory is being written
-        self._memories = [[array(dut, path) for path in copies] for copies in memories]
+        self._memories, self._every = memories, every
         self._flipped: dict[tuple[int, int], tuple[Any, int]] = {}
 
     async def run(self) -> None:
         """Until stopped."""
         while True:
-            for _ in range(self.rng.randint(*EVERY)):
+            for _ in range(self.rng.randint(*self._every)):
                 await self._fall
             if self.stopped:
                 return
