@@ -30,7 +30,7 @@ def tiers(draw: st.DrawFn, pages: int, timing: str) -> Tier:
 @st.composite
 def configs(draw: st.DrawFn) -> TierConfig:
     """Every placement, with room for all pages that a trace touches."""
-    start = draw(st.sampled_from(["first-touch", "fast", "slow", "weighted"]))
+    start = draw(st.sampled_from(["first-touch", "fast", "slow", "weighted", "optimum"]))
     room = draw(st.integers(0, PAGES)), draw(st.sampled_from([PAGES, PAGES + 5]))
     if start == "fast":
         room = PAGES, 0

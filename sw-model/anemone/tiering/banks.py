@@ -6,14 +6,13 @@ Of each tier, of each channel: `channels` has a row of numbers, `banks` one a ba
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from anemone.tiering.config import TierConfig
-from anemone.tiering.drams import WRITES, Dram, drams
+from anemone.tiering.drams import WRITES, drams
 
 _LONG_AGO = -1e9
 _CLOSED = -1.0
@@ -45,12 +44,12 @@ def make(config: TierConfig) -> Banks:
             np.empty((0, 4), np.int64), np.empty((0, 18)), np.empty((0, 0, 11)),
             np.empty((0, 0, 0, 4)), np.empty((0, 0, 0, 2), np.int64),
         )  # fmt: skip
-    kinds = [drams()[str(tier.dram)] for tier in (config.fast, config.slow)]
+    kinds = [drams()[str(tier.dram)].slower(config.scale) for tier in (config.fast, config.slow)]
     numbers = [
         t.channels * k.channels for t, k in zip((config.fast, config.slow), kinds, strict=True)
     ]
     shape = [(n, k.groups, k.banks, k.row_lines) for n, k in zip(numbers, kinds, strict=True)]
-    times = [(*_times(kind), kind.idle) for kind in kinds]
+    times = [(*kind.times, kind.idle) for kind in kinds]
     most, banks = max(numbers), max(kind.groups * kind.banks for kind in kinds)
     channels = np.full((2, most, _ACTIVATES + 4), _LONG_AGO)
     channels[:, :, [_REFRESHES, _WROTE, _GATHERED]] = 0
@@ -64,10 +63,6 @@ def make(config: TierConfig) -> Banks:
         np.array(shape, np.int64), np.array(times), channels, state,
         np.zeros((2, most, WRITES, 2), np.int64),
     )  # fmt: skip
-
-
-def _times(kind: Dram) -> tuple[float, ...]:
-    return astuple(kind)[6:]
 
 
 @njit(cache=True, nogil=True)

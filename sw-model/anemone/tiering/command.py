@@ -93,8 +93,8 @@ _Timing = Annotated[
     typer.Option(
         "--timing",
         metavar="NAME",
-        help='"queue", a queue of lines before each tier, or "dram", behind it banks, rows, refresh '
-        "and bus turnaround. [default: TIER.toml's, queue]",
+        help='"queue", a queue of lines before each tier, or "dram", behind it banks, rows, '
+        "refresh and bus turnaround. [default: TIER.toml's, queue]",
         show_default=False,
     ),
 ]
@@ -245,7 +245,8 @@ def compare(
     if run:
         pairs = tuple((one.partition("+")[0], one.partition("+")[2] or "none") for one in run)
         for policy, source in pairs:
-            check_names(policy, source)
+            if policy != comparing.OPTIMUM:
+                check_names(policy, source)
     if out:
         check_out(out, (comparing.FILE,))
     _check_clock(clock_ns)

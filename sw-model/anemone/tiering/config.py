@@ -14,7 +14,7 @@ from anemone.tiering.parameters import NONE, POLICIES, SOURCES, make, named
 PAGES = {"4KiB": 4096, "2MiB": 2 << 20}
 TIMINGS = ("queue", "dram")
 # Of these the position of a name is its code in the kernel.
-STARTS = ("first-touch", "fast", "slow", "weighted")
+STARTS = ("first-touch", "fast", "slow", "weighted", "optimum")
 ON_WRITE = ("restart", "wait")
 MOST_PAGES = 1 << 40
 MOST_NS = 1e12  # of one thing: beyond it times lose their fractions
@@ -87,6 +87,7 @@ class TierConfig:
     migration: Migration = Migration()
     tlb: Tlb | None = None
     timing: str = "queue"
+    scale: int = 1
 
 
 def check_names(policy: str, telemetry: str) -> None:

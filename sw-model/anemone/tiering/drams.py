@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 
+_TIMES = 6  # Dram's fields from here on are times
 WRITES = 32  # lines that a channel's controller gathers before it writes them
 
 
@@ -43,6 +44,16 @@ class Dram:
     def idle(self) -> float:
         """A read of a row that is closed, to the end of its burst."""
         return self.rcd + self.cas_read + self.burst
+
+    def slower(self, k: int) -> Dram:
+        """Of a machine k times smaller (scaling.py), in which everything takes k times as long."""
+        slow = {f.name: getattr(self, f.name) * k for f in fields(self)[_TIMES:]}
+        return replace(self, gb_per_s=self.gb_per_s / k, **slow)
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """All of them, burst to rfc."""
+        return astuple(self)[_TIMES:]
 
 
 @cache

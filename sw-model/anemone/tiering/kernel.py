@@ -92,6 +92,8 @@ def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
         other = FAST
     elif start == 2:
         wanted = SLOW
+    elif start == 4:
+        wanted = other = FAST if memory.best[frame // span] else SLOW
     elif start == 3 and whole[I_TOUCHED] % whole[I_WEIGHTS] >= whole[I_WEIGHT_FAST]:
         wanted, other = SLOW, FAST
     if memory.used[wanted] + span > memory.capacity[wanted]:

@@ -87,6 +87,7 @@ class Memory(NamedTuple):
     accesses: np.ndarray  # int64[2], of the program
     held: np.ndarray  # float64[2]: ns from issue to completion of these, summed
     banks: banks.Banks  # of the second timing
+    best: np.ndarray  # bool[pages]: those that start "optimum" puts into the fast tier
 
 
 class Seen(NamedTuple):
@@ -217,6 +218,7 @@ def make(
             accesses=np.zeros(2, np.int64),
             held=np.zeros(2),
             banks=banks.make(config),
+            best=np.zeros(0, np.bool_),
         ),
         Seen(*(np.empty(0, t) for t in (np.uint64, np.uint8, np.uint64, np.bool_, np.int64,
                                         np.float64))),
