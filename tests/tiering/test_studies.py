@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from anemone.studies import STUDIES
+from anemone.studies import STUDIES, sweep
 from anemone.studies.page import page
 from anemone.studies.study import Found, Point, Row, Study, answers, result
-from anemone.studies.sweep import STUDY as SWEEP
 from anemone.studies.sweep import formula
 from tests.commands import run
 
@@ -77,7 +76,7 @@ def test_the_sweep_is_the_formulas(tmp_path: Path) -> None:
     """Within an interval; and the paper's example is 36.6 s."""
     assert formula(16, 7, 8192, 64) == pytest.approx(36.57, abs=0.01)
     point = {"gib": 1, "pipelines": 7, "states": 8192, "width": 64, "seed": 1}
-    answer = SWEEP.run(point)
+    answer = sweep.STUDY.run(point)
     assert 0 <= answer["seconds"] - formula(1, 7, 8192, 64) <= 0.5 + 0.02
 
 
@@ -92,7 +91,17 @@ def test_every_study_has_points() -> None:
         assert study.title and study.about
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "STUDY", Squares(tmp_path))
+    words = ["study", "sweep", "--quick", "--out", str(tmp_path / "out"), "--json", "--seed", "3"]
+    status, out, err = run(words, capsys)
+    assert (status, err) == (0, "")
+    report = json.loads(out)
+    assert report == json.loads((tmp_path / "out" / "result.json").read_text())
+    assert (report["study"], report["seed"], report["quick"]) == ("sweep", 3, True)
+    assert "| 5 squared |" in (tmp_path / "out" / "README.md").read_text()
     status, out, _ = run(["study", "--list"], capsys)
     assert status == 0 and all(name in out for name in STUDIES)
     status, _, err = run(["study", "nothing"], capsys)

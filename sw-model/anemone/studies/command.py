@@ -33,7 +33,12 @@ full into docs/results.
 """
 
 
-@app.callback(invoke_without_command=True, epilog=_EXAMPLE)
+# NAME may stand before the options.
+@app.callback(
+    invoke_without_command=True,
+    epilog=_EXAMPLE,
+    context_settings={"allow_interspersed_args": True},
+)
 def command(
     name: Annotated[str | None, typer.Argument(help="Which one.", metavar="NAME")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Tell all that there are.")] = False,

@@ -45,7 +45,7 @@ class HeMemShift(Study):
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
-        k, before, after = (512, 40, 160) if quick else (128, 120, 500)
+        k, before, after = (512, 20, 60) if quick else (128, 120, 500)
         return [
             {"source": source, "timing": timing, "k": k, "before": before, "after": after,
              "seed": seed}
@@ -125,10 +125,14 @@ class HeMemShift(Study):
 
 
 _WHY = (
-    "one program thread's think time is assumed; HeMem here migrates at up to 10 GB/s, the paper "
-    "says that its recovery is bound by migration and not how fast that was"
+    "hot keys fill whole pages here, so that a few samples tell them, and HeMem migrates at up to "
+    "10 GB/s; the paper says that its recovery is bound by migration, not how fast that was, nor "
+    "how hot keys lie on pages"
 )
-_WHY_CPU = "instructions of our driver at one a cycle, and nothing else that the prototype spent"
+_WHY_CPU = (
+    "instructions of our driver at one a cycle, and nothing else that the prototype spent; what a "
+    "poll costs whatever it reads is multiplied by k, too, so this is an upper bound"
+)
 
 
 def _rate() -> float:
