@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: sim traces bench soak mutate
+.PHONY: sim traces bench studies soak mutate
 
 sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
 	anemone sim
@@ -9,6 +9,9 @@ traces: setup ## capture traces of real programs anew
 
 bench: setup ## measure slots, latency and speed into build/bench.json
 	anemone bench
+
+studies: setup ## run the papers' experiments into docs/results (STUDIES="sweep" WORKERS=2)
+	for name in $(or $(STUDIES),loaded-latency ranking hemem sweep); do anemone study $$name --out docs/results/$$name --workers $(or $(WORKERS),2) || exit 1; done
 
 soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000"); it goes on where it was stopped
 	python -m tests.bench.soak $(SOAK)
