@@ -529,26 +529,26 @@
 #define ANEMONE_FAULT_MEMORY_READ_ORDER 8  /* reads of each id that were issued and answered */
 #define ANEMONE_FAULT_MEMORY_WRITE_ORDER 9 /* writes of each id, likewise */
 #define ANEMONE_FAULT_MEMORY_REGION_WRITES                                                         \
-    16 /* writes into the telemetry region that wait for their data */
+	16 /* writes into the telemetry region that wait for their data */
 #define ANEMONE_FAULT_MEMORY_ACKNOWLEDGES 17 /* lines that wait to be taken away */
 #define ANEMONE_FAULT_MEMORY_TABLES                                                                \
-    18 /* translation tables, which have parity: an event whose entry is bad is unmapped */
+	18 /* translation tables, which have parity: an event whose entry is bad is unmapped */
 #define ANEMONE_FAULT_MEMORY_WAITING_EVENTS                                                        \
-    19 /* events that wait behind a walk or an acknowledgement */
+	19 /* events that wait behind a walk or an acknowledgement */
 #define ANEMONE_FAULT_MEMORY_RESET_VALUES                                                          \
-    20 /* reset values of the rules for acknowledgements, all channels'; told of channel 0 */
+	20 /* reset values of the rules for acknowledgements, all channels'; told of channel 0 */
 #define ANEMONE_FAULT_MEMORY_MEMORY_DATA                                                           \
-    21 /* on a board: memory's read data that wait for the host */
+	21 /* on a board: memory's read data that wait for the host */
 #define ANEMONE_FAULT_MEMORY_MEMORY_ANSWERS                                                        \
-    22 /* on a board: memory's answers to writes, likewise */
+	22 /* on a board: memory's answers to writes, likewise */
 #define ANEMONE_FAULT_MEMORY_ORDERED_EVENTS                                                        \
-    23 /* flat memory mode: events that wait for a telemetry read */
+	23 /* flat memory mode: events that wait for a telemetry read */
 #define ANEMONE_FAULT_MEMORY_ORDERED_READS                                                         \
-    24 /* flat memory mode: telemetry reads that wait for events */
+	24 /* flat memory mode: telemetry reads that wait for events */
 #define ANEMONE_FAULT_MEMORY_TELEMETRY_LINES 25 /* telemetry lines that wait */
 #define ANEMONE_FAULT_MEMORY_LINE_ORDER 26      /* whose the engine's next lines are */
 #define ANEMONE_FAULT_MEMORY_READY_LINES                                                           \
-    27 /* telemetry lines that are about to leave: three copies, the majority counts */
+	27 /* telemetry lines that are about to leave: three copies, the majority counts */
 
 /* Codes of near_filter. */
 #define ANEMONE_NEAR_FILTER_ANY 0  /* all */

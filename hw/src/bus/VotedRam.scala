@@ -41,7 +41,8 @@ class VotedRam(depth: Int, width: Int) extends Module {
 
   // Two steps, as there are many bits.
   private val differ = (a ^ b) | (a ^ c)
-  private val parts = (0 until width by VotedRam.part).map(from => differ((from + VotedRam.part).min(width) - 1, from).orR)
+  private val parts =
+    (0 until width by VotedRam.part).map(from => differ((from + VotedRam.part).min(width) - 1, from).orR)
   io.corrected := RegNext(RegNext(VecInit(parts)).asUInt.orR && RegNext(io.counts, false.B), false.B)
 }
 

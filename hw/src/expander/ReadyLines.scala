@@ -108,7 +108,9 @@ class ReadyLines(p: ExpanderParams) extends Module {
   // none, memory's and the line's, and then chosen; those that are not next yet hear of it in the next cycle. Of the lines
   // that have their turn the one that came first goes.
   private val waiting = turn & ~offer
-  private val first = VecInit(before.zipWithIndex.map { case (row, place) => waiting(place) && !(waiting & row).orR }).asUInt
+  private val first = VecInit(before.zipWithIndex.map { case (row, place) =>
+    waiting(place) && !(waiting & row).orR
+  }).asUInt
   private case class After(turn: UInt, second: UInt, heard: UInt, offer: UInt, offered: Bool)
   private def after(forward: UInt, newToo: Bool, free: Bool, left: UInt): After = {
     val next = forward & second

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4ReadData, BitPlanes, FaultReport, OneHot, ProtectedQueue, ProtectedRam, RegisterSlice, VotedRam}
+import anemone.bus.{
+  Axi4,
+  Axi4ReadData,
+  BitPlanes,
+  FaultReport,
+  OneHot,
+  ProtectedQueue,
+  ProtectedRam,
+  RegisterSlice,
+  VotedRam
+}
 import anemone.nemo.Line
 import chisel3._
 import chisel3.util._
@@ -169,7 +179,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val ready = Module(new ReadyLines(p))
   ready.io.in.valid := RegNext(moves, false.B)
   ready.io.in.bits.beat := RegNext(TelemetryBeat(p, ids(moving), answers(moving)))
-  ready.io.in.bits.ahead := RegNext(ahead(moving))
+  private val aheadOfIt = ready.io.in.bits.ahead
+  aheadOfIt := RegNext(ahead(moving)(aheadOfIt.getWidth - 1, 0))
   ready.io.data := lines.io.data
   ready.io.hurt := lines.io.fault.uncorrected
   used := (used & ~leaves) | enters

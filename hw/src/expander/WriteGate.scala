@@ -6,6 +6,13 @@ import anemone.nemo.LineAcknowledge
 import chisel3._
 import chisel3.util._
 
+/** A line to be taken away that waits for the engine. */
+private class WaitingLine(p: ExpanderParams) extends Bundle {
+  val pipeline = UInt(p.nemo.pipelineBits.W)
+  val line = UInt(p.nemo.lineBits.W)
+  val words = Vec(p.nemo.lineWords, UInt(p.nemo.wordBits.W))
+}
+
 /** A write into the telemetry region. */
 class RegionWrite(p: ExpanderParams) extends Bundle {
   val id = UInt(p.memory.idBits.W)
@@ -118,16 +125,18 @@ class WriteGate(p: ExpanderParams) extends Module {
   // What acknowledges waits for the engine: there is a place for every slot's.
   private val acts =
     plan.write.acts && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
-  private val lines = Module(new ProtectedQueue(new LineAcknowledge(p.nemo), slots, flow = true))
+  private val lines = Module(new ProtectedQueue(new WaitingLine(p), slots, flow = true))
   private val arrives = lines.io.enq.bits
   lines.io.enq.valid := lastEnds && acts
-  arrives.target.pipeline := plan.write.pipeline
-  arrives.target.line := plan.write.line
-  arrives.target.effect := false.B
+  arrives.pipeline := plan.write.pipeline
+  arrives.line := plan.write.line
   arrives.words := io.data.bits.data.asTypeOf(arrives.words)
   assert(!lines.io.enq.valid || lines.io.enq.ready, "an acknowledge without a place")
   io.acknowledge.valid := lines.io.deq.valid && !lines.io.bad
-  io.acknowledge.bits := lines.io.deq.bits
+  io.acknowledge.bits.target.pipeline := lines.io.deq.bits.pipeline
+  io.acknowledge.bits.target.line := lines.io.deq.bits.line
+  io.acknowledge.bits.target.effect := false.B
+  io.acknowledge.bits.words := lines.io.deq.bits.words
   lines.io.deq.ready := io.acknowledge.ready || lines.io.bad
   // The first of them, in a ring in which none is behind the oldest that waits for data.
   private val acting = RegInit(0.U(slots.W))
