@@ -81,7 +81,7 @@ class EventOrderSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "keep one order, and lose no event of a controller that heeds hold" in {
-    test(new EventOrder(p, undecided)) { dut =>
+    test(new EventOrder(p, undecided)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
       val random = new Random(20261121)
       for (eager <- Seq(1.0, 0.5, 0.1); reading <- Seq(0.1, 0.5, 1.0)) {
         // What came and did not go: an event's address, or -1 less a read's line.
