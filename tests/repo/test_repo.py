@@ -58,8 +58,8 @@ def test_sources_say_their_licence() -> None:
 
 
 def test_no_file_is_long() -> None:
-    """But for those that are written from the register map, which grow with it."""
-    generated_ones = generated()
+    """But for those that are written from the register map, which grow with it, and by studies."""
+    generated_ones = {*generated(), *(n for n in texts() if n.endswith("/result.json"))}
     lengths = {n: text.count("\n") for n, text in texts().items() if n not in generated_ones}
     written = {n: k for n, k in lengths.items() if Path(n).suffix not in DATA and n != "LICENSE"}
     assert {n: k for n, k in written.items() if k > MAX_LINES} == {}

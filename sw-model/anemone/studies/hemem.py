@@ -41,7 +41,8 @@ class HeMemShift(Study):
         "requests; then a disjoint set of pages becomes hot. A request reads its bucket and 16 "
         "lines of its value, all but three of them prefetched. Each interval of 1 s HeMem is told "
         "what PEBS sampled of both tiers, or NEMO's counts of the slow one and PEBS at 0.02 % of "
-        "the fast one (NEMO §5.1). Recovered is when throughput is at 95 % of what it was."
+        "the fast one (NEMO §5.1). Recovered is when throughput is at 95 % of what the best source "
+        "had before the shift."
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
@@ -80,7 +81,6 @@ class HeMemShift(Study):
         counts = done.timeline["fast_accesses"] + done.timeline["slow_accesses"]
         shifted = int(np.searchsorted(np.cumsum(counts), requests[0] * (_VALUE_LINES + 1)))
         level = float(np.median(rate[max(0, shifted - 11) : max(1, shifted - 1)]))
-        good = np.flatnonzero(rate[shifted + 1 :] >= _RECOVERED * level)
         cpu = (done.telemetry_cpu_ns + done.policy_cpu_ns) / done.time_ns
         per_request = k / (_VALUE_LINES + 1)
         return {
@@ -88,28 +88,29 @@ class HeMemShift(Study):
             "requests_per_second": (rate * per_request).tolist(),
             "shift_s": float(end[shifted]),
             "before": level * per_request,
-            "recovery_s": float(end[shifted + 1 + good[0]] - end[shifted]) if len(good) else None,
             "cpu": float(cpu),
-            "after_s": float(end[-1] - end[shifted]),
         }
 
     def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
         rows, notes = [], []
+        took: dict[str, dict[str, float]] = {}
         for point, answer in answers:
             source, timing = point["source"], point["timing"]
+            level = max(a["before"] for p, a in answers if p["timing"] == timing)
+            seconds = _recovery(answer, _RECOVERED * level)
+            took.setdefault(timing, {})[source] = seconds
             words = f"{source if source == _NEMO else 'PEBS at ' + source}, {timing}"
-            took, why = answer["recovery_s"], _WHY
-            if took is None:
-                took, why = answer["after_s"], "not recovered by the end of the run, this long"
             paper = _PAPER_S.get(source)
-            rows.append(Row(f"recovery, {words}", "s", paper, took, why if paper else ""))
+            why = _WHY if paper else ""
+            if seconds == np.inf:
+                seconds = answer["seconds"][-1] - answer["shift_s"]
+                why = "not recovered by the end of the run, which is given"
+            rows.append(Row(f"recovery, {words}", "s", paper, seconds, why))
             share = 0.89 if source == _NEMO else None
             rows.append(Row(f"CPU, {words}", "% of a processor", share, 100 * answer["cpu"],
                             _WHY_CPU if share else ""))  # fmt: skip
-        for timing in ("queue", "dram"):
-            took = {p["source"]: a["recovery_s"] or np.inf for p, a in answers
-                    if p["timing"] == timing}  # fmt: skip
-            order = sorted(took, key=lambda source: took[source])
+        for timing, of in took.items():
+            order = sorted(of, key=lambda source: of[source])
             notes.append(f"Ranking by recovery, {timing}: {', '.join(order)}.")
         pictures = {
             f"throughput-{timing}": _picture([(p, a) for p, a in answers if p["timing"] == timing])
@@ -133,6 +134,16 @@ _WHY_CPU = (
     "instructions of our driver at one a cycle, and nothing else that the prototype spent; what a "
     "poll costs whatever it reads is multiplied by k, too, so this is an upper bound"
 )
+
+
+def _recovery(answer: dict[str, Any], level: float) -> float:
+    """s from the shift until throughput is at a level again; inf: not by the end of the run."""
+    later = [
+        t - answer["shift_s"]
+        for t, rate in zip(answer["seconds"], answer["requests_per_second"], strict=True)
+        if t > answer["shift_s"] and rate >= level
+    ]
+    return later[0] if later else np.inf
 
 
 def _rate() -> float:
