@@ -4,6 +4,7 @@ package anemone.expander
 import anemone.bus.{Axi4, Axi4Params, Axi4Port}
 import chisel3._
 import chiseltest._
+import chiseltest.internal.CachingAnnotation
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
@@ -55,6 +56,9 @@ class NoAdapter(p: Axi4Params) extends Module {
 }
 
 class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
+
+  // A code is slow to interpret; tests of one configuration share what was compiled.
+  private val compiled = Seq(VerilatorBackendAnnotation, CachingAnnotation)
   private val p = Axi4Params(dataBits = 64, idBits = 8, lenBits = 8)
 
   private case class Outcome(answered: Int, written: Int, asked: Int, habits: Habits)
@@ -109,7 +113,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "ControllerAdapter"
   it should "lose nothing to the controller's habits" in {
-    test(new ControllerAdapter(p, reads = 16, writes = 16)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+    test(new ControllerAdapter(p, reads = 16, writes = 16)).withAnnotations(compiled) { dut =>
       for (seed <- 1 to 8) withClue(s"seed $seed: ") {
         val random = new Random(seed)
         val (rate, take, busy) =
@@ -123,7 +127,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   for (bits <- 0 to 2)
     it should s"correct an answer that waits with $bits flipped bits, or poison it" in {
-      test(new ControllerAdapter(p)) { dut =>
+      test(new ControllerAdapter(p)).withAnnotations(compiled) { dut =>
         val io = dut.io
         for (inject <- io.inject) {
           inject.valid.poke(bits > 0)
@@ -165,7 +169,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "take a request every cycle when reads and writes are both there" in {
-    test(new ControllerAdapter(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+    test(new ControllerAdapter(p)).withAnnotations(compiled) { dut =>
       val outcome = run(dut.io.upstream, dut.io.controller, dut.clock, 1, 1.0, 1.0, 0.0)
       assert(outcome.habits.requests >= 1000)
     }

@@ -5,10 +5,14 @@ import anemone.bus.Axi4Params
 import anemone.nemo.NemoParams
 import chisel3.util.ReadyValidIO
 import chiseltest._
+import chiseltest.internal.CachingAnnotation
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 
 class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
+
+  // A code is slow to interpret; tests of one configuration share what was compiled.
+  private val compiled = Seq(VerilatorBackendAnnotation, CachingAnnotation)
   private val p = ExpanderParams(
     NemoParams(pipelines = 3, channels = 2, states = 64, table = 16, addressBits = 14),
     Axi4Params(addressBits = 16, idBits = 3, lenBits = 4),
@@ -34,7 +38,7 @@ class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "MemoryChannel"
   it should "answer every request once, in the order of its id, whatever memory, engine and host do" in {
-    test(new MemoryChannel(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+    test(new MemoryChannel(p)).withAnnotations(compiled) { dut =>
       val windows =
         Seq(
           places.copy(acknowledge = Some(0x4000)),
@@ -59,7 +63,7 @@ class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "take a request a cycle, which is downstream two later, and let answers pass as fast" in {
-    test(new MemoryChannel(p)) { dut =>
+    test(new MemoryChannel(p)).withAnnotations(compiled) { dut =>
       val (up, down) = (dut.io.upstream, dut.io.downstream)
       start(dut, places, 0)
       Seq(up.w.bits.last, down.r.bits.last).foreach(_.poke(true))
@@ -99,7 +103,7 @@ class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "hold a line behind its id's memory reads and let those of other ids pass" in {
-    test(new MemoryChannel(p)) { dut =>
+    test(new MemoryChannel(p)).withAnnotations(compiled) { dut =>
       val (up, down) = (dut.io.upstream, dut.io.downstream)
       start(dut, places, 0)
       def cycle(read: Option[Request] = None, line: Boolean = false, answer: Boolean = false): Option[Int] = {

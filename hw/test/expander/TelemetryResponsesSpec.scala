@@ -4,10 +4,14 @@ package anemone.expander
 import anemone.bus.{Axi4, Axi4Params}
 import anemone.nemo.NemoParams
 import chiseltest._
+import chiseltest.internal.CachingAnnotation
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
 class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
+
+  // A code is slow to interpret; tests of one configuration share what was compiled.
+  private val compiled = Seq(VerilatorBackendAnnotation, CachingAnnotation)
   private def params(slots: Int, inFlight: Int, idBits: Int = 4) = ExpanderParams(
     NemoParams(pipelines = 2, channels = 1, states = 64, table = 16),
     Axi4Params(idBits = idBits),
@@ -30,7 +34,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   for (slots <- Seq(8, 64))
     it should s"answer every beat once, in the order of its id, whatever the others wait for, $slots slots" in {
       val p = params(slots, 2 * slots)
-      test(new TelemetryResponses(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+      test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
         val met = for (seed <- 1 to 40) yield {
           val random = new Random(seed)
           val load = Load.random(random, 1 << p.memory.idBits)
@@ -49,7 +53,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "answer a read a cycle, one id or many, with memory's answers between" in {
-    test(new TelemetryResponses(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
       // Memory does not know whose turn it is: it may offer an id that waits for a line while another one would not.
       val loads = Seq(
         Load(1, 0) -> 1.0,
@@ -114,7 +118,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "let a line go six cycles after it came, and a refused beat nine after it was asked" in {
-    test(new TelemetryResponses(p)) { dut =>
+    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       hand.cycle(beat = Some((3, 0)))
       hand.idle(8)
@@ -128,7 +132,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "let lines follow memory's answer of their id in the next cycle" in {
-    test(new TelemetryResponses(p)) { dut =>
+    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       for (ahead <- 1 to 9) assert(hand.cycle(beat = Some((3, ahead))).isEmpty)
       for (_ <- 1 to 9) assert(hand.cycle(line = true).isEmpty)
@@ -141,7 +145,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "let lines with nothing ahead go at full rate beside lines that wait for memory" in {
-    test(new TelemetryResponses(p)) { dut =>
+    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       val (slow, free) = (5, 11) // ids that wait, and others, of which none is under way when its turn comes
       for (id <- 0 until slow; ahead <- 1 to ReadyLines.ahead) hand.cycle(beat = Some((id, ahead)))
@@ -159,7 +163,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "let a line with nothing ahead go in time beside a ring full of lines that wait for memory" in {
-    test(new TelemetryResponses(p)) { dut =>
+    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
       val (perId, ids) = (ReadyLines.ahead, 8)
       // Those of the first id leave, and their places are free for others, before the line comes or with it; nobody
       // is left to leave when its six cycles are over.
@@ -181,7 +185,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   it should "let a line go when memory has passed it often enough, and not before" in {
     val few = p.copy(memoryRun = 5)
-    test(new TelemetryResponses(few)) { dut =>
+    test(new TelemetryResponses(few)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       hand.cycle(beat = Some((3, 0)))
       hand.idle(8)

@@ -4,11 +4,15 @@ package anemone.expander
 import anemone.bus.{Axi4, Axi4Params}
 import anemone.nemo.NemoParams
 import chiseltest._
+import chiseltest.internal.CachingAnnotation
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
 class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
+
+  // A code is slow to interpret; tests of one configuration share what was compiled.
+  private val compiled = Seq(VerilatorBackendAnnotation, CachingAnnotation)
   private val ids = 4
   private val p = ExpanderParams(
     NemoParams(pipelines = 2, channels = 1, states = 64, table = 16),
@@ -196,7 +200,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "WriteGate"
   it should "pass memory's writes and end the region's, for any order of grants, data and answers" in {
-    test(new WriteGate(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+    test(new WriteGate(p)).withAnnotations(compiled) { dut =>
       val met = for (seed <- 1 to 24) yield {
         start(dut)
         withClue(s"seed $seed: ")(play(dut, seed, 200))
@@ -266,7 +270,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   for ((memory, name) <- Seq(1 -> "request", 2 -> "line"))
     it should s"correct a bit of a $name that waits, and refuse it when two are flipped" in {
-      test(new WriteGate(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+      test(new WriteGate(p)).withAnnotations(compiled) { dut =>
         assert(second(dut, memory, 0) == ((Axi4.Resp.Okay, -1, false)))
         assert(second(dut, memory, 1) == ((Axi4.Resp.Okay, 2, true)))
         assert(second(dut, memory, 2) == ((Axi4.Resp.SlvErr, 2, true)))
@@ -274,7 +278,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "let a write of another id pass, and memory's go every cycle, while a write into the region waits" in {
-    test(new WriteGate(p)) { dut =>
+    test(new WriteGate(p)).withAnnotations(compiled) { dut =>
       val io = dut.io
       start(dut)
       def grant(id: Int): Unit = {
