@@ -133,7 +133,8 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private def isFor(c: Int): Bool = if (p.channels == 1) true.B else channel === c.U
 
   // Its own effect's operand, kept to be put back; zero where it is no reset value.
-  operands.io.read.valid := active && step === 0.U
+  // Without a rule that takes there is none: that word was never written, and has no code.
+  operands.io.read.valid := active && step === 0.U && now.takes
   operands.io.read.bits := pipeline
   private val own = RegEnable(operands.io.data, step === operandStep.U)
 
