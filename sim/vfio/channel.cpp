@@ -25,6 +25,7 @@ void Channel::write(const LineWrite& write) {
 }
 
 void Channel::offer(bool accesses) {
+    const bool refresh = ++cycle_ % kRefresh == 0;
     if (offered_ == kNothing) { // what was offered stays until it is accepted
         if (guest_ == kToOffer) {
             offered_ = kGuestRequest;
@@ -32,7 +33,7 @@ void Channel::offer(bool accesses) {
             pins_.w.strb = lineWrite_.strobe;
             for (unsigned w = 0; w < kLineWords; ++w)
                 setWord(pins_.w.data, w, lineWrite_.words[w]);
-        } else if (accesses && !accesses_.empty()) {
+        } else if (accesses && !refresh && !accesses_.empty()) {
             offered_ = kProgram;
             drive(accesses_.front(), unsigned(accepted_ % kIds));
         }

@@ -26,7 +26,8 @@ class Channel {
 public:
     Channel(AxiPins& pins, unsigned number);
 
-    // An access of a program's, offered when those before it were accepted, a cycle each.
+    // An access of a program's, offered when those before it were accepted, a cycle each but one of
+    // kRefresh.
     void access(uint64_t address, bool write) { accesses_.push_back({address, write}); }
     // The guest's, before any of the programs'; one at a time.
     void read(uint64_t line);
@@ -47,6 +48,9 @@ public:
 private:
     static constexpr unsigned kIds = 64; // of programs' accesses, in turn
     static constexpr unsigned kGuest = kIds;
+    // No program gets a channel's every cycle, as DRAM is refreshed: 350 ns each 7.8 us of DDR4.
+    // What takes a line away from its counters waits for such cycles.
+    static constexpr unsigned kRefresh = 16;
 
     struct Access {
         uint64_t address;
@@ -67,6 +71,7 @@ private:
     Access request_{};      // the guest's
     LineWrite lineWrite_{}; // and of it, if it is one
     State guest_ = kNone;
+    unsigned cycle_ = 0;
     Offered offered_ = kNothing;
     bool write_ = false, address_ = false, data_ = false; // what of it is not accepted yet
     std::optional<Line> line_;
