@@ -205,4 +205,7 @@ def renew() -> None:
         cells.pop("lookups")
     for whole in ("whole pipeline", "whole channel"):
         del measured["units"][whole]
-    BASELINE.write_text(json.dumps(measured, indent=1) + "\n")
+    units = measured.pop("units")
+    rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(units[name])}" for name in sorted(units))
+    rest = json.dumps(measured, indent=1)[:-2]
+    BASELINE.write_text(f'{rest},\n "units": {{\n{rows}\n }}\n}}\n')
