@@ -15,8 +15,7 @@
 #define CLEAR_TIMEOUT_MS 2000
 #define CYCLES_OF_A_READ 8
 
-/* What was accepted takes some of memory's latencies, microseconds; as many reads take 20 ms or
- * more. */
+/* What was accepted takes some of memory's latencies, microseconds; so many reads 20 ms or more. */
 #define QUIET_READS 1000
 
 /* Not to be touched: asleep, gone, or given up. */

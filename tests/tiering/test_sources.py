@@ -129,7 +129,7 @@ def test_a_line_is_read_when_its_turn_comes() -> None:
     source = Nemo(fast="none")
     watch = watched(trace, source)
     lines = 2 * 1  # two channels of eight pages
-    line = 100.0 + 175 * 8 / 2 * NS
+    line = 100.0 + 106 * 8 / 2 * NS
     first = watch.seen[0]
     assert first.now_ns == pytest.approx(50_000 + lines * line, abs=40)
     one = simulate(MACHINE, trace, None, Nemo(fast="none"), GEOMETRY)
