@@ -74,6 +74,9 @@ struct anemone_part {
 	struct xarray keys; /* of the device, to regions: what the tables say */
 	unsigned int mapped;
 	unsigned int generation; /* of its counters: another one when they have been cleared */
+	unsigned int harvest;	 /* ANEMONE_HARVEST_*: harvest.h */
+	u64 *last; /* of differences: what counters had, last[counter * channels + channel] */
+	unsigned int read_generation; /* of what was read, and is to be taken away */
 	u64 events;
 	/* Counts until the last turn of a rotation, which cleared the device's. */
 	struct anemone_counts before;
@@ -110,10 +113,13 @@ int anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int reg
 bool anemone_part_unmap_locked(struct anemone_part *part, u64 key);
 /*
  * Counters by channel into values[i * stride + channel]. With effect they are whole lines, as
- * anemone_telemetry_check has seen.
+ * anemone_telemetry_check has seen; what was read so is taken away when it has arrived, by the
+ * second of the two. A part that was cleared in between has nothing to be taken away.
  */
 int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first,
 		      unsigned int count, u64 *values, unsigned int stride);
+int anemone_part_take(struct anemone_part *part, unsigned int first, unsigned int count,
+		      const u64 *values, unsigned int stride);
 void anemone_part_counts(struct anemone_part *part, struct anemone_counts *counts);
 /* Stops counting, between two events, with states and tables as they are; and zeroes both. */
 void anemone_part_stop(struct anemone_part *part);

@@ -15,6 +15,9 @@
 #define CLEAR_TIMEOUT_MS 2000
 #define CYCLES_OF_A_READ 8
 
+/* What was accepted takes some of memory's latencies, microseconds; so many reads 20 ms or more. */
+#define QUIET_READS 1000
+
 /* Not to be touched: asleep, gone, or given up. */
 static bool silent(const struct anemone_hw *hw)
 {
@@ -110,6 +113,31 @@ static void acknowledge_all(struct anemone_hw *hw)
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, ~0ULL);
 }
 
+/* Registers for it came with 1.1. */
+static bool can_quiesce(const struct anemone_hw *hw)
+{
+	return ANEMONE_GET(VERSION_MINOR, hw->shape.version) >= 1;
+}
+
+int anemone_hw_quiesce(struct anemone_hw *hw)
+{
+	unsigned int reads;
+
+	if (!can_quiesce(hw))
+		return -EOPNOTSUPP;
+	anemone_hw_write(hw, ANEMONE_QUIESCE, ANEMONE_PUT(QUIESCE_STOP, 1));
+	for (reads = 0; reads < QUIET_READS; reads++) {
+		u64 status = anemone_hw_read(hw, ANEMONE_QUIESCE_STATUS);
+
+		if (silent(hw) || (status == ~0ULL && !anemone_hw_alive(hw)))
+			return -EIO;
+		if (ANEMONE_GET(QUIESCE_STATUS_QUIET, status))
+			return 0;
+		usleep_range(20, 100);
+	}
+	return -ETIMEDOUT;
+}
+
 int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 {
 	static const struct anemone_rule off;
@@ -118,6 +146,9 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	int err;
 
 	hw->excused = 0;
+	/* Stopped before a reset that was none, memory would wait for ever. */
+	if (can_quiesce(hw))
+		anemone_hw_write(hw, ANEMONE_QUIESCE, 0);
 	/* The windows are at multiples of their size, wherever the region begins. */
 	hw->effect = ALIGN(hw->region, window) - hw->region;
 	hw->snapshot = hw->effect + window;
@@ -127,6 +158,10 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 			window, region_bytes, hw->region);
 		return -EPROTO;
 	}
+	hw->acknowledge = 0;
+	if (ANEMONE_GET(FEATURES_ACKNOWLEDGES, hw->shape.features) &&
+	    hw->snapshot <= region_bytes - 2 * window)
+		hw->acknowledge = hw->snapshot + window;
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, 0);
 	for (pipeline = 0; pipeline < hw->shape.pipelines; pipeline++) {
 		anemone_hw_commit(hw, pipeline, &off);
@@ -138,8 +173,13 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 			 (hw->region + hw->effect) | ANEMONE_PUT(EFFECT_WINDOW_ENABLE, 1));
 	anemone_hw_write(hw, ANEMONE_SNAPSHOT_WINDOW,
 			 (hw->region + hw->snapshot) | ANEMONE_PUT(SNAPSHOT_WINDOW_ENABLE, 1));
+	if (hw->acknowledge)
+		anemone_hw_write(hw, ANEMONE_ACKNOWLEDGE_WINDOW,
+				 (hw->region + hw->acknowledge) |
+					 ANEMONE_PUT(ACKNOWLEDGE_WINDOW_ENABLE, 1));
 	acknowledge_all(hw);
-	anemone_hw_write(hw, ANEMONE_ERROR_ENABLE, ANEMONE_ERROR_STATUS_PARITY_MASK);
+	anemone_hw_write(hw, ANEMONE_ERROR_ENABLE,
+			 ANEMONE_ERROR_STATUS_PARITY_MASK | ANEMONE_ERROR_STATUS_UNCORRECTED_MASK);
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, ~0ULL);
 	return anemone_hw_alive(hw) ? 0 : -EIO;
 }
@@ -154,6 +194,8 @@ void anemone_hw_stop(struct anemone_hw *hw)
 		anemone_hw_commit(hw, pipeline, &off);
 	anemone_hw_write(hw, ANEMONE_EFFECT_WINDOW, 0);
 	anemone_hw_write(hw, ANEMONE_SNAPSHOT_WINDOW, 0);
+	if (hw->acknowledge)
+		anemone_hw_write(hw, ANEMONE_ACKNOWLEDGE_WINDOW, 0);
 	acknowledge_all(hw);
 }
 
@@ -224,18 +266,34 @@ void anemone_hw_counts(struct anemone_hw *hw, unsigned int pipeline, struct anem
 	counts->parity_errors = anemone_hw_read(hw, at + ANEMONE_PIPELINE_PARITY_ERRORS);
 }
 
-int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, bool effect, unsigned int first,
-		     unsigned int lines, u64 *words)
+static u64 place_of_line(const struct anemone_hw *hw, unsigned int pipeline, unsigned int first)
 {
 	const struct anemone_shape *shape = &hw->shape;
-	u64 line = ((u64)pipeline * anemone_lines(shape) + first) * shape->channels;
+
+	return ((u64)pipeline * anemone_lines(shape) + first) * shape->channels *
+	       ANEMONE_LINE_BYTES;
+}
+
+int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, u64 window, unsigned int first,
+		     unsigned int lines, u64 *words)
+{
+	unsigned int all = lines * hw->shape.channels;
 
 	if (silent(hw))
 		return -EIO;
-	hw->io->read_lines(hw, (effect ? hw->effect : hw->snapshot) + line * ANEMONE_LINE_BYTES,
-			   lines * shape->channels, words);
+	hw->io->read_lines(hw, window + place_of_line(hw, pipeline, first), all, words);
 	/* A device that fell off, now or on the way, reads as all ones, which counters may, too. */
-	if (words[0] != ~0ULL && words[lines * shape->channels * ANEMONE_LINE_WORDS - 1] != ~0ULL)
+	if (words[0] != ~0ULL && words[all * ANEMONE_LINE_WORDS - 1] != ~0ULL)
 		return 0;
 	return anemone_hw_alive(hw) ? 0 : -EIO;
+}
+
+int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigned int first,
+			   unsigned int lines, const u64 *words)
+{
+	if (silent(hw))
+		return -EIO;
+	hw->io->write_lines(hw, hw->acknowledge + place_of_line(hw, pipeline, first),
+			    lines * hw->shape.channels, words);
+	return 0;
 }

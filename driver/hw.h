@@ -28,8 +28,10 @@ struct anemone_hw;
 struct anemone_io {
 	u64 (*read)(struct anemone_hw *hw, u32 offset);
 	void (*write)(struct anemone_hw *hw, u32 offset, u64 value);
-	/* Whole lines of the telemetry region, each by one access of the device. */
+	/* Whole lines of the telemetry region; each by one access if the hardware's loads_once. */
 	void (*read_lines)(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words);
+	/* Each by one access, for who has stores_whole. */
+	void (*write_lines)(struct anemone_hw *hw, u64 where, unsigned int lines, const u64 *words);
 };
 
 /* What the identity and capability registers say. */
@@ -50,9 +52,11 @@ struct anemone_hw {
 	struct anemone_shape shape;
 	u64 region;  /* device address of the telemetry region's first byte */
 	u64 excused; /* vectors whose message may come though a clear took its cause away */
-	u64 effect, snapshot; /* the windows' offsets in the region */
-	bool down;	      /* must not be touched: suspended, in reset, or gone */
-	bool failed;	      /* given up, see anemone_hw_fail */
+	/* The windows' offsets in the region; of acknowledge, 0: there is none. */
+	u64 effect, snapshot, acknowledge;
+	bool loads_once, stores_whole; /* what this processor does with lines */
+	bool down;		       /* must not be touched: suspended, in reset, or gone */
+	bool failed;		       /* given up, see anemone_hw_fail */
 	void (*on_failure)(struct anemone_hw *hw);
 	void __iomem *registers, *lines; /* of the PCI implementation */
 };
@@ -77,6 +81,11 @@ int anemone_hw_identify(struct anemone_hw *hw);
 /* Everything off and clear, windows open, errors and interrupts enabled. */
 int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes);
 void anemone_hw_stop(struct anemone_hw *hw);
+/*
+ * Before a reset: memory's ports take no request, until the next anemone_hw_start, and 0 says that
+ * all they took is finished; -ETIMEDOUT: it does not end, -EOPNOTSUPP: before register map 1.1.
+ */
+int anemone_hw_quiesce(struct anemone_hw *hw);
 
 /* Zero states, table and counts; takes as many cycles as there are. -EIO when it does not end. */
 int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline);
@@ -86,9 +95,15 @@ void anemone_hw_commit(struct anemone_hw *hw, unsigned int pipeline,
 /* Posted; takes effect between two events. */
 void anemone_hw_map(struct anemone_hw *hw, unsigned int pipeline, u64 key, u32 base, bool mapped);
 void anemone_hw_counts(struct anemone_hw *hw, unsigned int pipeline, struct anemone_counts *counts);
-/* Lines of all channels: words[(line * channels + channel) * 8 + word]. */
-int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, bool effect, unsigned int first,
+/*
+ * Lines of all channels, through the window hw->effect, hw->snapshot or hw->acknowledge:
+ * words[(line * channels + channel) * 8 + word].
+ */
+int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, u64 window, unsigned int first,
 		     unsigned int lines, u64 *words);
+/* Takes such lines, which were read through hw->acknowledge, away from the counters. */
+int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigned int first,
+			   unsigned int lines, const u64 *words);
 /* Whether the device still answers; gives it up otherwise. */
 bool anemone_hw_alive(struct anemone_hw *hw);
 /* Gives the device up: says so once, and every later call is refused with -EIO. */

@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -11,7 +12,7 @@
 #include "rights.h"
 #include "rotate.h"
 
-/* Values copied at a time. */
+/* Counters read at a time. */
 #define CHUNK 512
 
 static struct anemone_telemetry *find(struct anemone_file *file, u32 id)
@@ -161,6 +162,16 @@ static long do_map(struct anemone_file *file, struct anemone_map *map)
 	return err;
 }
 
+static int into_user(void *to, const u64 *values, size_t count)
+{
+	u64 __user **at = to;
+
+	if (copy_to_user(*at, values, count * sizeof(*values)))
+		return -EFAULT;
+	*at += count;
+	return 0;
+}
+
 static long do_read(struct anemone_file *file, struct anemone_read *read)
 {
 	struct anemone_telemetry *telemetry = find(file, read->id);
@@ -168,9 +179,7 @@ static long do_read(struct anemone_file *file, struct anemone_read *read)
 	bool effect = !(read->flags & ANEMONE_READ_SNAPSHOT);
 	u64 __user *to = u64_to_user_ptr(read->values);
 	u32 first = read->first, count = read->count;
-	unsigned int each;
-	u64 *values;
-	int err = 0;
+	int err;
 
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
@@ -178,23 +187,19 @@ static long do_read(struct anemone_file *file, struct anemone_read *read)
 		return -EINVAL;
 	/* All that is asked for is looked at first: a refused read has no effect. */
 	err = anemone_telemetry_check(telemetry, effect, first, count);
-	if (err)
-		return err;
-	each = channels ? telemetry->channels : 1;
-	values = kvmalloc_array(min_t(u32, count, CHUNK), each * sizeof(*values), GFP_KERNEL);
-	if (!values)
-		return -ENOMEM;
 	while (count && !err) {
 		u32 some = min_t(u32, count, CHUNK);
+		size_t bytes = sizeof(*to) * some * (channels ? telemetry->channels : 1);
 
-		err = anemone_telemetry_read(telemetry, effect, channels, first, some, values);
-		if (!err && copy_to_user(to, values, sizeof(*values) * some * each))
+		/* What a load changes cannot be given back: there is somewhere to put it first. */
+		if (effect && fault_in_writeable((char __user *)to, bytes))
 			err = -EFAULT;
-		to += (size_t)some * each;
+		else
+			err = anemone_telemetry_deliver(telemetry, effect, channels, first, some,
+							into_user, &to);
 		first += some;
 		count -= some;
 	}
-	kvfree(values);
 	return err;
 }
 
@@ -226,6 +231,7 @@ static long do_status(struct anemone_file *file, struct anemone_status *status)
 			.parity_errors = counts.parity_errors,
 			.events = part->events,
 			.mapped = part->mapped,
+			.harvest = part->harvest,
 		};
 	}
 	mutex_unlock(&file->ctl->lock);

@@ -4,6 +4,7 @@
 #include <linux/io.h>
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
+#include <linux/module.h>
 #include <asm/cpufeature.h>
 #include <asm/fpu/api.h>
 
@@ -22,11 +23,16 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 /* Lines between which others may run. */
 #define LINES_AT_ONCE 16U
 
+/* The co-simulation's device puts pieces together, as its processor has none of 64 bytes. */
+static bool merged;
+module_param(merged, bool, 0444);
+MODULE_PARM_DESC(merged, "four accesses of 16 bytes in a row reach the device as one, of a line");
+
 /*
  * A read with effect is of a whole line, so a line must come by one access. A streaming load of 64
- * bytes is one. Where there is none, four of 16 are: the first fetches the line into a buffer, the
- * others take theirs from there, unless the processor gave the buffer to something else meanwhile;
- * so nothing else runs here meanwhile. Nothing prefetches write-combined memory.
+ * bytes is one. Four of 16 may be one, or not: the first fetches the line into a buffer, the others
+ * take theirs from there, unless the processor gave the buffer to something else meanwhile. For
+ * snapshots that is all the same. Nothing prefetches write-combined memory.
  */
 static void stream_line(u64 *words, const void __iomem *line)
 {
@@ -59,6 +65,35 @@ static void stream_line(u64 *words, const void __iomem *line)
 		     : "memory");
 }
 
+/* A line that comes in pieces is dropped by the device, so it goes by MOVDIR64B, which is whole. */
+static void store_line(void __iomem *line, const u64 *words)
+{
+	void *to = (void __force *)line;
+	unsigned long flags;
+
+	if (boot_cpu_has(X86_FEATURE_MOVDIR64B)) {
+		/* movdir64b (%rdx), %rax: older assemblers do not know it */
+		asm volatile(".byte 0x66, 0x0f, 0x38, 0xf8, 0x02"
+			     :
+			     : "a"(to), "d"(words)
+			     : "memory");
+		return;
+	}
+	local_irq_save(flags);
+	asm volatile("movdqu   (%1), %%xmm0\n\t"
+		     "movdqu 16(%1), %%xmm1\n\t"
+		     "movdqu 32(%1), %%xmm2\n\t"
+		     "movdqu 48(%1), %%xmm3\n\t"
+		     "movntdq %%xmm0,   (%0)\n\t"
+		     "movntdq %%xmm1, 16(%0)\n\t"
+		     "movntdq %%xmm2, 32(%0)\n\t"
+		     "movntdq %%xmm3, 48(%0)\n\t"
+		     :
+		     : "r"(to), "r"(words)
+		     : "memory");
+	local_irq_restore(flags);
+}
+
 static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words)
 {
 	const void __iomem *line = hw->lines + where;
@@ -77,13 +112,35 @@ static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64
 	}
 }
 
+static void write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, const u64 *words)
+{
+	void __iomem *line = hw->lines + where;
+	unsigned int i;
+
+	while (lines) {
+		unsigned int some = min(lines, LINES_AT_ONCE);
+
+		kernel_fpu_begin();
+		for (i = 0; i < some; i++, line += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS)
+			store_line(line, words);
+		kernel_fpu_end();
+		lines -= some;
+	}
+	/* Out of the processor's buffers before anything is read again. */
+	mb();
+}
+
 static const struct anemone_io mmio = {
 	.read = read_register,
 	.write = write_register,
 	.read_lines = read_lines,
+	.write_lines = write_lines,
 };
 
-const struct anemone_io *anemone_mmio(void)
+bool anemone_mmio(struct anemone_hw *hw)
 {
-	return boot_cpu_has(X86_FEATURE_XMM4_1) ? &mmio : NULL;
+	hw->io = &mmio;
+	hw->loads_once = merged || boot_cpu_has(X86_FEATURE_AVX512F);
+	hw->stores_whole = merged || boot_cpu_has(X86_FEATURE_MOVDIR64B);
+	return boot_cpu_has(X86_FEATURE_XMM4_1);
 }

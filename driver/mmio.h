@@ -4,7 +4,7 @@
 
 #include "hw.h"
 
-/* Access by loads and stores; NULL: this processor cannot read a line by one access. */
-const struct anemone_io *anemone_mmio(void);
+/* Access by loads and stores, and what this processor's can; false: it has no streaming loads. */
+bool anemone_mmio(struct anemone_hw *hw);
 
 #endif

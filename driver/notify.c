@@ -49,6 +49,14 @@ static void report_errors(struct anemone_controller *ctl)
 
 	if (ANEMONE_GET(ERROR_STATUS_PARITY, errors))
 		dev_warn_ratelimited(ctl->dev, "telemetry was read with bad parity\n");
+	if (ANEMONE_GET(ERROR_STATUS_UNCORRECTED, errors)) {
+		u64 first = anemone_hw_read(&ctl->hw, ANEMONE_FIRST_FAULT);
+
+		dev_err_ratelimited(ctl->dev,
+				    "flipped bits in memory %llu of channel %llu: data are lost\n",
+				    ANEMONE_GET(FIRST_FAULT_MEMORY, first),
+				    ANEMONE_GET(FIRST_FAULT_CHANNEL, first));
+	}
 	/* In this order: errors that stand raise the vector again. */
 	anemone_hw_write(&ctl->hw, ANEMONE_ERROR_STATUS, errors);
 	acknowledge(ctl, 0);

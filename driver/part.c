@@ -2,13 +2,21 @@
 /* A telemetry on one controller: its pipelines, tables and counters. */
 #include <linux/errno.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "controller.h"
 #include "fold.h"
+#include "harvest.h"
 #include "quota.h"
 
-/* All lines once with effect: a read resets what it returns. */
+static size_t last_bytes(const struct anemone_part *part)
+{
+	return array3_size(part->cache.slabs, part->plan.counters,
+			   part->ctl->hw.shape.channels * sizeof(*part->last));
+}
+
+/* All lines once with effect: a read resets what it returns, also when it is made twice. */
 static int prime(struct anemone_part *part)
 {
 	struct anemone_controller *ctl = part->ctl;
@@ -18,9 +26,18 @@ static int prime(struct anemone_part *part)
 
 	for (slab = 0; slab < part->cache.slabs; slab++)
 		for (at = 0; at < lines && !err; at += most, cond_resched())
-			err = anemone_hw_lines(&ctl->hw, part->cache.slab[slab], true, at,
+			err = anemone_hw_lines(&ctl->hw, part->cache.slab[slab], ctl->hw.effect, at,
 					       min(most, lines - at), ctl->bounce);
 	return err;
+}
+
+/* Counters are where they begin. Those of which differences are made are zero, and so was the last.
+ */
+static int from_the_start(struct anemone_part *part)
+{
+	if (part->last)
+		memset(part->last, 0, last_bytes(part));
+	return part->plan.start && !part->last ? prime(part) : 0;
 }
 
 static void commit(struct anemone_part *part, bool on)
@@ -60,9 +77,7 @@ int anemone_part_clear(struct anemone_part *part)
 		__xa_erase(&part->keys, key);
 	part->mapped = 0;
 	xa_unlock(&part->keys);
-	if (!err && part->plan.start)
-		err = prime(part);
-	return err;
+	return err ?: from_the_start(part);
 }
 
 int anemone_part_install(struct anemone_part *part, struct anemone_reason *reason)
@@ -87,6 +102,14 @@ int anemone_part_install(struct anemone_part *part, struct anemone_reason *reaso
 	for (i = 0; i < ARRAY_SIZE(part->waiting); i++)
 		INIT_LIST_HEAD(&part->waiting[i].on_file);
 	list_add_tail(&part->on_controller, &ctl->parts);
+	part->harvest = anemone_harvest_choose(&part->plan, &ctl->hw);
+	if (part->harvest == ANEMONE_HARVEST_DIFFERENCE) {
+		part->last = kvzalloc(last_bytes(part), GFP_KERNEL_ACCOUNT);
+		if (!part->last) {
+			anemone_part_remove(part);
+			return anemone_refuse(reason, -ENOMEM, "there is no memory for counters");
+		}
+	}
 	anemone_part_stop(part);
 	err = anemone_part_clear(part);
 	if (err) {
@@ -108,6 +131,8 @@ void anemone_part_remove(struct anemone_part *part)
 		list_del_init(&part->waiting[i].on_file);
 	anemone_cache_put(&part->ctl->pool, &part->cache);
 	list_del_init(&part->on_controller);
+	kvfree(part->last);
+	part->last = NULL;
 	xa_destroy(&part->keys);
 }
 
@@ -120,7 +145,7 @@ int anemone_part_restore(struct anemone_part *part)
 	/* The device was cleared as a whole; what the keys are mapped to is still wanted. */
 	part->generation++;
 	anemone_part_stop(part);
-	err = part->plan.start ? prime(part) : 0;
+	err = from_the_start(part);
 	xa_lock(&part->keys);
 	xa_for_each(&part->keys, key, entry) {
 		struct anemone_place place = anemone_cache_place(&part->cache, xa_to_value(entry));
@@ -211,7 +236,7 @@ static void unpack(u64 word, unsigned int width, unsigned int index, unsigned in
 }
 
 /* Counters `from` to `to` of a pipeline, which are in as many lines as the bounce buffer holds. */
-static int read_lines(struct anemone_part *part, unsigned int pipeline, bool effect,
+static int read_lines(struct anemone_part *part, unsigned int pipeline, u64 window,
 		      unsigned int from, unsigned int to, u64 *values, unsigned int stride)
 {
 	struct anemone_controller *ctl = part->ctl;
@@ -220,7 +245,7 @@ static int read_lines(struct anemone_part *part, unsigned int pipeline, bool eff
 	const u64 *words = ctl->bounce;
 	int err;
 
-	err = anemone_hw_lines(&ctl->hw, pipeline, effect, line, DIV_ROUND_UP(to, granule) - line,
+	err = anemone_hw_lines(&ctl->hw, pipeline, window, line, DIV_ROUND_UP(to, granule) - line,
 			       ctl->bounce);
 	if (err)
 		return err;
@@ -234,28 +259,106 @@ static int read_lines(struct anemone_part *part, unsigned int pipeline, bool eff
 	return 0;
 }
 
+/* Lines that are written back are read where they are written: one place keeps its order. */
+static u64 window_of(const struct anemone_part *part, bool effect)
+{
+	const struct anemone_hw *hw = &part->ctl->hw;
+
+	if (part->harvest == ANEMONE_HARVEST_ACKNOWLEDGE)
+		return hw->acknowledge;
+	return effect && part->harvest == ANEMONE_HARVEST_EFFECT ? hw->effect : hw->snapshot;
+}
+
+/* What came since the last one was taken away, from where counters begin. */
+static void subtract_last(const struct anemone_part *part, unsigned int first, unsigned int count,
+			  u64 *values, unsigned int stride)
+{
+	unsigned int channels = part->ctl->hw.shape.channels, i, c;
+	const u64 *last = part->last + (size_t)first * channels;
+
+	for (i = 0; i < count; i++, values += stride)
+		for (c = 0; c < channels; c++)
+			values[c] = anemone_cut(values[c] - *last++ + part->plan.start,
+						part->plan.width);
+}
+
+static void add_to_last(struct anemone_part *part, unsigned int first, unsigned int count,
+			const u64 *values, unsigned int stride)
+{
+	unsigned int channels = part->ctl->hw.shape.channels, i, c;
+	u64 *last = part->last + (size_t)first * channels;
+
+	for (i = 0; i < count; i++, values += stride)
+		for (c = 0; c < channels; c++, last++)
+			*last = anemone_cut(*last + values[c] - part->plan.start, part->plan.width);
+}
+
 int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first,
 		      unsigned int count, u64 *values, unsigned int stride)
 {
 	unsigned int counters = part->plan.counters; /* of a pipeline */
+	u64 window = window_of(part, effect);
 	unsigned int most = ANEMONE_BOUNCE_WORDS / ANEMONE_LINE_WORDS /
 			    part->ctl->hw.shape.channels * part->plan.granule;
 
+	part->read_generation = part->generation;
 	while (count) {
 		unsigned int slab = first / counters, from = first % counters;
 		/* Up to where the lines of a read end, which begin with a line's first counter. */
 		unsigned int to =
 			min3(from - from % part->plan.granule + most, counters, from + count);
 		int err =
-			read_lines(part, part->cache.slab[slab], effect, from, to, values, stride);
+			read_lines(part, part->cache.slab[slab], window, from, to, values, stride);
 
 		if (err)
 			return err;
+		if (part->last)
+			subtract_last(part, first, to - from, values, stride);
 		values += (size_t)(to - from) * stride;
 		first += to - from;
 		count -= to - from;
 	}
 	return 0;
+}
+
+/* Lines of a pipeline from counter `from` on, which is the first of one. */
+static int write_back(struct anemone_part *part, unsigned int pipeline, unsigned int from,
+		      unsigned int count, const u64 *values, unsigned int stride)
+{
+	struct anemone_controller *ctl = part->ctl;
+	unsigned int channels = ctl->hw.shape.channels, granule = part->plan.granule, i, c;
+	u64 *words = ctl->bounce;
+
+	for (i = 0; i < count; i += granule)
+		for (c = 0; c < channels; c++, words += ANEMONE_LINE_WORDS)
+			anemone_harvest_pack(words, part->plan.width, values + i * stride + c,
+					     min(granule, count - i), stride);
+	return anemone_hw_acknowledge(&ctl->hw, pipeline, from / granule,
+				      DIV_ROUND_UP(count, granule), ctl->bounce);
+}
+
+int anemone_part_take(struct anemone_part *part, unsigned int first, unsigned int count,
+		      const u64 *values, unsigned int stride)
+{
+	unsigned int most = ANEMONE_BOUNCE_WORDS / ANEMONE_LINE_WORDS /
+			    part->ctl->hw.shape.channels * part->plan.granule;
+	int err = 0;
+
+	if (part->read_generation != part->generation)
+		return 0;
+	if (part->last)
+		add_to_last(part, first, count, values, stride);
+	while (part->harvest == ANEMONE_HARVEST_ACKNOWLEDGE && count && !err) {
+		unsigned int from = first % part->plan.counters;
+		unsigned int some = min3(most, part->plan.counters - from, count);
+
+		err = write_back(part, part->cache.slab[first / part->plan.counters], from, some,
+				 values, stride);
+		values += (size_t)some * stride;
+		first += some;
+		count -= some;
+	}
+	return err;
 }
 
 void anemone_part_counts(struct anemone_part *part, struct anemone_counts *counts)

@@ -137,8 +137,7 @@ static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
 	ctl->find_memory = find_memory;
 	ctl->hw.region = found.region;
 	ctl->hw.on_failure = on_failure;
-	ctl->hw.io = anemone_mmio();
-	if (!ctl->hw.io) {
+	if (!anemone_mmio(&ctl->hw)) {
 		pci_err(pdev, "this processor has no MOVNTDQA, which reads a line at once\n");
 		return -EOPNOTSUPP;
 	}
@@ -281,15 +280,29 @@ static void remove(struct pci_dev *pdev)
 
 /* --- Sleep and reset: the device forgets, the telemetries stay --- */
 
-static void take_down(struct pci_dev *pdev, bool answers)
+enum down {
+	FOR_SLEEP,
+	/* A reset that cuts accesses loses their answers, and in flat memory mode a swap's only
+	 * copy.
+	 */
+	FOR_RESET,
+	BROKEN, /* it may not answer */
+};
+
+static void take_down(struct pci_dev *pdev, enum down why)
 {
 	struct anemone_pci *pci = pci_get_drvdata(pdev);
 	struct anemone_controller *ctl = pci->ctl;
 	struct anemone_part *part;
+	int err = 0;
 
 	mutex_lock(&ctl->lock);
-	if (answers && !anemone_controller_usable(ctl))
+	if (why != BROKEN && !anemone_controller_usable(ctl)) {
 		anemone_hw_stop(&ctl->hw);
+		/* Nobody reads or writes a line from then on: it would wait for the reset. */
+		if (why == FOR_RESET)
+			err = anemone_hw_quiesce(&ctl->hw);
+	}
 	WRITE_ONCE(ctl->hw.down, true);
 	/* An entry that is being written, under no other lock than this, is written before. */
 	list_for_each_entry(part, &ctl->parts, on_controller) {
@@ -297,6 +310,8 @@ static void take_down(struct pci_dev *pdev, bool answers)
 		xa_unlock(&part->keys);
 	}
 	mutex_unlock(&ctl->lock);
+	if (err)
+		pci_warn(pdev, "reset with accesses under way (%d): their data may be lost\n", err);
 }
 
 static int bring_up(struct pci_dev *pdev)
@@ -319,7 +334,7 @@ static int bring_up(struct pci_dev *pdev)
 
 static int suspend(struct device *dev)
 {
-	take_down(to_pci_dev(dev), true);
+	take_down(to_pci_dev(dev), FOR_SLEEP);
 	return 0;
 }
 
@@ -332,7 +347,7 @@ static DEFINE_SIMPLE_DEV_PM_OPS(sleep, suspend, resume);
 
 static void reset_prepare(struct pci_dev *pdev)
 {
-	take_down(pdev, true);
+	take_down(pdev, FOR_RESET);
 }
 
 static void reset_done(struct pci_dev *pdev)
@@ -344,7 +359,7 @@ static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t
 {
 	struct anemone_controller *ctl = ((struct anemone_pci *)pci_get_drvdata(pdev))->ctl;
 
-	take_down(pdev, false);
+	take_down(pdev, BROKEN);
 	if (state != pci_channel_io_perm_failure)
 		return PCI_ERS_RESULT_NEED_RESET;
 	/* Whoever waits is told: nothing will bring it up again. */

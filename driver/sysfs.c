@@ -46,6 +46,9 @@ SIZE(address_bits, shape->address_bits);
 
 COUNT(dropped_writes, ANEMONE_DROPPED_WRITES);
 COUNT(refused_reads, ANEMONE_REFUSED_READS);
+COUNT(faults_corrected, ANEMONE_FAULTS_CORRECTED);
+COUNT(faults_uncorrected, ANEMONE_FAULTS_UNCORRECTED);
+COUNT(stray_answers, ANEMONE_STRAY_ANSWERS);
 
 /* A line of what the driver itself knows. */
 #define KNOWN(name, attribute, format, value)                                                      \
@@ -98,6 +101,9 @@ static struct attribute *attributes[] = {
 	&dev_attr_address_bits.attr,
 	&dev_attr_dropped_writes.attr,
 	&dev_attr_refused_reads.attr,
+	&dev_attr_faults_corrected.attr,
+	&dev_attr_faults_uncorrected.attr,
+	&dev_attr_stray_answers.attr,
 	&dev_attr_interrupts.attr,
 	&dev_attr_spurious_interrupts.attr,
 	&dev_attr_state.attr,

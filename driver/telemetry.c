@@ -32,6 +32,7 @@ static void release(struct kref *ref)
 		eventfd_ctx_put(telemetry->eventfd);
 	vfree(telemetry->snapshot);
 	kvfree(telemetry->chunk);
+	kfree(telemetry->folded);
 	put_pid(telemetry->owner);
 	kfree(telemetry);
 }
@@ -106,7 +107,10 @@ static struct anemone_telemetry *new_telemetry(const struct anemone_spec *spec, 
 	mutex_init(&telemetry->rotation_lock);
 	telemetry->chunk = kvmalloc_array(CHUNK * ANEMONE_CHANNELS_MAX, parts * sizeof(u64),
 					  GFP_KERNEL_ACCOUNT);
-	if (!telemetry->chunk) {
+	telemetry->folded = kmalloc_array(CHUNK, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (!telemetry->chunk || !telemetry->folded) {
+		kvfree(telemetry->chunk);
+		kfree(telemetry->folded);
 		kfree(telemetry);
 		return NULL;
 	}
@@ -292,6 +296,35 @@ static int read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 firs
 	return there ? 0 : -ENODEV;
 }
 
+/* What read_chunk has read, and somebody has. A part that is no more has nothing to take it from.
+ */
+static void take_chunk(struct anemone_telemetry *telemetry, u32 first, u32 count, const u64 *values)
+{
+	unsigned int i, channel = 0;
+
+	for (i = 0; i < telemetry->parts; i++) {
+		struct anemone_part *part = &telemetry->part[i];
+
+		mutex_lock(&part->ctl->lock);
+		/* A device that fails now is given up, and the next call says so. */
+		if (!anemone_controller_usable(part->ctl) && anemone_part_installed(part))
+			anemone_part_take(part, first, count, values + channel,
+					  telemetry->channels);
+		mutex_unlock(&part->ctl->lock);
+		channel += part->ctl->hw.shape.channels;
+	}
+}
+
+static bool refused(const struct anemone_telemetry *telemetry)
+{
+	unsigned int i;
+
+	for (i = 0; i < telemetry->parts; i++)
+		if (telemetry->part[i].harvest == ANEMONE_HARVEST_REFUSED)
+			return true;
+	return false;
+}
+
 int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
 			    u32 count)
 {
@@ -304,11 +337,12 @@ int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effe
 	if (effect &&
 	    (first % telemetry->granule || (count % telemetry->granule && first + count != all)))
 		return -EINVAL;
-	return 0;
+	return effect && refused(telemetry) ? -EOPNOTSUPP : 0;
 }
 
-int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, bool channels,
-			   u32 first, u32 count, u64 *values)
+int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, bool channels,
+			      u32 first, u32 count,
+			      int (*deliver)(void *to, const u64 *values, size_t count), void *to)
 {
 	const struct anemone_plan *plan = &telemetry->part[0].plan;
 	int err = anemone_telemetry_check(telemetry, effect, first, count);
@@ -328,19 +362,38 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 		if (err)
 			break;
 		if (channels) {
-			memcpy(values, chunk, sizeof(*values) * some * telemetry->channels);
-			values += (size_t)some * telemetry->channels;
+			err = deliver(to, chunk, (size_t)some * telemetry->channels);
 		} else {
 			anemone_fold_all(plan->op, plan->width, plan->start, chunk,
-					 telemetry->channels, some, values);
-			values += some;
+					 telemetry->channels, some, telemetry->folded);
+			err = deliver(to, telemetry->folded, some);
 		}
+		if (err)
+			break;
+		if (effect)
+			take_chunk(telemetry, first, some, chunk);
 		first += some;
 		count -= some;
 		cond_resched();
 	}
 	mutex_unlock(&telemetry->read_lock);
 	return err;
+}
+
+static int into_memory(void *to, const u64 *values, size_t count)
+{
+	u64 **at = to;
+
+	memcpy(*at, values, count * sizeof(*values));
+	*at += count;
+	return 0;
+}
+
+int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, bool channels,
+			   u32 first, u32 count, u64 *values)
+{
+	return anemone_telemetry_deliver(telemetry, effect, channels, first, count, into_memory,
+					 &values);
 }
 
 /* --- For other subsystems --- */

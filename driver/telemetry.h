@@ -48,6 +48,7 @@ struct anemone_telemetry {
 
 	struct mutex read_lock; /* the chunk below; taken before a controller's */
 	u64 *chunk;		/* counters by channel, on their way to being folded */
+	u64 *folded;		/* and after it */
 
 	unsigned int parts;
 	struct anemone_part part[];
@@ -75,12 +76,18 @@ int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 regi
 int anemone_telemetry_stands(struct anemone_telemetry *telemetry);
 void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
 /*
- * Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines; -EBUSY:
- * with effect, during a rotation.
+ * Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines; with
+ * effect, -EBUSY: during a rotation, -EOPNOTSUPP: not by this processor.
  */
 int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
 			    u32 count);
-/* channels: by channel, values[i * telemetry->channels + c], else folded. */
+/*
+ * channels: by channel, values[i * telemetry->channels + c], else folded. What was read with effect
+ * is taken away when `deliver` has taken so many values and not failed.
+ */
+int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, bool channels,
+			      u32 first, u32 count,
+			      int (*deliver)(void *to, const u64 *values, size_t count), void *to);
 int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, bool channels,
 			   u32 first, u32 count, u64 *values);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: test check lint format
+.PHONY: test check lint format prove
 
 test: setup ## all that CI runs: linters, chiseltest, formal, cocotb, model and end-to-end tests
 	@python -m mk.check
@@ -9,6 +9,9 @@ check: setup ## the fast tier for work in hand: linters of what changed, models,
 
 lint: setup ## only the linters and formatters' checks
 	@python -m mk.check lint
+
+prove: setup ## the proof that takes minutes: a read of flat memory returns what was last written (FRAMES=60 for more cycles)
+	@python -m pytest -q tests/formal/prove_flat_memory.py
 
 format: setup ## let the formatters rewrite the sources
 	./mill hw.reformat + hw.test.reformat

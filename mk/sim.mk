@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: sim traces bench soak mutate
+.PHONY: sim traces bench studies soak mutate
 
 sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
 	anemone sim
@@ -10,11 +10,12 @@ traces: setup ## capture traces of real programs anew
 bench: setup ## measure slots, latency and speed into build/bench.json
 	anemone bench
 
-soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000")
+studies: setup ## run the papers' experiments into docs/results (STUDIES="sweep" WORKERS=2)
+	for name in $(or $(STUDIES),loaded-latency ranking hemem sweep); do anemone study $$name --out docs/results/$$name --workers $(or $(WORKERS),2) || exit 1; done
+
+soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000"); it goes on where it was stopped
 	python -m tests.bench.soak $(SOAK)
 
-mutate: setup ## break the RTL in many ways and see that the cocotb bench notices each
-	python -m tests.bench.mutate
-	python -m tests.bench.mutate expander
-	python -m tests.bench.mutate tiered
-	python -m tests.bench.mutate flat
+# RANDOM=n MUTATE="--seed s flat": the draw, again, of one build; it goes on where it was stopped.
+mutate: setup ## break the RTL in many ways and see that a bench notices each (RANDOM=200 also draws so many, MUTATE="flat --left")
+	python -m tests.bench.mutate $(if $(RANDOM),--random $(RANDOM)) $(MUTATE)

@@ -19,7 +19,7 @@
 /* Grows with what software may ignore. */
 #define ANEMONE_VERSION_MINOR_SHIFT 0
 #define ANEMONE_VERSION_MINOR_MASK 0x000000000000ffffULL
-#define ANEMONE_VERSION_MINOR_VALUE 0x0ULL
+#define ANEMONE_VERSION_MINOR_VALUE 0x1ULL
 /* Grows with what software has to know. */
 #define ANEMONE_VERSION_MAJOR_SHIFT 16
 #define ANEMONE_VERSION_MAJOR_MASK 0x00000000ffff0000ULL
@@ -69,6 +69,9 @@
 /* Far lines for each near line in flat memory mode; 0: it is not built. */
 #define ANEMONE_FEATURES_FLAT_RATIO_SHIFT 48
 #define ANEMONE_FEATURES_FLAT_RATIO_MASK 0x000f000000000000ULL
+/* The acknowledge window. */
+#define ANEMONE_FEATURES_ACKNOWLEDGES_SHIFT 56
+#define ANEMONE_FEATURES_ACKNOWLEDGES_MASK 0x0100000000000000ULL
 /*
  * Flat memory mode; and rules that ask whether near memory had a line, which are refused
  * without it.
@@ -100,6 +103,24 @@
 #define ANEMONE_SNAPSHOT_WINDOW_BASE_SHIFT 12
 #define ANEMONE_SNAPSHOT_WINDOW_BASE_MASK 0x000ffffffffff000ULL
 
+/*
+ * Window in which a written line is taken away from the counters; a read leaves them as they
+ * are.
+ */
+#define ANEMONE_ACKNOWLEDGE_WINDOW 0x050
+/* Reads in the window are telemetry reads; otherwise they go to memory. */
+#define ANEMONE_ACKNOWLEDGE_WINDOW_ENABLE_SHIFT 0
+#define ANEMONE_ACKNOWLEDGE_WINDOW_ENABLE_MASK 0x0000000000000001ULL
+/* Device byte address, bits 51 to 12; a multiple of window.bytes. */
+#define ANEMONE_ACKNOWLEDGE_WINDOW_BASE_SHIFT 12
+#define ANEMONE_ACKNOWLEDGE_WINDOW_BASE_MASK 0x000ffffffffff000ULL
+
+/* Whether a reset is safe. */
+#define ANEMONE_QUIESCE_STATUS 0x058
+/* Nothing is under way on any channel. */
+#define ANEMONE_QUIESCE_STATUS_QUIET_SHIFT 0
+#define ANEMONE_QUIESCE_STATUS_QUIET_MASK 0x0000000000000001ULL
+
 /* What went wrong since it was last cleared; write ones to clear. */
 #define ANEMONE_ERROR_STATUS 0x080
 /* A telemetry line was returned with bad parity. */
@@ -117,6 +138,21 @@
 /* Memory answered a write with an error. */
 #define ANEMONE_ERROR_STATUS_MEMORY_WRITE_SHIFT 4
 #define ANEMONE_ERROR_STATUS_MEMORY_WRITE_MASK 0x0000000000000010ULL
+/* A flipped bit in a memory of the expander was corrected. */
+#define ANEMONE_ERROR_STATUS_CORRECTED_SHIFT 5
+#define ANEMONE_ERROR_STATUS_CORRECTED_MASK 0x0000000000000020ULL
+/*
+ * More bits were flipped than can be corrected: what was kept there is lost, and data are
+ * poisoned.
+ */
+#define ANEMONE_ERROR_STATUS_UNCORRECTED_SHIFT 6
+#define ANEMONE_ERROR_STATUS_UNCORRECTED_MASK 0x0000000000000040ULL
+/*
+ * Memory answered what nobody waits for, as it may when a reset has cut the request; the
+ * answer was dropped.
+ */
+#define ANEMONE_ERROR_STATUS_STRAY_SHIFT 7
+#define ANEMONE_ERROR_STATUS_STRAY_MASK 0x0000000000000080ULL
 
 /* Which bits of error_status raise interrupt 0. */
 #define ANEMONE_ERROR_ENABLE 0x088
@@ -130,12 +166,59 @@
 #define ANEMONE_ERROR_ENABLE_MEMORY_READ_MASK 0x0000000000000008ULL
 #define ANEMONE_ERROR_ENABLE_MEMORY_WRITE_SHIFT 4
 #define ANEMONE_ERROR_ENABLE_MEMORY_WRITE_MASK 0x0000000000000010ULL
+#define ANEMONE_ERROR_ENABLE_CORRECTED_SHIFT 5
+#define ANEMONE_ERROR_ENABLE_CORRECTED_MASK 0x0000000000000020ULL
+#define ANEMONE_ERROR_ENABLE_UNCORRECTED_SHIFT 6
+#define ANEMONE_ERROR_ENABLE_UNCORRECTED_MASK 0x0000000000000040ULL
+#define ANEMONE_ERROR_ENABLE_STRAY_SHIFT 7
+#define ANEMONE_ERROR_ENABLE_STRAY_MASK 0x0000000000000080ULL
 
 /* Writes into the telemetry region that were dropped. */
 #define ANEMONE_DROPPED_WRITES 0x090
 
 /* Telemetry reads that were answered with an error. */
 #define ANEMONE_REFUSED_READS 0x098
+
+/* Words read from the expander's own memories in which a flipped bit was corrected. */
+#define ANEMONE_FAULTS_CORRECTED 0x0a0
+
+/* Such words that could not be corrected. */
+#define ANEMONE_FAULTS_UNCORRECTED 0x0a8
+
+/*
+ * The first of them since a reset or fault_control.rearm; one not corrected goes before
+ * others.
+ */
+#define ANEMONE_FIRST_FAULT 0x0b0
+/* Which memory. */
+#define ANEMONE_FIRST_FAULT_MEMORY_SHIFT 0
+#define ANEMONE_FIRST_FAULT_MEMORY_MASK 0x00000000000000ffULL
+#define ANEMONE_FIRST_FAULT_CHANNEL_SHIFT 8
+#define ANEMONE_FIRST_FAULT_CHANNEL_MASK 0x0000000000000300ULL
+/* It was not corrected. */
+#define ANEMONE_FIRST_FAULT_UNCORRECTED_SHIFT 12
+#define ANEMONE_FIRST_FAULT_UNCORRECTED_MASK 0x0000000000001000ULL
+/* The transaction is known. */
+#define ANEMONE_FIRST_FAULT_ID_VALID_SHIFT 13
+#define ANEMONE_FIRST_FAULT_ID_VALID_MASK 0x0000000000002000ULL
+/* fault_set is known. */
+#define ANEMONE_FIRST_FAULT_SET_VALID_SHIFT 14
+#define ANEMONE_FIRST_FAULT_SET_VALID_MASK 0x0000000000004000ULL
+/* Its AXI id. */
+#define ANEMONE_FIRST_FAULT_ID_SHIFT 16
+#define ANEMONE_FIRST_FAULT_ID_MASK 0x00000000ffff0000ULL
+/* There is one. */
+#define ANEMONE_FIRST_FAULT_VALID_SHIFT 63
+#define ANEMONE_FIRST_FAULT_VALID_MASK 0x8000000000000000ULL
+
+/* Whose line it was, or which entry of the tables. */
+#define ANEMONE_FAULT_SET 0x0b8
+/*
+ * Near's line of the set, on the channel; behind those of the sets the dedicated ones. The
+ * number of an entry.
+ */
+#define ANEMONE_FAULT_SET_LINE_SHIFT 0
+#define ANEMONE_FAULT_SET_LINE_MASK 0x00007fffffffffffULL
 
 /* Vectors whose cause stands. */
 #define ANEMONE_INTERRUPT_PENDING 0x0c0
@@ -161,6 +244,35 @@
 /* Also re-arms the pipeline's notification. */
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_SHIFT 1
 #define ANEMONE_INTERRUPT_ACKNOWLEDGE_PIPELINES_MASK 0x00000001fffffffeULL
+
+/* What fault_control.inject flips. */
+#define ANEMONE_FAULT_INJECT 0x0e0
+/* In which memory; one that is not built is none. */
+#define ANEMONE_FAULT_INJECT_MEMORY_SHIFT 0
+#define ANEMONE_FAULT_INJECT_MEMORY_MASK 0x00000000000000ffULL
+#define ANEMONE_FAULT_INJECT_CHANNEL_SHIFT 8
+#define ANEMONE_FAULT_INJECT_CHANNEL_MASK 0x0000000000000300ULL
+/* Two bits, which can't be corrected but in ready_lines. */
+#define ANEMONE_FAULT_INJECT_DOUBLE_SHIFT 12
+#define ANEMONE_FAULT_INJECT_DOUBLE_MASK 0x0000000000001000ULL
+
+/* Commands about flipped bits. */
+#define ANEMONE_FAULT_CONTROL 0x0e8
+/* Flip a bit, or two, of the next word that is written to the memory in fault_inject, once. */
+#define ANEMONE_FAULT_CONTROL_INJECT_SHIFT 0
+#define ANEMONE_FAULT_CONTROL_INJECT_MASK 0x0000000000000001ULL
+/* Forget what is in first_fault. */
+#define ANEMONE_FAULT_CONTROL_REARM_SHIFT 1
+#define ANEMONE_FAULT_CONTROL_REARM_MASK 0x0000000000000002ULL
+
+/* Beats of memory's answers that nobody waited for and that were dropped. */
+#define ANEMONE_STRAY_ANSWERS 0x0f0
+
+/* Stops the memory ports, so that a reset finds nothing under way, as the pin of that name. */
+#define ANEMONE_QUIESCE 0x0f8
+/* No request is accepted; those that were are finished, with the swaps of flat memory mode. */
+#define ANEMONE_QUIESCE_STOP_SHIFT 0
+#define ANEMONE_QUIESCE_STOP_MASK 0x0000000000000001ULL
 
 /* What the rule does. */
 #define ANEMONE_RULE_CONTROL 0x100
@@ -351,6 +463,9 @@
 /* Reads of near memory whose sideband could not be believed: the access was refused. */
 #define ANEMONE_FLAT_UNTRUSTED 0xa8
 
+/* Answers of near or far memory that nobody waited for, and that were dropped. */
+#define ANEMONE_FLAT_STRAYS 0xb0
+
 /* Registers of pipeline i; ANEMONE_PIPELINE_* are offsets from there. */
 #define ANEMONE_PIPELINE(i) (0x1000 + 0x100 * (i))
 #define ANEMONE_PIPELINE_COUNT_MAX 32
@@ -403,6 +518,37 @@
 /* The key maps to something. */
 #define ANEMONE_TABLE_MAPPED_SHIFT 63
 #define ANEMONE_TABLE_MAPPED_MASK 0x8000000000000000ULL
+
+/* Codes of fault_memory. */
+#define ANEMONE_FAULT_MEMORY_LINES 0       /* flat memory mode: the lines of the sets in flight */
+#define ANEMONE_FAULT_MEMORY_WRITES 1      /* flat memory mode: data of writes that wait */
+#define ANEMONE_FAULT_MEMORY_ANSWERS 2     /* flat memory mode: answers to reads that wait */
+#define ANEMONE_FAULT_MEMORY_LOOKUPS 3     /* flat memory mode: requests that are looked up */
+#define ANEMONE_FAULT_MEMORY_FETCHES 4     /* flat memory mode: reads of far memory that wait */
+#define ANEMONE_FAULT_MEMORY_EVENTS 5      /* flat memory mode: accesses that are not decided */
+#define ANEMONE_FAULT_MEMORY_READ_ORDER 8  /* reads of each id that were issued and answered */
+#define ANEMONE_FAULT_MEMORY_WRITE_ORDER 9 /* writes of each id, likewise */
+#define ANEMONE_FAULT_MEMORY_REGION_WRITES                                                         \
+	16 /* writes into the telemetry region that wait for their data */
+#define ANEMONE_FAULT_MEMORY_ACKNOWLEDGES 17 /* lines that wait to be taken away */
+#define ANEMONE_FAULT_MEMORY_TABLES                                                                \
+	18 /* translation tables, which have parity: an event whose entry is bad is unmapped */
+#define ANEMONE_FAULT_MEMORY_WAITING_EVENTS                                                        \
+	19 /* events that wait behind a walk or an acknowledgement */
+#define ANEMONE_FAULT_MEMORY_RESET_VALUES                                                          \
+	20 /* reset values of the rules for acknowledgements, all channels'; told of channel 0 */
+#define ANEMONE_FAULT_MEMORY_MEMORY_DATA                                                           \
+	21 /* on a board: memory's read data that wait for the host */
+#define ANEMONE_FAULT_MEMORY_MEMORY_ANSWERS                                                        \
+	22 /* on a board: memory's answers to writes, likewise */
+#define ANEMONE_FAULT_MEMORY_ORDERED_EVENTS                                                        \
+	23 /* flat memory mode: events that wait for a telemetry read */
+#define ANEMONE_FAULT_MEMORY_ORDERED_READS                                                         \
+	24 /* flat memory mode: telemetry reads that wait for events */
+#define ANEMONE_FAULT_MEMORY_TELEMETRY_LINES 25 /* telemetry lines that wait */
+#define ANEMONE_FAULT_MEMORY_LINE_ORDER 26      /* whose the engine's next lines are */
+#define ANEMONE_FAULT_MEMORY_READY_LINES                                                           \
+	27 /* telemetry lines that are about to leave: three copies, the majority counts */
 
 /* Codes of near_filter. */
 #define ANEMONE_NEAR_FILTER_ANY 0  /* all */

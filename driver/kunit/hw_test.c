@@ -118,13 +118,19 @@ static void device_that_fell_off(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	u64 words[2 * MOCK_CHANNELS * ANEMONE_LINE_WORDS];
 
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), 0);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
+			0);
 	mock->dead = true;
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), -EIO);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
+			-EIO);
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
 	/* Given up, it is not touched any more, whatever it answers. */
 	mock->dead = false;
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 2, words), -EIO);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
+			-EIO);
 	KUNIT_EXPECT_FALSE(test, anemone_hw_alive(&mock->ctl->hw));
 }
 
@@ -135,8 +141,44 @@ static void all_ones_are_a_value(struct kunit *test)
 	u64 words[MOCK_CHANNELS * ANEMONE_LINE_WORDS];
 
 	mock->pipeline[0].states[0][0] = ~0ULL;
-	KUNIT_EXPECT_EQ(test, anemone_hw_lines(&mock->ctl->hw, 0, false, 0, 1, words), 0);
+	KUNIT_EXPECT_EQ(test,
+			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 1, words),
+			0);
 	KUNIT_EXPECT_EQ(test, words[0], ~0ULL);
+}
+
+static void set_minor(struct mock *mock, u64 minor)
+{
+	mock->ctl->hw.shape.version = ANEMONE_PUT(VERSION_MAJOR, 1) |
+				      ANEMONE_PUT(VERSION_MINOR, minor);
+}
+
+/* Before a reset; a start lets requests in again, also when there was no reset. */
+static void quiet_before_a_reset(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_hw *hw = &mock->ctl->hw;
+
+	set_minor(mock, 1);
+	KUNIT_EXPECT_EQ(test, anemone_hw_quiesce(hw), 0);
+	KUNIT_EXPECT_TRUE(test, mock->stopped);
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(hw, MOCK_REGION_BYTES), 0);
+	KUNIT_EXPECT_FALSE(test, mock->stopped);
+	mock->never_quiet = true;
+	KUNIT_EXPECT_EQ(test, anemone_hw_quiesce(hw), -ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, hw->failed);
+	mock->dead = true;
+	KUNIT_EXPECT_EQ(test, anemone_hw_quiesce(hw), -EIO);
+}
+
+/* Register map 1.0 has no such register: it is not written, which would count as an error. */
+static void no_quiesce_in_old_ones(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+
+	set_minor(mock, 0);
+	KUNIT_EXPECT_EQ(test, anemone_hw_quiesce(&mock->ctl->hw), -EOPNOTSUPP);
+	KUNIT_EXPECT_FALSE(test, mock->stopped);
 }
 
 static struct kunit_case cases[] = {
@@ -149,6 +191,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(clear_that_takes_long),
 	KUNIT_CASE(device_that_fell_off),
 	KUNIT_CASE(all_ones_are_a_value),
+	KUNIT_CASE(quiet_before_a_reset),
+	KUNIT_CASE(no_quiesce_in_old_ones),
 	{},
 };
 

@@ -8,39 +8,13 @@
 #include "../fold.h"
 #include "../sysfs.h"
 #include "mock.h"
+#include "mock_counter.h"
 
-static struct mock *of(struct anemone_hw *hw)
+struct mock *mock_of(struct anemone_hw *hw)
 {
 	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
 
 	return dev_get_drvdata(ctl->dev);
-}
-
-/* By the hardware's codes, which begin with 0. */
-static u64 update(unsigned int code, unsigned int width, u64 counter, u64 operand)
-{
-	u64 most = ~0ULL >> (64 - width);
-	unsigned int shift = operand % 64;
-
-	operand &= most;
-	switch (code + ANEMONE_OP_ADD) {
-	case ANEMONE_OP_ADD:
-		return (counter + operand) & most;
-	case ANEMONE_OP_SUB:
-		return (counter - operand) & most;
-	case ANEMONE_OP_SHR:
-		return shift >= width ? 0 : counter >> shift;
-	case ANEMONE_OP_SHL:
-		return shift >= width ? 0 : counter << shift & most;
-	case ANEMONE_OP_XOR:
-		return counter ^ operand;
-	case ANEMONE_OP_OR:
-		return counter | operand;
-	case ANEMONE_OP_MAX:
-		return max(counter, operand);
-	default:
-		return operand > most - counter ? most : counter + operand;
-	}
 }
 
 static bool holds(unsigned int predicate, u64 value, u64 operand)
@@ -59,23 +33,6 @@ static bool holds(unsigned int predicate, u64 value, u64 operand)
 	default:
 		return false;
 	}
-}
-
-static u64 get_counter(u64 word, unsigned int width, unsigned int index)
-{
-	return anemone_cut(word >> (index * width % 64), width);
-}
-
-static unsigned int width_of(const struct anemone_rule *rule)
-{
-	return 8U << ANEMONE_GET(RULE_CONTROL_COUNTER_WIDTH, rule->control);
-}
-
-static u64 put_counter(u64 word, unsigned int width, unsigned int index, u64 value)
-{
-	unsigned int shift = index * width % 64;
-
-	return (word & ~(~0ULL >> (64 - width) << shift)) | value << shift;
 }
 
 static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 index, u64 address,
@@ -170,7 +127,7 @@ static u64 read_pipeline(struct mock *mock, u32 offset)
 
 static u64 read_register(struct anemone_hw *hw, u32 offset)
 {
-	struct mock *mock = of(hw);
+	struct mock *mock = mock_of(hw);
 
 	mock->reads++;
 	if (mock->dead)
@@ -192,6 +149,10 @@ static u64 read_register(struct anemone_hw *hw, u32 offset)
 		return mock->window;
 	case ANEMONE_INTERRUPT_PENDING:
 		return pending(mock);
+	case ANEMONE_ERROR_STATUS:
+		return mock->errors;
+	case ANEMONE_QUIESCE_STATUS:
+		return mock->stopped && !mock->never_quiet;
 	default:
 		return 0;
 	}
@@ -223,7 +184,7 @@ static void clear(struct mock *mock, struct mock_pipeline *pipeline)
 
 static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 {
-	struct mock *mock = of(hw);
+	struct mock *mock = mock_of(hw);
 	u32 entry = (offset - ANEMONE_TABLE(0)) / 8;
 
 	if (mock->dead)
@@ -280,57 +241,26 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 	case ANEMONE_SNAPSHOT_WINDOW:
 		mock->snapshot_window = value;
 		break;
+	case ANEMONE_ACKNOWLEDGE_WINDOW:
+		mock->acknowledge_window = value;
+		break;
 	case ANEMONE_INTERRUPT_ACKNOWLEDGE:
 		acknowledge(mock, value);
 		break;
-	}
-}
-
-static void apply_effect(struct mock_pipeline *pipeline, u64 *word)
-{
-	const struct anemone_rule *rule = &pipeline->rule;
-	unsigned int kind = ANEMONE_GET(RULE_CONTROL_EFFECT_KIND, rule->control);
-	unsigned int width = width_of(rule), i;
-
-	for (i = 0; i < 64 / width && kind != ANEMONE_READ_EFFECT_NONE; i++) {
-		u64 value = anemone_cut(rule->effect_operand, width);
-
-		if (kind == ANEMONE_READ_EFFECT_OP)
-			value = update(ANEMONE_GET(RULE_CONTROL_EFFECT_OP, rule->control), width,
-				       get_counter(*word, width, i), rule->effect_operand);
-		*word = put_counter(*word, width, i, value);
-	}
-}
-
-static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words)
-{
-	struct mock *mock = of(hw);
-	u64 at = hw->region + where;
-	bool effect = (at & ~(mock->window - 1)) == (mock->effect_window & ~1ULL);
-	unsigned int i, word;
-
-	for (i = 0; i < lines; i++) {
-		u64 line = (at & (mock->window - 1)) / ANEMONE_LINE_BYTES + i;
-		unsigned int channel = line % MOCK_CHANNELS;
-		unsigned int in_pipeline = line / MOCK_CHANNELS;
-		struct mock_pipeline *pipeline =
-			&mock->pipeline[in_pipeline / (MOCK_STATES / ANEMONE_LINE_WORDS)];
-		u64 *states = &pipeline->states[channel][in_pipeline %
-							 (MOCK_STATES / ANEMONE_LINE_WORDS) *
-							 ANEMONE_LINE_WORDS];
-
-		for (word = 0; word < ANEMONE_LINE_WORDS; word++) {
-			*words++ = mock->dead ? ~0ULL : states[word];
-			if (effect)
-				apply_effect(pipeline, &states[word]);
-		}
+	case ANEMONE_ERROR_STATUS:
+		mock->errors &= ~value;
+		break;
+	case ANEMONE_QUIESCE:
+		mock->stopped = value & ANEMONE_QUIESCE_STOP_MASK;
+		break;
 	}
 }
 
 static const struct anemone_io io = {
 	.read = read_register,
 	.write = write_register,
-	.read_lines = read_lines,
+	.read_lines = mock_read_lines,
+	.write_lines = mock_write_lines,
 };
 
 void mock_reset(struct mock *mock)
@@ -345,6 +275,7 @@ void mock_reset(struct mock *mock)
 	memset(mock->flat, 0, sizeof(mock->flat));
 	mock->effect_window = 0;
 	mock->snapshot_window = 0;
+	mock->acknowledge_window = 0;
 }
 
 /* As pci.c has it, of a device that is no PCI function. */
@@ -390,6 +321,7 @@ struct mock *mock_bare(struct kunit *test)
 	ctl->bounce = (u64 *)__get_free_page(GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ctl->bounce);
 	ctl->hw.io = &io;
+	ctl->hw.loads_once = true;
 	ctl->hw.region = 1ULL << MOCK_ADDRESS_BITS;
 	anemone_memory_set(&ctl->memory, MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS);
 	mock->ctl = ctl;

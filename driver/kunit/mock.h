@@ -31,15 +31,24 @@ struct mock {
 	struct mock_pipeline pipeline[MOCK_PIPELINES];
 	struct anemone_rule shadow;
 	u64 id, version, capability, features, window; /* what a test may make senseless */
-	u64 effect_window, snapshot_window;
+	u64 effect_window, snapshot_window, acknowledge_window;
 	u64 flat[MOCK_CHANNELS]
 		[0x100 / 8]; /* registers of flat memory mode, as they were written */
 	bool dead;	     /* reads as all ones */
 	unsigned int reads;  /* of registers */
 	unsigned int table_log2;
 	bool never_clear;  /* status.clearing stays */
+	bool never_quiet;  /* what was accepted does not end */
+	bool stopped;	   /* quiesce.stop */
+	u64 errors;	   /* error_status */
+	bool repeats;	   /* the processor makes each load of a line twice */
 	unsigned int slow; /* so many reads of a status are of a clear, and take a second each */
 };
+
+struct mock *mock_of(struct anemone_hw *hw);
+/* Of struct anemone_io. */
+void mock_read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words);
+void mock_write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, const u64 *words);
 
 /* A device with a controller that has been started; goes with the test. */
 struct mock *mock_new(struct kunit *test);

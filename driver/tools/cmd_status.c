@@ -4,6 +4,15 @@
 #include "json.h"
 #include "target.h"
 
+/* ANEMONE_HARVEST_*. */
+static const char *harvest_name(uint32_t harvest)
+{
+	static const char *const names[] = { "none", "difference", "acknowledge", "effect",
+					     "refused" };
+
+	return harvest < sizeof(names) / sizeof(*names) ? names[harvest] : "unknown";
+}
+
 static void show(const struct telemetry *t, const struct anemone_status *status, bool json)
 {
 	const struct {
@@ -35,8 +44,13 @@ static void show(const struct telemetry *t, const struct anemone_status *status,
 			printf("%-16s %14llu  %s\n", lines[i].name,
 			       (unsigned long long)lines[i].value, lines[i].label);
 	}
-	if (json)
+	if (json) {
+		json_text("harvest", harvest_name(status->harvest));
 		json_end();
+	} else {
+		printf("%-16s %14s  how reads with effect are made\n", "harvest",
+		       harvest_name(status->harvest));
+	}
 }
 
 static int run(const struct options *o)

@@ -35,7 +35,11 @@ module anemone_afu
 
     output logic       interrupt_valid,
     input  logic       interrupt_ready,
-    output logic [5:0] interrupt_vector
+    output logic [5:0] interrupt_vector,
+
+    // Held high before a reset of the memory path, until quiet: then nothing is under way that the reset would lose.
+    input  logic quiesce,
+    output logic quiet
 );
 
   localparam logic [2:0] LINE = 3'd6;
@@ -120,7 +124,9 @@ module anemone_afu
       .csr_response(csr_avmm_response),
       .interrupt_valid(interrupt_valid),
       .interrupt_ready(interrupt_ready),
-      .interrupt_vector(interrupt_vector)
+      .interrupt_vector(interrupt_vector),
+      .quiesce(quiesce),
+      .quiet(quiet)
   );
 
 `undef ANEMONE_REQUEST

@@ -41,7 +41,9 @@ module anemone_afu_tb
       .csr_avmm_response(),
       .interrupt_valid(),
       .interrupt_ready(1'b1),
-      .interrupt_vector()
+      .interrupt_vector(),
+      .quiesce(1'b0),
+      .quiet()
   );
 
   // A controller with the board's habits: never looks at rready, and a read beside a write is lost.

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 
-from fpga.synth import cost, page
+import fpga.synth
+from fpga.synth import cost, ecp5, page, place
 from fpga.synth.tools import ROOT, WORK, SynthesisError
 
 RESULT = WORK / "cost.json"
+RAW = argparse.RawDescriptionHelpFormatter
 
 
 def report() -> int:
@@ -52,17 +55,50 @@ def look(module: str) -> int:
     return 0
 
 
-COMMANDS = {"report": report, "check": check, "renew": renew, "page": write_page}
+def place_units(names: list[str], seeds: list[int], as_json: bool) -> int:
+    """Prints the clock and the depth of each unit, and whether it holds what is asked."""
+    asked, found, missed = cost.limits()["place"], {}, False
+    for design, files, name in map(place.find, names) if names else place.shown():
+        with cost.step(f"{name} of the {design.name}, seeds {seeds}", aside=as_json):
+            found[name] = placed = place.place(design, files, name, seeds)
+        held = placed.median >= asked["mhz"] and placed.lookups <= asked["lookups"]
+        missed = missed or not held
+        if not as_json:
+            mhz = ", ".join(f"{one}" for one in placed.mhz.values())
+            print(
+                f"{name}: {placed.median} MHz ({mhz}), {placed.lookups} look-ups,"
+                f" {placed.source} -> {placed.sink}: {'held' if held else 'MISSED'}"
+            )
+    if as_json:
+        print(json.dumps({name: placed.as_dict() for name, placed in found.items()}, indent=1))
+    return 1 if missed else 0
+
+
+def arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "python -m fpga.synth", description=fpga.synth.__doc__, formatter_class=RAW
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command")
+    plain = {"report": report, "check": check, "renew": renew, "page": write_page}
+    for name, run in plain.items():
+        commands.add_parser(name).set_defaults(run=lambda _, run=run: run())
+    one = commands.add_parser("look")
+    one.add_argument("module", metavar="MODULE")
+    one.set_defaults(run=lambda given: look(given.module))
+    units = commands.add_parser("place", description=place.__doc__, formatter_class=RAW)
+    units.add_argument("units", metavar="UNIT", nargs="*", help="as its file in hw/src; none: all")
+    units.add_argument(
+        "--seed", type=int, nargs="+", default=list(ecp5.SEEDS), help="1 for a first look"
+    )
+    units.add_argument("--json", action="store_true", help="the figures as JSON")
+    units.set_defaults(run=lambda given: place_units(given.units, given.seed, given.json))
+    return parser.parse_args(words or ["report"])
 
 
 def main(words: list[str]) -> int:
-    name = words[0] if words else "report"
-    if not (name in COMMANDS and len(words) < 2) and not (name == "look" and len(words) == 2):
-        known = ", ".join([*COMMANDS, "look MODULE"])
-        print(f"synth: one of {known}, not {' '.join(words)}", file=sys.stderr)
-        return 2
+    given = arguments(words)
     try:
-        return look(words[1]) if name == "look" else COMMANDS[name]()
+        return given.run(given)
     except SynthesisError as error:
         print(f"\nsynth: {error}", file=sys.stderr)
         return 1

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fpga.synth import rtl
-from fpga.synth.netlist import Netlist, longest_paths
+from fpga.synth.netlist import Netlist, longest_paths, unit_of
 from fpga.synth.tools import ROOT, WORK, yosys
 
 MAP = "synth_intel_alm -family cyclone10gx -noiopad -noclkbuf"
 LOGIC = "w:* t:MISTRAL_ALUT* t:MISTRAL_NOT"
 # The single-character ? leaves out MISTRAL_ALUT_ARITH, so a path ends where a carry chain begins.
 LOOKUPS = "w:* t:MISTRAL_ALUT? t:MISTRAL_NOT"
+# Paths from one mapped module to another.
+JOIN = "setattr -mod -unset keep_hierarchy *\nflatten\n"
 
 
 @dataclass
@@ -38,31 +40,39 @@ def _levels(folder: Path, name: str) -> dict[str, Levels]:
     return {unit: Levels(path, lookups[unit]) for unit, path in paths.items()}
 
 
+def _ltp(folder: Path, name: str) -> str:
+    return (
+        f"tee -q -o {folder}/{name}.path.ltp ltp {LOGIC}\n"
+        f"tee -q -o {folder}/{name}.lookups.ltp ltp {LOOKUPS}\n"
+    )
+
+
 def by_unit(design: rtl.Design, files: list[Path], work: Path = WORK) -> ByUnit:
     """Every module mapped by itself.
 
     The pipeline is then joined, for the paths from one of its units to another.
     """
     folder = (work / design.name).relative_to(ROOT)
-
-    def ltp(name: str) -> str:
-        return (
-            f"tee -q -o {folder}/{name}.path.ltp ltp {LOGIC}\n"
-            f"tee -q -o {folder}/{name}.lookups.ltp ltp {LOOKUPS}\n"
-        )
-
     script = (
         f"{rtl.read(files)}\n"
         f"{MAP} -top {design.module} -noflatten\n"
         f"write_json {folder}/units.json\n"
-        f"{ltp('units')}"
-        "hierarchy -top TelemetryPipeline\nsetattr -mod -unset keep_hierarchy *\nflatten\n"
-        f"{ltp('pipeline')}"
+        f"{_ltp(folder, 'units')}"
+        f"hierarchy -top TelemetryPipeline\n{JOIN}"
+        f"{_ltp(folder, 'pipeline')}"
     )
     yosys("agilex", script, ROOT / folder / "units")
     levels = _levels(ROOT / folder, "units")
     levels["whole pipeline"] = _levels(ROOT / folder, "pipeline")["TelemetryPipeline"]
     return ByUnit(Netlist(ROOT / folder / "units.json", design.module), levels)
+
+
+def levels(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Levels:
+    """Longest path of a module with all that is in it."""
+    folder = (work / design.name).relative_to(ROOT)
+    script = f"{rtl.read(files)}\n{MAP} -top {module}\n{JOIN}{_ltp(folder, 'levels')}"
+    yosys("agilex", script, ROOT / folder / "levels")
+    return _levels(ROOT / folder, "levels")[unit_of(module)]
 
 
 def whole(

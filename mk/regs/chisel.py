@@ -17,7 +17,7 @@ EXPANDER_SIZES = ("flat_channels",)
 
 def outputs(regs: Map) -> dict[str, str]:
     """Text by path from the root of the repository."""
-    shared = {"regs": regs, "camel": camel, "pascal": pascal, "word_bits": WORD_BITS}
+    shared = {"regs": regs, "camel": camel, "pascal": pascal, "wrap": wrap, "word_bits": WORD_BITS}
     shared |= {"scala": scala, "chisel_type": chisel_type, "hexadecimal": hexadecimal}
     bundles = shapes(regs)
     ports = {"bundles": bundles, "inputs": inputs, "results": results, "port_type": port_type}

@@ -28,7 +28,7 @@ def outputs(regs: Map) -> dict[str, str]:
             python, "ruff", "format", "--stdin-filename=registers.py", "-"
         ),
         "driver/include/anemone_regs.h": formatted(
-            header, "clang-format", "--assume-filename=anemone_regs.h"
+            header, "clang-format", "--assume-filename=driver/include/anemone_regs.h"
         ),
         "docs/registers.md": re.sub("\n{3,}", "\n\n", page),
     }

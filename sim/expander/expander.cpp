@@ -36,6 +36,7 @@ Expander::Expander()
     // Found by name, wherever the hierarchy has them: they are public (public.vlt).
     writes_ = find("io_write_words", kPipelines * kChannels);
     lines_ = find("io_line_valid", kChannels);
+    beats_ = find("io_beat_valid", kChannels);
 }
 
 Expander::~Expander() {
@@ -64,6 +65,7 @@ void Expander::setReset(bool on) {
     top_->powerOn = on && !poweredUp_;
     poweredUp_ |= !on;
 #endif
+    top_->quiesce = 0;
     top_->reset = on;
 }
 

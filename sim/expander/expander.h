@@ -79,6 +79,9 @@ public:
     bool writesState() const { return any(writes_); }
     bool linesCome() const { return any(lines_); }
 
+    // After settle: a telemetry read of a channel has its turn in the channel's order.
+    bool takesLine(unsigned channel) const { return *beats_[channel]; }
+
 private:
     void setReset(bool on);
     static bool any(const std::vector<const CData*>& signals);
@@ -90,7 +93,7 @@ private:
     std::vector<MemoryPins> memories_;
     std::unique_ptr<ControlPins> control_;
     std::array<uint64_t, kPipelines + 1> messages_{};
-    std::vector<const CData*> writes_, lines_;
+    std::vector<const CData*> writes_, lines_, beats_;
     uint64_t cycle_ = 0;
     bool poweredUp_ = false; // the first reset, however late, is that of power-up
 };

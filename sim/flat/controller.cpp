@@ -12,6 +12,7 @@ Controller::Controller()
     host_.reset(new AxiPins ANEMONE_AXI_PINS(t, host));
     near_.reset(new AxiPins ANEMONE_AXI_PINS(t, near));
     far_.reset(new AxiPins ANEMONE_AXI_PINS(t, far));
+    t.quiesce = t.inject_valid = 0;
 }
 
 Controller::~Controller() {

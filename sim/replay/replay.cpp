@@ -57,7 +57,7 @@ public:
         feed();
         seconds_ = clock.seconds();
         user_ = Clock::cpu() - clock.user;
-        cycles_ = last_ + 1 - first;
+        cycles_ = std::max(last_, lastTurn_ - soonest_) + 1 - first;
         rest(); // events behind a walk have their slots only now
         snapshot();
         rest();
@@ -99,6 +99,8 @@ private:
             settle();
             busy = false;
             for (unsigned c = 0; c < kChannels; ++c) {
+                if (expander_.takesLine(c))
+                    takeTurn(c);
                 if (hosts_[c].accepted())
                     accept(c);
                 busy |= feeders_[c].item().kind != Item::kDone || hosts_[c].pending();
@@ -126,13 +128,24 @@ private:
 
     void offer(unsigned c, uint64_t slowest) {
         const Item& item = feeders_[c].item();
-        if (item.kind == Item::kEvent)
+        // A trace has one order, and AXI none between a read and a write: a telemetry read may wait
+        // for its turn, so a write behind it is offered once it has had it.
+        if (item.kind == Item::kEvent && item.row.write() && !turns_[c].empty())
+            hosts_[c].offerNothing();
+        else if (item.kind == Item::kEvent)
             hosts_[c].offerEvent(item.row.id(), item.row.address(), item.row.write());
         else if (item.kind == Item::kRead &&
                  !(item.periodic && feeders_[c].readouts() >= slowest + kAhead))
             hosts_[c].offerRead(item.row.id(), item.pipeline, item.line, item.effect);
         else
             hosts_[c].offerNothing();
+    }
+
+    // The oldest telemetry read of the channel that waits has its turn.
+    void takeTurn(unsigned c) {
+        lastTurn_ = expander_.cycle();
+        soonest_ = std::min(soonest_, lastTurn_ - turns_[c].front());
+        turns_[c].pop_front();
     }
 
     void accept(unsigned c) {
@@ -146,6 +159,7 @@ private:
                 ask.snapshot = ask.snapshots->at(item.at);
             }
             hosts_[c].expectLine(ask);
+            turns_[c].push_back(expander_.cycle());
             slots_ += walks ? kLineWords : 1;
             ++asked_;
         } else {
@@ -248,11 +262,16 @@ private:
     std::deque<Snapshots> reads_, states_;
     std::deque<Feeder> feeders_;
     std::deque<Host> hosts_;
+    // When the telemetry reads that wait for their turn were accepted.
+    std::array<std::deque<uint64_t>, kChannels> turns_;
     std::deque<Memory> memories_;
     std::array<uint64_t, kPipelines> considered_{};
     uint64_t events_ = 0, asked_ = 0, slots_ = 0, work_ = 0;
     std::vector<Status> counts_;
-    uint64_t last_ = 0, cycles_ = 0; // cycle of the last request accepted; cycles of the replay
+    // Of the last request accepted; of the last telemetry read's turn; least from acceptance to
+    // turn.
+    uint64_t last_ = 0, lastTurn_ = kStuck, soonest_ = kStuck;
+    uint64_t cycles_ = 0; // of the replay, until the last would have had its turn at once
     double seconds_ = 0, user_ = 0;
     Progress progress_;
 };

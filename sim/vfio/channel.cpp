@@ -9,7 +9,6 @@ namespace anemone {
 Channel::Channel(AxiPins& pins, unsigned number) : pins_(pins), number_(number) {
     pins_.ar.size = pins_.aw.size = kLineSize;
     pins_.ar.burst = pins_.aw.burst = 1; // INCR
-    pins_.w.strb = ~uint64_t(0);
     pins_.w.last = 1;
     pins_.r.ready = pins_.b.ready = 1;
 }
@@ -19,17 +18,22 @@ void Channel::read(uint64_t line) {
     guest_ = kToOffer;
 }
 
-void Channel::write(uint64_t line) {
-    request_ = {line, true};
+void Channel::write(const LineWrite& write) {
+    request_ = {write.line, true};
+    lineWrite_ = write;
     guest_ = kToOffer;
 }
 
 void Channel::offer(bool accesses) {
+    const bool refresh = ++cycle_ % kRefresh == 0;
     if (offered_ == kNothing) { // what was offered stays until it is accepted
         if (guest_ == kToOffer) {
             offered_ = kGuestRequest;
             drive(request_, kGuest);
-        } else if (accesses && !accesses_.empty()) {
+            pins_.w.strb = lineWrite_.strobe;
+            for (unsigned w = 0; w < kLineWords; ++w)
+                setWord(pins_.w.data, w, lineWrite_.words[w]);
+        } else if (accesses && !refresh && !accesses_.empty()) {
             offered_ = kProgram;
             drive(accesses_.front(), unsigned(accepted_ % kIds));
         }
@@ -39,12 +43,12 @@ void Channel::offer(bool accesses) {
     pins_.w.valid = data_;
 }
 
-// Data are the line's address, as memory wants it (memory.h). That holds for what the guest writes,
-// too: the region drops it, whatever it is.
+// Data are the line's address, as memory wants it (memory.h).
 void Channel::drive(const Access& access, unsigned id) {
     AddressPins& request = access.write ? pins_.aw : pins_.ar;
     request.id = SData(id);
     request.addr = access.address;
+    pins_.w.strb = ~uint64_t(0);
     setWord(pins_.w.data, 0, lineOf(access.address));
     address_ = true;
     write_ = data_ = access.write;

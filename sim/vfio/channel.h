@@ -15,15 +15,23 @@ namespace anemone {
 
 using Line = std::array<uint64_t, kLineWords>;
 
+// What is written of a line; strobe: its bytes, a bit each.
+struct LineWrite {
+    uint64_t line;
+    Line words;
+    uint64_t strobe;
+};
+
 class Channel {
 public:
     Channel(AxiPins& pins, unsigned number);
 
-    // An access of a program's, offered when those before it were accepted, a cycle each.
+    // An access of a program's, offered when those before it were accepted, a cycle each but one of
+    // kRefresh.
     void access(uint64_t address, bool write) { accesses_.push_back({address, write}); }
     // The guest's, before any of the programs'; one at a time.
     void read(uint64_t line);
-    void write(uint64_t line);
+    void write(const LineWrite& write);
 
     void offer(bool accesses); // before settle; accesses: of programs, too
     void take();               // after settle; throws std::runtime_error
@@ -40,6 +48,9 @@ public:
 private:
     static constexpr unsigned kIds = 64; // of programs' accesses, in turn
     static constexpr unsigned kGuest = kIds;
+    // No program gets a channel's every cycle, as DRAM is refreshed: 350 ns each 7.8 us of DDR4.
+    // What takes a line away from its counters waits for such cycles.
+    static constexpr unsigned kRefresh = 16;
 
     struct Access {
         uint64_t address;
@@ -57,8 +68,10 @@ private:
     AxiPins& pins_;
     const unsigned number_;
     std::deque<Access> accesses_;
-    Access request_{}; // the guest's
+    Access request_{};      // the guest's
+    LineWrite lineWrite_{}; // and of it, if it is one
     State guest_ = kNone;
+    unsigned cycle_ = 0;
     Offered offered_ = kNothing;
     bool write_ = false, address_ = false, data_ = false; // what of it is not accepted yet
     std::optional<Line> line_;

@@ -77,9 +77,9 @@ std::optional<Line> Device::readLine(uint64_t address) {
     return channel.line();
 }
 
-void Device::writeLine(uint64_t address) {
-    Channel& channel = channelOf(address);
-    channel.write(address);
+void Device::writeLine(const LineWrite& write) {
+    Channel& channel = channelOf(write.line);
+    channel.write(write);
     runUntil([&] { return !channel.guestWaits(); }, "a write to telemetry is not answered");
 }
 

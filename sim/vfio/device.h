@@ -26,7 +26,7 @@ public:
     bool writeRegister(uint32_t offset, uint64_t value, uint8_t strobe);
     // One line of the telemetry region; nothing: it is refused, or its data are poisoned.
     std::optional<Line> readLine(uint64_t address);
-    void writeLine(uint64_t address);
+    void writeLine(const LineWrite& write);
 
     // A program's access to memory, made when there are cycles. The channels go on side by side.
     void access(uint64_t address, bool write);

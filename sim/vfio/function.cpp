@@ -11,8 +11,8 @@ namespace anemone {
 namespace {
 constexpr uint64_t kControlBytes = uint64_t(1) << 22;
 constexpr uint64_t kMsixBytes = kComponentOffset + ComponentRegisters::kBytes;
-constexpr uint64_t kTelemetryBytes = 2 * uint64_t(BUILT_WINDOW_BYTES); // two windows
-// The first place above what is an event that both windows can be at.
+constexpr uint64_t kTelemetryBytes = 4 * uint64_t(BUILT_WINDOW_BYTES); // three windows
+// The first place above what is an event that the windows can be at.
 constexpr uint64_t kTelemetryBase = std::max(kDeviceBytes, kTelemetryBytes);
 constexpr uint64_t kOnes = ~uint64_t(0); // what a read that fails returns on PCI
 
@@ -82,6 +82,7 @@ void Function::write(unsigned region, uint64_t offset, const uint8_t* data, uint
 }
 
 uint64_t Function::readBar(unsigned bar, uint64_t offset, unsigned bytes) {
+    flush();
     const unsigned shift = 8 * unsigned(offset % 8);
     switch (bar) {
     case kControlBar:
@@ -117,18 +118,33 @@ uint64_t Function::readTelemetry(uint64_t offset, unsigned bytes) {
 void Function::writeBar(unsigned bar, uint64_t offset, uint64_t value, unsigned bytes) {
     const unsigned at = unsigned(offset % 8);
     if (bar == kControlBar) {
+        flush();
         const unsigned strobe = ((1u << bytes) - 1) << at;
         // What is answered with an error is lost, as it is on PCI.
         device_.writeRegister(uint32_t(offset - at), value << 8 * at, uint8_t(strobe));
     } else if (bar == kTelemetryBar) {
-        buffer_.drop();
-        device_.writeLine(kTelemetryBase + offset - offset % 64);
+        writeTelemetry(offset, value, bytes);
     }
+}
+
+void Function::writeTelemetry(uint64_t offset, uint64_t value, unsigned bytes) {
+    buffer_.drop();
+    if (written_.other(kTelemetryBase + offset))
+        flush();
+    written_.put(kTelemetryBase + offset, value, bytes);
+    if (written_.full())
+        flush();
+}
+
+void Function::flush() {
+    if (const auto write = written_.take())
+        device_.writeLine(*write);
 }
 
 void Function::reset() {
     config_.reset();
     buffer_.drop();
+    written_.drop();
     device_.reset();
 }
 

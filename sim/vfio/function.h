@@ -10,6 +10,7 @@
 #include "device.h"
 #include "interrupts.h"
 #include "line_buffer.h"
+#include "write_buffer.h"
 
 namespace anemone {
 
@@ -45,12 +46,15 @@ private:
     void writeBar(unsigned bar, uint64_t offset, uint64_t value, unsigned bytes);
     uint64_t readControl(uint32_t offset);
     uint64_t readTelemetry(uint64_t offset, unsigned bytes);
+    void writeTelemetry(uint64_t offset, uint64_t value, unsigned bytes);
+    void flush(); // what was written in part
 
     Interrupts interrupts_{kPipelines + 1};
     Device device_{interrupts_};
     ConfigSpace config_;
     ComponentRegisters component_;
     LineBuffer buffer_;
+    WriteBuffer written_;
     Fault fault_ = Fault::kNone;
     uint64_t reads_ = 0, writes_ = 0;
 };

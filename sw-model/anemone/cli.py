@@ -17,6 +17,7 @@ COMMANDS = {
     "replay": ("anemone.replay.command", "Replay a trace through telemetry rules."),
     "flat": ("anemone.flat.command", "Run a trace through flat memory mode."),
     "tier": ("anemone.tiering.command", "Run a trace through tiered memory."),
+    "study": ("anemone.studies.command", "Run an experiment of a paper on the simulator."),
     "capture": ("anemone.capture.command", "Capture memory traces of real programs."),
     "sim": ("anemone.sim.command", "Replay the sample traces on RTL and model, compare, report."),
     "camp": ("anemone.models.camp.command", "Predict what CXL memory costs a program (CAMP)."),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from anemone.backends.rtl.checkers import CHECKERS, bound
 from anemone.io.build_cache import built
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,14 +35,17 @@ def simulator(
     around: Sequence[Path] = (),
     defines: Sequence[str] = (),
 ) -> Path:
-    """Build the simulator of what is in `rtl` into `folder`, which is returned.
+    """Build the simulator of what is in `rtl` into `folder`, which is returned. Its AXI ports are
+    checked.
 
     visible: Verilator's control file. around: sources by hand, with the top; packages first.
     defines: NAME=VALUE.
     """
     from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-    sources = [*around, *(rtl / name for name in (rtl / "filelist.f").read_text().split())]
+    emitted = [rtl / name for name in (rtl / "filelist.f").read_text().split()]
+    sources = [*around, *emitted, *CHECKERS]
+    checks = bound(rtl)
     options = [*OPTIONS, *(["--trace-fst"] if waves else []), *(f"-D{word}" for word in defines)]
     versions = [f"{name} {version(name)}" for name in ("cocotb", "verilator")]
 
@@ -50,10 +54,12 @@ def simulator(
         public = fresh / "public.vlt"
         public.write_text(visible)
         os.environ["PATH"] = tools_path()
+        binds = fresh / "checks.sv"
+        binds.write_text(checks)
         log = fresh / "build.log"
         try:
             get_runner("verilator").build(
-                sources=[VerilatorControlFile(public), *sources],
+                sources=[VerilatorControlFile(public), *sources, binds],
                 hdl_toplevel=top,
                 build_dir=fresh,
                 build_args=options,
@@ -64,4 +70,4 @@ def simulator(
             raise RuntimeError(f"{error}\n{log.read_text()[-4000:]}") from error
         shutil.copy(rtl / "params.json", fresh)
 
-    return built(folder, [*sources, visible, *options, *versions, sys.prefix], make)
+    return built(folder, [*sources, checks, visible, *options, *versions, sys.prefix], make)

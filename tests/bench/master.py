@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -48,7 +48,8 @@ class Master:
         self._offered: dict[str, Request] = {}
         self._next_write: tuple[int, Request] | None = None  # the cycle its address is offered in
         self._data: deque[tuple[tuple[Any, ...], Request, int]] = deque()
-        self.last_accept = 0
+        self._late: deque[Request | None] = deque()  # of each of them, the read that it waits for
+        self._reads: defaultdict[int, deque[Request]] = defaultdict(deque)  # accepted, by id
 
     @property
     def idle(self) -> bool:
@@ -60,18 +61,19 @@ class Master:
         profile, scoreboard, valid = self.profile, self.scoreboard, self.valid
         for name in ("ar", "aw"):
             if valid[name].value and self._ready[name]():
-                if t == self.last_accept:
-                    scoreboard.fail(t, "two requests in one cycle")
-                self.last_accept = t
-                scoreboard.accept(t, self._offered.pop(name))
+                scoreboard.accept(t, request := self._offered.pop(name))
+                if name == "ar":
+                    self._reads[request.id].append(request)
         if valid["w"].value and self._ready["w"]():
             scoreboard.write_data(t, *self._data.popleft())
+            self._late.popleft()
             valid["w"].set(0)
-        self._take(t, 0, profile.r, scoreboard.data)
+        self._take(t, 0, profile.r, self._data_came)
         self._take(t, 1, profile.b, scoreboard.response)
         self._offer_read(profile)
         self._offer_write(t, profile)
-        if self._data and not valid["w"].value and self.rng.random() < profile.w:
+        has = self._data and not self._late[0]
+        if has and not valid["w"].value and self.rng.random() < profile.w:
             self._bits["w"].write(self._data[0][0])
             valid["w"].set(1)
 
@@ -90,10 +92,26 @@ class Master:
             self.scoreboard.fail(t, f"{'RB'[which]} was taken back")
         ready.set(int(self.rng.random() < chance))
 
+    def _data_came(self, t: int, *beat: Any) -> None:
+        """R."""
+        self.scoreboard.data(t, *beat)
+        id, _, _, last, _ = beat
+        if last and self._reads[id]:
+            read = self._reads[id].popleft()
+            if self._late and self._late[0] is read:
+                self._late[0] = None
+
+    def _next_read(self, profile: StimulusProfile) -> Request | None:
+        """What data wait for comes first."""
+        late = self._late[0] if self._late else None
+        if late and all(late is not read for read in self._reads[late.id]):
+            return late
+        return self.source(False, profile) if self.rng.random() < profile.ar else None
+
     def _offer_read(self, profile: StimulusProfile) -> None:
         if "ar" in self._offered:
             return
-        request = self.source(False, profile) if self.rng.random() < profile.ar else None
+        request = self._next_read(profile)
         if request:
             self._offered["ar"] = request
             self._bits["ar"].write(request.pins)
@@ -115,6 +133,7 @@ class Master:
                 zip(request.beats(), request.data, strict=True)
             ):
                 self._data.append(((data, strobe, int(k == last), user), request, addr))
+                self._late.append(request.after.get(k))
         at, request = self._next_write
         if at <= t:
             self._next_write = None

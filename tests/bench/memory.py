@@ -64,13 +64,25 @@ class Memory:
         self._writes: deque[tuple[int, deque[int], int]] = deque()
         self._data: deque[tuple[Any, ...]] = deque()
         self._burst: int | None = None  # the id whose read is being answered
+        # Answers to what was asked before a reset that the memory did not share, and those given.
+        self._late_reads: deque[Any] = deque()
+        self._late_answers: deque[Any] = deque()
+        self.late = 0
+        self._shown: Any = None  # the beat of R that is offered
+        self._answer: Any = None  # and what is at B
         self._resp = OKAY  # of the write whose data arrive
 
     @property
     def idle(self) -> bool:
         """Nothing is under way."""
         return not (
-            self._read_ids or self._answer_ids or self._writes or self.r.value or self.b.value
+            self._late_reads
+            or self._late_answers
+            or self._read_ids
+            or self._answer_ids
+            or self._writes
+            or self.r.value
+            or self.b.value
         )
 
     def step(self, t: int) -> None:
@@ -100,6 +112,23 @@ class Memory:
         self._answer_reads(t, chance() < profile.answer)
         self._answer_writes(t, chance() < profile.answer)
 
+    def carry(self, before: Memory) -> None:
+        """Be the memory that was there before a reset, which it did not share: with its contents,
+        and the answers that it owes. What it has of writes that were cut is forgotten.
+        """
+        self.store = before.store
+        if before.r.value:
+            self._late_reads.append(before._shown)
+        if before.b.value:
+            self._late_answers.append(before._answer)
+        self._late_reads += before._late_reads
+        self._late_answers += before._late_answers
+        for id in before._read_ids:
+            for _, beats in before._reads[id]:
+                self._late_reads += beats
+        for id in before._answer_ids:
+            self._late_answers += ((id, resp) for _, resp in before._answers[id])
+
     def refuses(self, write: bool) -> bool:
         """The beat is answered with an error."""
         return self.rng.random() < self.profile.errors
@@ -110,6 +139,24 @@ class Memory:
 
     def put_beside(self, line: int, *values: int) -> None:
         """A line was written with these."""
+
+    def cut(self) -> None:
+        """The controller above was reset, and the memory not. It answers what it was asked for, but
+        for writes of which it has only half.
+        """
+        self._held.clear()
+        while len(self._writes) and not self._data:
+            self._writes.pop()
+        self._data.clear()
+
+    def say(self, id: int) -> None:
+        """An answer to a read and one to a write that nobody asked for."""
+        if id not in self._read_ids:
+            self._read_ids.append(id)
+        self._reads[id].append((0, deque([(id, bits(0), OKAY, 1, 0, *self.beside(0))])))
+        if id not in self._answer_ids:
+            self._answer_ids.append(id)
+        self._answers[id].append((0, OKAY))
 
     def _seen(self, t: int, name: str) -> tuple[Any, ...] | None:
         """What a channel handed over; what it offers must stay the same until then."""
@@ -177,6 +224,10 @@ class Memory:
                 return
             self.lost_beats += 1
         ids = self._read_ids
+        if self._late_reads:
+            self._show_read(self._late_reads.popleft())
+            self.late += 1
+            return
         if not may or not ids:
             self.r.set(0)
             return
@@ -200,6 +251,10 @@ class Memory:
                 ids.remove(chosen)
         if self.scoreboard:
             self.scoreboard.from_memory[chosen].append(beat[1:])
+        self._show_read(beat)
+
+    def _show_read(self, beat: Any) -> None:
+        self._shown = beat
         self._r_bits.write(beat)
         self.r.set(1)
 
@@ -207,6 +262,10 @@ class Memory:
         if self.b.value and not self._b_ready():
             return
         ids = self._answer_ids
+        if self._late_answers:
+            self._show_answer(self._late_answers.popleft())
+            self.late += 1
+            return
         if may and ids:
             chosen = ids[self.rng.randrange(len(ids))]
             ready, resp = self._answers[chosen][0]
@@ -216,7 +275,11 @@ class Memory:
                     ids.remove(chosen)
                 if self.scoreboard:
                     self.scoreboard.acknowledged[chosen].append(resp)
-                self._b_bits.write((chosen, resp))
-                self.b.set(1)
+                self._show_answer((chosen, resp))
                 return
         self.b.set(0)
+
+    def _show_answer(self, answer: Any) -> None:
+        self._answer = answer
+        self._b_bits.write(answer)
+        self.b.set(1)

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the RTL in each of the ways in mutants.txt and sees that the bench notices.
+"""Breaks the RTL in many ways, and sees that a bench notices each.
 
-    python -m tests.bench.mutate           all of them
-    python -m tests.bench.mutate carry 17  those with a number or with a word in what they break
-    python -m tests.bench.mutate expander  those around the engine, by the expander's bench
-    python -m tests.bench.mutate tiered    those of flat memory mode in it
-    python -m tests.bench.mutate flat      those of flat memory mode by itself
+    python -m tests.bench.mutate                     the lists, of all four builds
+    python -m tests.bench.mutate flat tiered         of these: engine, expander, tiered, flat
+    python -m tests.bench.mutate engine carry 17     those with a number or with a word in them
+    python -m tests.bench.mutate --random 200        the lists, and so many changes drawn, a build
+    python -m tests.bench.mutate --random 200 --seed 7 --left   what was not noticed, once more
 
-One simulator holds all mutants; a plusarg chooses. Writes build/mutants.json. Exit: 0 when all
-were noticed, 1 when one was not, 2 when a place to break is not found.
+A list (tests/*/mutants*.txt) says what is replaced by what, and why. Drawn are operators, operands
+and constants of the emitted SystemVerilog, its assertions aside. One simulator of a build holds all
+of them; a plusarg chooses. A drawn change that a build's bench does not notice is looked for in
+the other builds, whose benches may. What was played on the same hardware by the same tests is not
+played again: a play can be stopped and goes on. Writes build/mutants/BUILD.json.
+
+A change that cannot be noticed goes into tests/*/equivalents*.txt with the reason.
+
+Exit: 0 when all of the lists and 97 % of what was drawn were noticed, 1 when not, 2 when a place
+of a list is not found.
 """
 
 from __future__ import annotations
@@ -16,248 +24,248 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import secrets
 import shutil
 import sys
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from tests.bench.bench import Bench, Build, Shard
+from anemone.io.build_cache import digest
 from tests.bench.build import ROOT, simulator
-from tests.engine.bench import build as engine
-from tests.engine.bench.shards import BENCH as ENGINE
-from tests.expander.bench import build as expander
-from tests.expander.bench.shards import BENCH as EXPANDER
-from tests.flat.bench import build as flat
-from tests.flat.bench.shards import BENCH as FLAT
+from tests.bench.mutants import Mutant, StaleError, instrument, mutants, same, unmixed
+from tests.bench.sites import Change, changes, drawn
+from tests.bench.targets import TARGETS, Target
 
-SWITCH = "package mutation; int id = 0; endpackage\n"
-CHOOSE = """  initial if (!$value$plusargs("mutant=%d", mutation::id)) mutation::id = 0;
-endmodule"""
+REPORTS = ROOT / "build" / "mutants"
+BAR = 0.97  # of what was drawn
+JOBS = 2
+DRAWN = 10_000  # the first number of those that are drawn
 
 
-@dataclass(frozen=True)
-class Target:
-    """What is broken, and what its bench plays to notice: seeds (first and count) and modules."""
+@dataclass
+class Campaign:
+    """A target's mutants, the simulator that holds them, and what is known of them.
 
-    bench: Bench
-    build: Build
-    list: Path
-    report: Path
-    emit: Callable[[Any], Path]
-    visible: str
-    plays: tuple[tuple[int, int] | str, ...]
+    listed, random: of the list, and drawn ones. explained: drawn ones that nothing can notice.
+    results: what noticed a mutant, by its name; empty: nothing does.
+    """
+
+    target: Target
+    listed: list[Mutant]
+    random: list[Mutant]
+    explained: list[Mutant] = field(default_factory=list)
+    results: dict[str, str] = field(default_factory=dict)
+
+    def build(self, folder: Path) -> None:
+        """The simulator of all of them. Raises StaleError."""
+        target, self.folder = self.target, folder
+        instrument(target.emit(target.build), folder / "rtl", self.all, target.build.top)
+        self.sim = simulator(folder / "rtl", folder / "sim", target.build.top, target.visible)
+        self.inputs = digest([*sorted((folder / "rtl").iterdir()), *target.sources])
+        self.limits: list[int] = []
 
     @property
-    def folder(self) -> Path:
-        """Of RTL, simulator and runs."""
-        return self.bench.work / f"mutants-{self.build.name}"
+    def all(self) -> list[Mutant]:
+        return [*self.listed, *self.random]
 
-    def play(self, sim: Path, folder: Path, chosen: list[str]) -> None:
-        """The bench; raises AssertionError when it notices something."""
-        for what in self.plays:
-            if isinstance(what, str):
-                self.bench.run(self.build, what, folder, sim, chosen)
-            else:
-                self.bench.play(Shard(self.build, *what), folder, sim, chosen)
+    def sound(self) -> None:
+        """Play the hardware itself: how long a play takes. Raises AssertionError."""
+        folder = self.folder / "run-0"
+        for run in self.target.runs(self.sim, folder, []):
+            self.limits.append(2 * run() + 20_000)
 
-
-TARGETS = {
-    "engine": Target(
-        ENGINE,
-        ENGINE.builds["p2c2"],
-        ROOT / "tests" / "engine" / "mutants.txt",
-        ROOT / "build" / "mutants.json",
-        engine.emit,
-        engine.PUBLIC,
-        ((0, 10), "parity", "directed", "directed_control", (10, 40)),
-    ),
-    "expander": Target(
-        EXPANDER,
-        EXPANDER.builds["x2"],
-        ROOT / "tests" / "expander" / "mutants.txt",
-        ROOT / "build" / "mutants-expander.json",
-        expander.emit,
-        expander.visible(EXPANDER.builds["x2"]),
-        (
-            (0, 12),
-            *("directed_order", "directed_path", "directed_region", "directed_interrupts"),
-            (12, 30),
-        ),
-    ),
-    "tiered": Target(
-        EXPANDER,
-        EXPANDER.builds["tiered"],
-        ROOT / "tests" / "expander" / "mutants-tiered.txt",
-        ROOT / "build" / "mutants-tiered.json",
-        expander.emit,
-        expander.visible(EXPANDER.builds["tiered"]),
-        (
-            (0, 12),
-            *("directed_tiered", "directed_policy", "directed_warm", "directed_untrusted"),
-            (12, 30),
-        ),
-    ),
-    "flat": Target(
-        FLAT,
-        FLAT.builds["flat2"],
-        ROOT / "tests" / "flat" / "mutants.txt",
-        ROOT / "build" / "mutants-flat.json",
-        flat.emit,
-        flat.PUBLIC,
-        (
-            (0, 20),
-            *("directed_latency", "directed_refusals", "directed_races"),
-            *("directed_marks", "directed_tags", "directed_sweep", "directed_flips"),
-            "directed_reset",
-            (20, 100),
-        ),
-    ),
-}
+    def noticed(self, number: int) -> str:
+        """What notices a mutant: the first line of it; empty: nothing does."""
+        folder = self.folder / f"run-{number}"
+        try:
+            chosen = [f"+mutant={number}", ""]
+            for limit, run in zip(
+                self.limits, self.target.runs(self.sim, folder, chosen), strict=True
+            ):
+                chosen[1] = f"+limit={limit}"
+                run()
+        except AssertionError as error:
+            if re.search(r"return code: -(2|9|15)\b", str(error)):
+                raise  # stopped from outside, which says nothing
+            shown = re.search(r"(Difference|AssertionError|Assertion failed).*", str(error))
+            return shown[0][:100] if shown else str(error).splitlines()[0]
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return ""
 
 
-class StaleError(Exception):
-    """A place to break that the emitted SystemVerilog does not have."""
+def name(mutant: Mutant) -> str:
+    """What a report calls it."""
+    return mutant.change.name if mutant.change else mutant.breaks
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One way to break the engine: in `file`, `where`, `instead`."""
-
-    number: int
-    breaks: str
-    file: str
-    where: str
-    instead: str
+def shown(mutant: Mutant) -> str:
+    """Where it is, and what it does."""
+    if not mutant.change:
+        return f"{mutant.number} {mutant.breaks}"
+    return f"{mutant.file}.sv:{mutant.change.line}: {mutant.where} => {mutant.instead}"
 
 
-def mutants(listed: Path) -> list[Mutant]:
-    """Those in a list, numbered from 1."""
-    found: list[Mutant] = []
-    file = breaks = ""
-    for line in listed.read_text().splitlines():
-        if line.startswith("== "):
-            file = line[3:]
-        elif line.startswith("    "):
-            where, instead = line.strip().split(" => ")
-            found.append(Mutant(len(found) + 1, breaks, file, where, instead))
-        elif line and not line.startswith("#"):
-            breaks = line
-    return found
+def campaign(target: Target, count: int, seed: int) -> Campaign:
+    """A target's list and `count` drawn changes. Raises StaleError."""
+    rtl = target.emit(target.build)
+    listed = mutants(target.list)
+    if not count:
+        return Campaign(target, listed, [])
+    everything = changes(rtl)
+    chosen = drawn(unmixed(everything, listed, rtl), count, seed)
+    random = [_mutant(DRAWN + i, change) for i, change in enumerate(chosen)]
+    reasons = same(mutants(target.equivalents), everything, rtl)
+    explained = [m for m in random if m.change in reasons]
+    return Campaign(target, listed, [m for m in random if m not in explained], explained)
 
 
-def places(mutant: Mutant, text: str) -> list[tuple[int, int]]:
-    """The spans that a mutant replaces. Raises StaleError when there is none."""
-    before, marked, after = re.split("[«»]", mutant.where)
-    parts = (
-        r"\s*".join(map(re.escape, re.findall(r"\w+|\S", part))).replace(r"\#", r"\d+")
-        for part in (before, marked, after)
-    )
-    found = re.finditer(r"{}\s*({})\s*{}".format(*parts), text)
-    spans = [match.span(1) for match in found]
-    if not spans:
-        raise StaleError(f"{mutant.file}: {mutant.where} ({mutant.breaks})")
-    return spans
+def _mutant(number: int, change: Change) -> Mutant:
+    return Mutant(number, change.name, change.file, change.statement, change.instead, change)
 
 
-def instrument(rtl: Path, out: Path, all_mutants: list[Mutant], name: str) -> None:
-    """A copy of the RTL with the top module `name`; +mutant=N chooses one of the mutants."""
-    shutil.rmtree(out, ignore_errors=True)
-    shutil.copytree(rtl, out)
-    by_file: dict[str, list[Mutant]] = defaultdict(list)
-    for mutant in all_mutants:
-        by_file[mutant.file].append(mutant)
-    for file, group in by_file.items():
-        path = out / f"{file}.sv"
-        path.write_text(with_choices(path.read_text(), group))
-    top = out / f"{name}.sv"
-    top.write_text(top.read_text().replace("endmodule", CHOOSE, 1))
-    (out / "mutation.sv").write_text(SWITCH)
-    files = out / "filelist.f"
-    files.write_text("mutation.sv\n" + files.read_text())
+def play(campaign: Campaign, chosen: Sequence[Mutant], say: bool) -> None:
+    """Play these, and add what was found to the results."""
+    campaign.sound()
+    started = time.monotonic()
+    with ThreadPoolExecutor(JOBS) as pool:
+        found = pool.map(campaign.noticed, [mutant.number for mutant in chosen])
+        for done, (mutant, why) in enumerate(zip(chosen, found, strict=True), 1):
+            campaign.results[name(mutant)] = why
+            save(campaign)
+            left = (time.monotonic() - started) / done * (len(chosen) - done) / 60
+            if say:
+                print(
+                    f"{done}/{len(chosen)}, {left:.0f} min left: {shown(mutant)}: "
+                    f"{why or 'NOT NOTICED'}",
+                    flush=True,
+                )
 
 
-def with_choices(text: str, group: list[Mutant]) -> str:
-    """A file whose mutants are choices. Raises StaleError; also when two places overlap."""
-    here: dict[tuple[int, int], list[Mutant]] = defaultdict(list)
-    for mutant in group:
-        for span in places(mutant, text):
-            here[span].append(mutant)
-    # The outer one of two that begin together first.
-    spans = deque(sorted(here, key=lambda span: (span[0], -span[1])))
-
-    def chosen(start: int, end: int) -> str:
-        """This part; one place may be within another."""
-        parts, at = [], start
-        while spans and spans[0][0] < end:
-            first, last = span = spans.popleft()
-            if last > end:
-                raise StaleError(f"the place of {here[span][0].breaks} is half in another one")
-            choice = "".join(f"mutation::id == {m.number} ? ({m.instead}) : " for m in here[span])
-            parts += [text[at:first], f"({choice}({chosen(first, last)}))"]
-            at = last
-        return "".join([*parts, text[at:end]])
-
-    return chosen(0, len(text))
-
-
-def noticed(target: Target, sim: Path, number: int) -> str:
-    """What notices a mutant: the first line of it; empty: nothing does. 0 is the RTL itself."""
-    folder = target.folder / f"run-{number}"
-    try:
-        target.play(sim, folder, [f"+mutant={number}"])
-    except AssertionError as error:
-        if re.search(r"return code: -(2|9|15)\b", str(error)):
-            raise  # stopped from outside, which says nothing
-        shown = re.search(r"(Difference|AssertionError|Assertion failed): .*", str(error))
-        return shown[0][:100] if shown else str(error).splitlines()[0]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return ""
+def elsewhere(campaign: Campaign, others: Iterable[str], say: bool) -> None:
+    """Look for the drawn changes that are not noticed in other builds, and play them there."""
+    for other in others:
+        left = [m for m in campaign.random if not campaign.results[name(m)]]
+        target = TARGETS[other]
+        if not left or target == campaign.target:
+            continue
+        there = {(c.file, c.like): c for c in changes(target.emit(target.build))}
+        guests = [
+            replace(m, change=there[m.file, m.change.like])
+            for m in left
+            if m.change and (m.file, m.change.like) in there
+        ]
+        if not guests:
+            continue
+        say and print(f"{len(guests)} of those in {other}", flush=True)
+        visit = Campaign(target, [], guests)
+        visit.build(target.folder / f"of-{campaign.target.build.name}")
+        visit.sound()
+        with ThreadPoolExecutor(JOBS) as pool:
+            found = pool.map(visit.noticed, [mutant.number for mutant in guests])
+            for mutant, why in zip(guests, found, strict=True):
+                home = next(m for m in left if m.number == mutant.number)
+                campaign.results[name(home)] = why and f"{other}: {why}"
+                save(campaign)
 
 
-def main(words: list[str]) -> int:
-    """Try the mutants that `words` choose."""
+def report(target: Target) -> Path:
+    """Where a target's results are."""
+    return REPORTS / f"{target.bench.package.split('.')[1]}-{target.build.name}.json"
+
+
+def save(campaign: Campaign) -> None:
+    """Write what is known so far."""
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    path = report(campaign.target)
+    told = {"inputs": campaign.inputs, "noticed": campaign.results}
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(told, indent=1) + "\n")
+    fresh.replace(path)
+
+
+def known(campaign: Campaign, left: bool) -> dict[str, str]:
+    """What an earlier play of the same hardware and tests found; `left`: what any play noticed."""
+    path = report(campaign.target)
+    told = json.loads(path.read_text()) if path.exists() else {"inputs": "", "noticed": {}}
+    if left:
+        return {key: why for key, why in told["noticed"].items() if why}
+    return told["noticed"] if told["inputs"] == campaign.inputs else {}
+
+
+def whole(key: str, options: argparse.Namespace, words: Sequence[str]) -> dict[str, object]:
+    """Play a target; what is to be told of it. Raises StaleError."""
+    target, say = TARGETS[key], not options.json
+    one = campaign(target, options.random, options.seed)
+    one.build(target.folder)
+    one.results = known(one, options.left)
+    chosen = [
+        m
+        for m in one.all
+        if not words or any(w == str(m.number) or w in f"{m.breaks} {m.file}" for w in words)
+    ]
+    todo = [m for m in chosen if words or name(m) not in one.results]
+    if todo:
+        say and print(f"{key}: {len(todo)} of {len(chosen)} to play", flush=True)
+        play(one, todo, say)
+        if not words:
+            elsewhere(one, (other for other in TARGETS if other != key), say)
+    kinds = {"list": one.listed, "random": one.random}
+    told: dict[str, object] = {"explained": [shown(m) for m in one.explained]}
+    for kind, group in kinds.items():
+        played = [m for m in group if m in chosen]
+        survivors = [shown(m) for m in played if not one.results[name(m)]]
+        told[kind] = {"played": len(played), "survivors": survivors}
+    return told
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Play what the command line asks for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("words", nargs="*", help=f"{', '.join(TARGETS)}; a number or a word")
-    words = parser.parse_args(words).words
-    target = TARGETS[next((word for word in words if word in TARGETS), "engine")]
-    words = [word for word in words if word not in TARGETS]
-    everything = mutants(target.list)
-    try:
-        rtl = target.emit(target.build)
-        instrument(rtl, target.folder / "rtl", everything, target.build.top)
-    except StaleError as error:
-        print(f"not found: {error}", file=sys.stderr)
-        return 2
-    folder = target.folder
-    sim = simulator(folder / "rtl", folder / "sim", target.build.top, target.visible)
-    chosen = [
-        m
-        for m in everything
-        if not words or any(w == str(m.number) or w in m.breaks for w in words)
-    ]
-    assert not noticed(target, sim, 0), "the bench fails without any mutant"
-    started, results = time.monotonic(), {}
-    with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda mutant: noticed(target, sim, mutant.number), chosen)
-        for mutant, why in zip(chosen, found, strict=True):
-            results[mutant.breaks] = why
-            print(f"{mutant.number:3} {mutant.breaks}: {why or 'NOT NOTICED'}", flush=True)
-    survivors = [name for name, why in results.items() if not why]
-    target.report.write_text(
-        json.dumps({"survivors": survivors, "noticed": results}, indent=1) + "\n"
+    parser.add_argument(
+        "--random", type=int, default=0, metavar="N", help="changes to draw, a build"
     )
+    parser.add_argument("--seed", type=int, help="of the draw; without it a new one, which is said")
+    parser.add_argument(
+        "--left", action="store_true", help="only what the last play did not notice"
+    )
+    parser.add_argument("--json", action="store_true", help="the result as JSON, and nothing else")
+    options = parser.parse_args(arguments)
+    if options.seed is None:
+        options.seed = secrets.randbelow(1 << 31)
+    keys = [word for word in options.words if word in TARGETS] or list(TARGETS)
+    words = [word for word in options.words if word not in TARGETS]
+    if options.random and not options.json:
+        print(f"--random {options.random} --seed {options.seed}", flush=True)
+    started, told = time.monotonic(), {}
+    for key in keys:
+        try:
+            told[key] = whole(key, options, words)
+        except StaleError as error:
+            print(f"not found: {error}", file=sys.stderr)
+            return 2
     minutes = (time.monotonic() - started) / 60
-    print(f"{len(results) - len(survivors)} of {len(results)} noticed in {minutes:.1f} min")
-    return int(bool(survivors))
+    bad = False
+    for key, found in told.items():
+        for kind, share in (("list", 1.0), ("random", BAR)):
+            played, survivors = found[kind]["played"], found[kind]["survivors"]
+            bad |= len(survivors) > (1 - share) * played
+            if played and not options.json:
+                noticed = played - len(survivors)
+                print(f"{key}, {kind}: {noticed} of {played} noticed ({noticed / played:.1%})")
+                print("".join(f"  {text}\n" for text in survivors), end="")
+    if options.json:
+        print(json.dumps({"seed": options.seed, "minutes": round(minutes, 1), "builds": told}))
+    else:
+        print(f"{minutes:.1f} min")
+    return int(bad)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -15,7 +15,8 @@ class StimulusProfile:
     readys) or may answer. latency: of memory in cycles, at most. errors, poison: of a beat.
     telemetry: share of reads that go to the telemetry region; bursts: share of longer transfers;
     odd: of what the region refuses. ids: different ones. ahead: share of writes whose data come
-    before their address.
+    before their address. late: of writes some of whose data are made of what a read answers that is
+    asked for amid them.
     """
 
     ar: float = 1.0
@@ -35,6 +36,7 @@ class StimulusProfile:
     odd: float = 0.02
     ids: int = 16
     ahead: float = 0.1
+    late: float = 0.0
 
     @classmethod
     def random(cls, rng: Random) -> StimulusProfile:
@@ -52,6 +54,7 @@ class StimulusProfile:
             bursts=rng.choice((0.0, 0.0, 0.05, 0.3)),
             odd=rng.choice((0.0, 0.01, 0.05, 0.2)),
             ids=rng.choice((1, 2, 4, 16)),
+            late=rng.choice((0.0, 0.0, 0.02, 0.2)),
         )
 
     @classmethod

@@ -14,7 +14,8 @@ FULL = (1 << 64) - 1
 @dataclass(slots=True)
 class Request:
     """One transfer of len + 1 beats; `data` of a write: (bits, strobe, poison) of each beat.
-    dropped: an accepted write into the telemetry region.
+    dropped: an accepted write into the telemetry region. after: by beat of a write, a read that its
+    data are made of: the master has them when that was answered.
     """
 
     write: bool
@@ -25,6 +26,7 @@ class Request:
     burst: int = INCR
     data: list[tuple[str, int, int]] = field(default_factory=list)
     dropped: bool | None = None
+    after: dict[int, Request] = field(default_factory=dict)
 
     @property
     def pins(self) -> tuple[int, int, int, int, int]:

@@ -4,22 +4,36 @@
     python -m tests.bench.soak                       until stopped
     python -m tests.bench.soak expander 5000000      one bench, and so many events or beats
     python -m tests.bench.soak driver 200000         calls of the driver (tests/cosim/fuzz.py)
+    python -m tests.bench.soak upsets 10000          flipped bits in the memories, on four builds
+    python -m tests.bench.soak upsets 10000 x2       on this one
     SEED=17 CONFIG=p2c2 python -m tests.bench.soak   that one again, of the bench with that build
 
-Exit: 0 when stopped, 1 when a seed failed; how to repeat it is the last line.
+The benches: engine, expander, flat, and tiered, which is the last two together. Two builds are
+played at a time. What was played counts until the hardware or a test is another (build/soak): a
+soak that was stopped goes on.
+
+Exit: 0 when stopped or done, 1 when a seed failed; how to repeat it is the last line.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
+import shutil
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from threading import Event, Lock
 
+from anemone.io.build_cache import digest
 from tests.bench.bench import Bench, Shard, merged
+from tests.bench.build import ROOT
 from tests.cosim.fuzz import main as fuzz_driver
 from tests.engine.bench.coverage import required as engine_bins
 from tests.engine.bench.shards import BENCH as ENGINE
@@ -29,29 +43,83 @@ from tests.flat.bench.coverage import required as flat_bins
 from tests.flat.bench.shards import BENCH as FLAT
 
 SEEDS = 10  # a simulation
+JOBS = 2
+REPORTS = ROOT / "build" / "soak"
 Counts = tuple[Counter[str], Counter[str]]
 
 
 @dataclass(frozen=True)
 class Soaked:
-    """A bench, the bins that it should fill, and the totals that are shown; `unit` is counted."""
+    """Builds of a bench, the bins that it should fill, and the totals that are shown; `unit` is
+    counted.
+    """
 
     bench: Bench
+    builds: tuple[str, ...]
     required: Callable[[], set[str]]
     unit: str
     shown: tuple[str, ...]
 
     def play(self, build: str, first: int, count: int) -> Counts:
         """Seeds of a build: totals and coverage."""
-        shard = Shard(self.bench.builds[build], first, count)
-        return merged([self.bench.play(shard, self.bench.work / "soak" / build)])
+        print(f"{build} seeds {first}-{first + count - 1}", flush=True)
+        folder = self.bench.work / "soak" / f"{build}-{first}"
+        counts = merged([self.bench.play(Shard(self.bench.builds[build], first, count), folder)])
+        shutil.rmtree(folder)
+        return counts
+
+    @property
+    def inputs(self) -> str:
+        """Changes with the hardware and with the bench."""
+        folders = (ROOT / "hw" / "src", ROOT / "tests" / "bench")
+        bench = ROOT.joinpath(*self.bench.package.split("."))
+        files = [path for folder in (*folders, bench) for path in folder.rglob("*.*")]
+        return digest(sorted(path for path in files if path.suffix in (".scala", ".py")))
 
 
+TIERED = tuple(name for name, build in EXPANDER.builds.items() if build.ratio)
+PLAIN = tuple(name for name in EXPANDER.builds if name not in TIERED)
+BEATS = ("seeds", "beats", "lines")
 BENCHES = {
-    "engine": Soaked(ENGINE, engine_bins, "events", ("seeds", "events", "reads")),
-    "expander": Soaked(EXPANDER, expander_bins, "beats", ("seeds", "beats", "lines")),
-    "flat": Soaked(FLAT, flat_bins, "beats", ("seeds", "beats", "swap")),
+    "engine": Soaked(
+        ENGINE, tuple(ENGINE.builds), engine_bins, "events", ("seeds", "events", "reads")
+    ),
+    "expander": Soaked(EXPANDER, PLAIN, expander_bins, "beats", BEATS),
+    "tiered": Soaked(EXPANDER, TIERED, expander_bins, "beats", BEATS),
+    "flat": Soaked(FLAT, tuple(FLAT.builds), flat_bins, "beats", ("seeds", "beats", "swap")),
 }
+
+
+class Progress:
+    """What was played of a bench, kept in build/soak."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.bench = name, BENCHES[name]
+        self.totals: Counter[str] = Counter()
+        self.cover: Counter[str] = Counter()
+        self._path: Path = REPORTS / f"{name}.json"
+        self._inputs = self.bench.inputs
+        if self._path.exists():
+            kept = json.loads(self._path.read_text())
+            if kept["inputs"] == self._inputs:
+                self.totals.update(kept["totals"])
+                self.cover.update(kept["cover"])
+
+    def add(self, counts: Counts) -> None:
+        """A piece was played."""
+        self.totals += counts[0]
+        self.cover += counts[1]
+        told = {"inputs": self._inputs, "totals": self.totals, "cover": self.cover}
+        REPORTS.mkdir(parents=True, exist_ok=True)
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps(told, indent=1) + "\n")
+        fresh.replace(self._path)
+
+    def __str__(self) -> str:
+        bins = self.bench.required()
+        hit = len(bins & self.cover.keys())
+        shown = ", ".join(f"{self.totals[what]} {what}" for what in self.bench.shown)
+        return f"{self.name}: {shown}, {hit} of {len(bins)} bins"
 
 
 def again(asked: str) -> None:
@@ -59,35 +127,67 @@ def again(asked: str) -> None:
     first, _, last = asked.partition("-")
     name = os.environ.get("CONFIG", "p2c2")
     bench = next(bench for bench in BENCHES.values() if name in bench.bench.builds)
-    print(f"{name} seeds {asked}", flush=True)
     bench.play(name, int(first), int(last or first) - int(first) + 1)
 
 
-def soak(benches: list[str], goal: float) -> None:
+def soak(names: list[str], goal: float) -> None:
     """New seeds on every build of these benches, until each has played `goal` of its units."""
-    totals = {name: Counter[str]() for name in benches}
-    cover = {name: Counter[str]() for name in benches}
+    progress = [Progress(name) for name in names]
     started = time.monotonic()
-    while unfinished := [n for n in benches if totals[n][BENCHES[n].unit] < goal]:
-        for name in unfinished:
-            bench = BENCHES[name]
-            first = secrets.randbelow(1 << 40) * SEEDS
-            for build in bench.bench.builds:
-                print(f"{build} seeds {first}-{first + SEEDS - 1}", flush=True)
-                counts, covered = bench.play(build, first, SEEDS)
-                totals[name] += counts
-                cover[name] += covered
-            minutes = (time.monotonic() - started) / 60
-            bins = bench.required()
-            shown = ", ".join(f"{totals[name][what]} {what}" for what in bench.shown)
-            hit = len(bins & cover[name].keys())
-            print(f"{name}: {shown}, {hit} of {len(bins)} bins in {minutes:.1f} min", flush=True)
+    turns = cycle([(one, build) for one in progress for build in one.bench.builds])
+    lock, stop = Lock(), Event()
+
+    def unfinished() -> list[Progress]:
+        return [one for one in progress if one.totals[one.bench.unit] < goal]
+
+    def work() -> None:
+        while not stop.is_set():
+            with lock:
+                if not (left := unfinished()):
+                    return
+                one, build = next(turn for turn in turns if turn[0] in left)
+            try:
+                counts = one.bench.play(build, secrets.randbelow(1 << 40) * SEEDS, SEEDS)
+            except BaseException:
+                stop.set()
+                raise
+            with lock:
+                one.add(counts)
+                print(f"{one} in {(time.monotonic() - started) / 60:.1f} min", flush=True)
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        for worker in [pool.submit(work) for _ in range(JOBS)]:
+            worker.result()
+
+
+UPSETS = {FLAT: ("flat2",), EXPANDER: ("x2", "board", "tiered")}
+
+
+def upsets(flips: str, names: list[str]) -> None:
+    """So many on each build, or on those that are named; each is judged by all that comes out
+    (directed_upsets.py of the benches, and of the tables directed_faults.py).
+    """
+    for bench, builds in UPSETS.items():
+        for name in builds:
+            if names and name not in names:
+                continue
+            modules = (
+                "directed_upsets",
+                *(("directed_faults", "directed_lines") if name == "x2" else ()),
+            )
+            for module in modules:
+                folder = bench.work / "soak" / f"{module}-{name}"
+                bench.run(bench.builds[name], module, folder, FLIPS=flips)
+                print((folder / "simulation.log").read_text())
 
 
 def main(words: list[str]) -> int:
     """Until stopped, or what the words or SEED ask for."""
     if words[:1] == ["driver"]:
         return fuzz_driver(words[1:])
+    if words[:1] == ["upsets"]:
+        upsets(words[1], words[2:])
+        return 0
     benches = [word for word in words if word in BENCHES] or list(BENCHES)
     goal = next((int(word) for word in words if word.isdecimal()), float("inf"))
     try:

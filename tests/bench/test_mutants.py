@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.bench.build import tools_path
-from tests.bench.mutate import TARGETS, Mutant, StaleError, instrument, mutants, with_choices
+from tests.bench.mutants import Mutant, StaleError, instrument, mutants, same, with_choices
+from tests.bench.sites import changes, drawn
+from tests.bench.targets import TARGETS
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -43,3 +45,46 @@ def test_places_within_places() -> None:
         with_choices("x = a & b;", [mutant(1, "«a &» b"), mutant(2, "a «& b»")])
     with pytest.raises(StaleError, match="number 1"):
         with_choices("x = a & b;", [mutant(1, "«c»")])
+
+
+PART = "module Part(\n  input [3:0] a,\n  output [3:0] b\n);\nendmodule\n"
+TOP = """\
+module Top(
+  input        clock,
+  input  [3:0] a,
+  output [3:0] b
+);
+  wire [3:0] part;
+`ifndef SYNTHESIS
+  always @(posedge clock) assert (a != 4'h3);
+`endif
+  Part p (.a (a & 4'h7), .b (part));
+  assign b = a == 4'h2 ? {2{part[1:0]}} : part;
+endmodule
+"""
+
+
+def test_changes_are_of_operators_operands_and_constants(tmp_path: Path) -> None:
+    (tmp_path / "Part.sv").write_text(PART)
+    (tmp_path / "Top.sv").write_text(TOP)
+    (tmp_path / "filelist.f").write_text("Top.sv\nPart.sv\n")
+    found = changes(tmp_path)
+    assert {(c.line, c.name) for c in found if "4'h7" in c.statement and "«a &" in c.statement} == {
+        (10, f"Top: .a («a & 4'h7») => {instead}") for instead in ("a | 4'h7", "a", "4'h7")
+    }
+    texts = {TOP[c.start : c.end] for c in found}
+    # No assertion, no output of an instance, no repetition, no range, nothing that is assigned.
+    assert texts == {
+        "a & 4'h7", "a", "4'h7", "a == 4'h2 ? {2{part[1:0]}} : part", "a == 4'h2", "4'h2",
+        "part[1:0]", "part",
+    }  # fmt: skip
+    seven = drawn(found, 7, seed=1)
+    assert len({(c.start, c.end) for c in seven}) == 7
+    assert seven == drawn(found, 7, seed=1) != drawn(found, 7, seed=2)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_equivalents_still_apply(name: str) -> None:
+    target = TARGETS[name]
+    rtl = target.emit(target.build)
+    same(mutants(target.equivalents), changes(rtl), rtl)

@@ -53,7 +53,7 @@ def boot(tools: Tools, server: Server) -> BootGuest:
         with Guest(
             server, modules=modules, programs=built, options=options, cpus=cpus, kernel=kernel
         ) as guest:
-            guest.run("insmod /mod/anemone.ko")
+            guest.run("insmod /mod/anemone.ko merged=1")
             yield guest
 
     return booted

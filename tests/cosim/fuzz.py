@@ -54,7 +54,7 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
         with Guest(
             server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2
         ) as guest:
-            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko {_MEMORY}")
+            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {_MEMORY}")
             try:
                 said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
             except CosimError as e:

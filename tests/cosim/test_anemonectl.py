@@ -39,7 +39,7 @@ def test_a_session(tools: Tools, server: Server) -> None:
         files={"/rules.toml": rules},
     ) as guest:  # fmt: skip
         guest.answers["trace"] = lambda count: server.inject(rows(addresses[: int(count)]))
-        guest.run("insmod /mod/anemone.ko; mkdir -p /run")
+        guest.run("insmod /mod/anemone.ko merged=1; mkdir -p /run")
         said = guest.run("anemonectl list; anemonectl add -f /rules.toml; anemonectl list --json")
         assert "hotness, id 1, 1 pipeline, 8192 regions of 1 counter, 8192 keys mapped" in said
         listed = json.loads(next(line for line in said.splitlines() if line.startswith("[{")))

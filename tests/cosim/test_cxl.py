@@ -56,7 +56,7 @@ def boot(tools: Tools, server: Server, memory: cxl.CxlMemory, *programs: str) ->
         options=memory.options, kernel=memory.kernel,
     ) as guest:  # fmt: skip
         guest.run(memory.online, timeout=120)
-        guest.run("insmod /mod/anemone.ko")
+        guest.run("insmod /mod/anemone.ko merged=1")
         yield guest
 
 

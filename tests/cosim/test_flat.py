@@ -94,7 +94,7 @@ def server(tools: Tools) -> Iterator[Server]:
 
 
 def set_up(guest: Guest) -> None:
-    guest.run("insmod /mod/anemone.ko && mkdir -p /run")
+    guest.run("insmod /mod/anemone.ko merged=1 && mkdir -p /run")
     for c in range(CHANNELS):
         guest.run(f"""
             set -e

@@ -45,11 +45,11 @@ def test_linux_finds_the_function(server: Server) -> None:
     assert lines[0] == "0x088000"
     ranges = [[int(word, 0) for word in line.split()] for line in lines[1:7]]
     assert [last - first + 1 if last else 0 for first, last, _ in ranges] == [
-        1 << 22, 0, 2 << 20, 0, 1 << 17, 0
+        1 << 22, 0, 4 << 20, 0, 1 << 17, 0
     ]  # fmt: skip
     ours, cxl = dvsec(config, 0x1234, 0x4E45), dvsec(config, 0x1E98, 0)
     assert list(config[ours + 10 : ours + 12]) == [0, 2]
-    assert (field(config, ours + 0x10, 8), field(config, ours + 0x18, 8)) == (1 << 34, 2 << 20)
+    assert (field(config, ours + 0x10, 8), field(config, ours + 0x18, 8)) == (1 << 34, 4 << 20)
     high, low = field(config, cxl + 0x20, 4), field(config, cxl + 0x24, 4)
     assert high << 32 | low == 0x40_8000_0000
     assert (field(config, cxl + 0x18, 4), field(config, cxl + 0x1C, 4)) == (4, 3)

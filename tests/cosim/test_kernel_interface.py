@@ -42,7 +42,7 @@ def modules(tools: Tools) -> list[Path]:
 
 
 def begin(guest: Guest, translations: dict[str, dict[int, int]], options: str = "") -> None:
-    guest.run("insmod /mod/anemone.ko && mount -t debugfs d /sys/kernel/debug")
+    guest.run("insmod /mod/anemone.ko merged=1 && mount -t debugfs d /sys/kernel/debug")
     guest.run(f"insmod /mod/anemone_listings.ko bandwidth_cap={CAP} {options}")
     for name, regions in translations.items():
         lines = "\n".join(f"echo {key} {region} >{FILES}/{name}" for key, region in regions.items())

@@ -28,7 +28,7 @@ def test_in_use_it_stays(server: Server, boot: BootGuest) -> None:
         guest.run("exec 7<>/dev/anemone0; ! rmmod anemone 2>/tmp/why; grep -i busy /tmp/why || "
                   "grep -i temporarily /tmp/why; exec 7>&-; rmmod anemone")  # fmt: skip
         for _ in range(3):
-            guest.run("insmod /mod/anemone.ko; count; rmmod anemone; ! ls /dev/anemone*")
+            guest.run("insmod /mod/anemone.ko merged=1; count; rmmod anemone; ! ls /dev/anemone*")
         guest.kernel_log()
 
 
@@ -68,14 +68,16 @@ def test_many_at_once(tools: Tools, server: Server) -> None:
     with Guest(server, modules=[build_module(tools)], programs=[program], cpus=2) as guest:
         server.start(accesses)
         said = guest.run(
-            f"insmod /mod/anemone.ko && crowd 6 {seconds} & for i in 1 2 3; do sleep 3; "
+            f"insmod /mod/anemone.ko merged=1 && crowd 6 {seconds} & for i in 1 2 3; do sleep 3; "
             f"echo 1 >{DEVICE}/reset; done; wait $!",
             timeout=180,
         )  # fmt: skip
         server.wait()
-        guest.run("rmmod anemone")
-        guest.kernel_log()
+        strays = guest.run(f"cat {DEVICE}/anemone/stray_answers; rmmod anemone")
+        log = guest.kernel_log()
     assert int(said.split("rounds ")[1]) > 0
+    # Each reset waited for the accesses under way, so that none was answered behind it.
+    assert strays.split() == ["0"] and "reset with accesses under way" not in log
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,10 @@ def test_broken_in_use(kind: str, says: str, server: Server, boot: BootGuest) ->
         assert "ended" in guest.run(f"ends fault {kind}")
         assert says in guest.kernel_log()
         # It neither starts nor does harm while it is broken, and works when it is not.
-        guest.run("rmmod anemone; insmod /mod/anemone.ko; ! ls /dev/anemone*; rmmod anemone")
-        guest.run("ask fault none; insmod /mod/anemone.ko; count")
+        guest.run(
+            "rmmod anemone; insmod /mod/anemone.ko merged=1; ! ls /dev/anemone*; rmmod anemone"
+        )
+        guest.run("ask fault none; insmod /mod/anemone.ko merged=1; count")
         guest.kernel_log()
 
 

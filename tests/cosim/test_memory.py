@@ -34,7 +34,7 @@ def test_where_the_memory_is(tools: Tools) -> None:
     with ExitStack() as stack:
         servers = [stack.enter_context(server) for server, _ in refused]
         guest = stack.enter_context(Guest(servers[0], others=servers[1:], **placed(tools)))
-        guest.run("insmod /mod/anemone.ko; mount -t debugfs d /sys/kernel/debug")
+        guest.run("insmod /mod/anemone.ko merged=1; mount -t debugfs d /sys/kernel/debug")
         for number, (_, reason) in enumerate(refused):
             said = guest.run(f"placed /dev/anemone{number}")
             assert "host memory is not known" in said and reason in said
@@ -57,7 +57,7 @@ def test_two_ways(tools: Tools) -> None:
         Server(**kind) as two,
         Guest(one, others=[two], **placed(tools)) as guest,
     ):
-        guest.run("insmod /mod/anemone.ko")
+        guest.run("insmod /mod/anemone.ko merged=1")
         for number, server in enumerate((one, two)):
             mine = device[which == number]
 
@@ -85,9 +85,9 @@ def test_region_in_memory(tools: Tools) -> None:
         base, size = bar - 16 * GIB, 17 * GIB  # the region is behind 16 GiB of memory
         assert base > 0, f"BAR 2 is at {bar:#x}"
         guest.answers["accesses"] = lambda _: server.inject(rows(addresses))
-        refused = guest.run("insmod /mod/anemone.ko; ls /dev; rmmod anemone; dmesg")
+        refused = guest.run("insmod /mod/anemone.ko merged=1; ls /dev; rmmod anemone; dmesg")
         assert "where is its memory? CXL.mem is not enabled" in refused
-        guest.run(f"insmod /mod/anemone.ko host_base={base} host_size={size}")
+        guest.run(f"insmod /mod/anemone.ko merged=1 host_base={base} host_size={size}")
         keys = " ".join(str(base // HUGE + page) for page in range(4))
         said = guest.run(f"placed /dev/anemone0 {keys}; rmmod anemone")
         assert re.findall(r"key \d+: (\d+)", said) == ["7", "0", "5", "11"]

@@ -15,5 +15,5 @@ def test_every_call(server: Server, tools: Tools) -> None:
     program = build_program(PROGRAMS / "narrow.c", narrow=True)
     modules = [build_module(tools)]
     with Guest(server, modules=modules, programs=[program], answers=answers) as guest:
-        guest.run("insmod /mod/anemone.ko && narrow")
+        guest.run("insmod /mod/anemone.ko merged=1 && narrow")
         guest.kernel_log()

@@ -28,7 +28,7 @@ def test_what_the_kernel_does_with_pages(tools: Tools) -> None:
             server, modules=[build_module(tools)], programs=[build_program(PROGRAMS / "moves.c")],
             files={"/mod/brd.ko": cxl.module(tools, "brd")}, answers={"touch": touch}, memory=1024,
         ) as guest:  # fmt: skip
-            guest.run(f"insmod /mod/anemone.ko host_base={BASE} host_size={SIZE}")
+            guest.run(f"insmod /mod/anemone.ko merged=1 host_base={BASE} host_size={SIZE}")
             guest.run("echo 4 >/proc/sys/vm/nr_hugepages; insmod /mod/brd.ko rd_nr=1 rd_size=16384")
             guest.run("mkswap /dev/ram0; swapon /dev/ram0")
             wrong = []

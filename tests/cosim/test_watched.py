@@ -40,7 +40,7 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
     def cycles(n: int) -> None:
         guest.run(
             f"i=0; while [ $i -lt {n} ]; do i=$((i + 1)); "
-            "cycle && rmmod anemone && insmod /mod/anemone.ko || exit 1; done",
+            "cycle && rmmod anemone && insmod /mod/anemone.ko merged=1 || exit 1; done",
             timeout=840,
         )
 

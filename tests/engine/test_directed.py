@@ -11,6 +11,7 @@ DIRECTED = Directed(
     {
         "directed": ["p2c2"],
         "directed_control": ["p2c2"],
+        "directed_takes": ["p2c2"],
         "parity": ["p2c2"],
         "selftest": ["p2c2"],
         "absent": ["p3c4"],

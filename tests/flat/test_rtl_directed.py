@@ -11,10 +11,12 @@ DIRECTED = Directed(
     BENCH,
     {
         "directed_latency": ["flat1", "flat2"],
+        "directed_order": ["flat1", "flat2"],
         "directed_refusals": ["flat1", "flat2"],
         "directed_reset": ["flat1", "flat2"],
         "directed_marks": ["flat1", "flat2"],
         "directed_races": ["flat1", "flat2"],
+        "directed_upsets": ["flat1", "flat2"],
         "directed_sweep": ["flat1", "flat2"],
         "directed_tags": ["flat1", "flat2"],
         "directed_flips": ["flat1", "flat2"],

@@ -2,7 +2,7 @@
 """The contract of a lane, by bounded model checking (Yosys, ABC's bmc3).
 
 hw/test/nemo/LaneContract.scala is the property: any sequence of events, reads with effect,
-snapshots and table writes, on any one counter, with any operand.
+snapshots, acknowledgements' slots and table writes, on any one counter, with any operand.
 """
 
 from __future__ import annotations
@@ -55,6 +55,16 @@ MUTANTS = {
         "add-set-4",
         r"\bold\[[01]\](\s+\?)",
         r"1'h0\g<1>",
+    ),
+    "an acknowledgement puts no operand": (
+        "add-set-4",
+        r"\bloadNext \| io_slot_read & io_slot_take & io_slot_walk\b",
+        r"loadNext",
+    ),
+    "an acknowledgement sets, whatever its op": (
+        "add-set-4",
+        r"\bio_slot_take \? io_slot_op\b",
+        r"io_slot_take ? 4'hF",
     ),
     "a walk's words are not gathered": (
         "add-shr-4",

@@ -10,11 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from fpga.synth import cost, page
+from fpga.synth import cost, ecp5, page, place
 from fpga.synth.netlist import Netlist, unit_of
 from fpga.synth.rtl import block_ram, emit
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
 from tests.bench.known import known
+
+
+def words(unit: str) -> int:
+    """Of a memory, by its name; 0: it is none."""
+    found = re.match(r"memory_(\d+)x", unit)
+    return int(found[1]) if found else 0
 
 
 def test_small_configuration() -> None:
@@ -26,7 +32,8 @@ def test_small_configuration() -> None:
     wrong = cost.grown(measured, cost.baseline()) + cost.too_deep(measured, levels)
     units = measured["units"]
     wrong += [f"limits.toml: no unit {name}" for name in levels.keys() - {"any", *units}]
-    arrays = {unit: cells for unit, cells in units.items() if unit.startswith("memory_")}
+    # Fewer words than this are better off in look-ups' RAM.
+    arrays = {unit: cells for unit, cells in units.items() if words(unit) >= 64}
     wrong += [
         f"{unit}: {cells}, not block RAM alone"
         for unit, cells in arrays.items()
@@ -79,6 +86,51 @@ def test_a_long_path_is_named() -> None:
     first, second = cost.too_deep(now, cost.limits()["levels"])
     assert "UpdateAlu" in first and "path of 1000" in first and "levels.UpdateAlu" in first
     assert "Novelty" in second and "lookups of 1000" in second and "levels.any" in second
+
+
+# Units that are deeper than they may be, until they are mended.
+DEEP = {"FaultLog", "ProtectedQueue", "ProtectedRam", "whole channel"}
+
+
+def test_no_limit_is_above_what_is_asked() -> None:
+    """So a unit that gets deeper than that cannot be let through by a limit of its own."""
+    limits = cost.limits()
+    above = [u for u, at in limits["levels"].items() if at["lookups"] > limits["place"]["lookups"]]
+    assert set(above) <= DEEP
+
+
+def test_units_are_those_with_a_file(tmp_path: Path) -> None:
+    names = ("RegisterSlice", "RegisterSlice_2", "MemoryExpander", "Queue2_UInt2", "memory_4x3")
+    assert place.units(tmp_path / f"{name}.sv" for name in names) == ["RegisterSlice"]
+
+
+def test_a_unit_is_placed_with_what_is_in_it(tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.sv" for name in ("A", "A_1", "B", "C")]
+    for file, inside in zip(files, ("A_1 x();", "C y();", "A z();", ""), strict=True):
+        file.write_text(f"module {file.stem}(); {inside} endmodule")
+    assert [file.stem for file in place.needed(files, "A")] == ["A", "A_1", "C"]
+
+
+def test_no_pin_of_a_placed_unit_is_on_a_path() -> None:
+    ports = {
+        "clock": {"direction": "input", "bits": [2]},
+        "a": {"direction": "input", "bits": [3, 4, 5]},
+        "b": {"direction": "output", "bits": [6, 7]},
+        "c": {"direction": "input", "bits": [8]},
+    }
+    text = ecp5.bench("Unit", ports)
+    assert "Unit unit(.clock(clock), .a(feed[2:0]), .b(result[1:0]), .c(feed[3:3]));" in text
+    assert "reg [4-1:0] feed;" in text and "wire [2-1:0] result;" in text
+
+
+def test_the_placed_are_shown_slowest_first() -> None:
+    found = {
+        unit: place.Placed(dict(zip("123", mhz, strict=True)), 5, "an input", "used").as_dict()
+        for unit, mhz in {"Fast": (150.0, 90.0, 140.0), "Slow": (100.0, 99.0, 200.0)}.items()
+    }
+    slow, fast = page._placed(found).splitlines()
+    assert slow == "| Slow | 100.0 | 99.0 | 200.0 | 100.0 | 5 | `an input` to `used` |"
+    assert fast.startswith("| Fast | 150.0 | 90.0 | 140.0 | 140.0 |")
 
 
 def netlist(folder: Path) -> Netlist:

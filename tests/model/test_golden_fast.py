@@ -84,7 +84,7 @@ def test_a_rule_that_asks_takes_no_event_without_an_outcome() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
-    """Runs of events between table changes, line reads of both kinds and acknowledges."""
+    """Runs of events between table changes, line reads of both kinds and both acknowledges."""
     geometry = data.draw(geometries)
     rule = data.draw(rules(geometry))
     f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
@@ -102,7 +102,9 @@ def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
                     range(geometry.channels), range(geometry.lines)
                 ):
                     p.read_line(channel, line, effect=True)
-        what = data.draw(st.sampled_from(["map", "unmap", "read", "snapshot", "acknowledge"]))
+        what = data.draw(
+            st.sampled_from(["map", "unmap", "read", "snapshot", "acknowledge", "take"])
+        )
         if what in ("map", "unmap"):
             key, base = data.draw(table_entries(geometry, rule.width))
             for t in (f, p):
@@ -114,7 +116,13 @@ def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
             channel = data.draw(st.integers(0, geometry.channels - 1))
             line = data.draw(st.integers(0, geometry.lines - 1))
             effect = what == "read"
-            assert f.read_line(channel, line, effect) == p.read_line(channel, line, effect)
+            words = f.read_line(channel, line, effect)
+            assert words == p.read_line(channel, line, effect)
+            if what == "take":
+                others = st.lists(st.integers(0, 2**64 - 1), min_size=8, max_size=8)
+                words = data.draw(st.one_of(st.just(words), others))
+                f.acknowledge_line(channel, line, words)
+                p.acknowledge_line(channel, line, words)
     assert reads_of(f) == expected
     assert_same(f, p)
 

@@ -161,6 +161,36 @@ def test_the_first_notification_is_kept_until_acknowledged() -> None:
     assert (t.notified, t.notifications) == ((0, 2), 3)
 
 
+@pytest.mark.parametrize(
+    ("op", "left"),
+    [("add", 7 - 5 + 9), ("sub", 7 - 5 + 9), ("addsat", 7 - 5 + 9), ("xor", 7 ^ 5 ^ 9),
+     ("or", 7 & ~5 | 9), ("max", 7), ("shl", 7), ("shr", 7)],
+)  # fmt: skip
+def test_an_acknowledged_line_is_taken_away(op: str, left: int) -> None:
+    """By the rule's op, down to the reset value, from each counter of the line alone."""
+    g = Geometry(channels=2, states=16, table=2, device_gib=1)
+    t = telemetry(g, width=16, op=op, effect_op="reset", effect_operand=0x1_0009)
+    t.states[1][0] = 7 << 16 | 5
+    t.states[1][8] = 5
+    t.acknowledge_line(1, 0, [5 << 16 | 5, *[0] * 7])
+    rest = t.counter(1, 2)
+    assert (t.counter(1, 1), t.states[0], t.states[1][8:]) == (left, [0] * 16, [5, *[0] * 7])
+    assert rest == {"max": 9, "shl": 0, "shr": 0}.get(op, 9)
+    assert t.counter(1, 0) == {"or": 9, "shl": 5, "shr": 5}.get(op, 9)
+
+
+def test_an_acknowledged_line_without_a_reset_leaves_what_came_since() -> None:
+    t = telemetry(width=8, effect_op="add", effect_operand=3)
+    t.event(0x1000, False)
+    words = t.read_line(0, 0, effect=False)
+    t.event(0x1000, False)
+    t.acknowledge_line(0, 0, words)
+    t.acknowledge_line(0, 0, words)
+    assert t.counter(0, 1) == 0
+    t.acknowledge_line(0, 0, words)
+    assert t.counter(0, 1) == 255
+
+
 def test_read_effects_apply_to_the_whole_line_and_no_further() -> None:
     g = Geometry(channels=2, states=16, table=2, device_gib=1)
     t = telemetry(g, width=32, map=[[0, 0], [1, 20]], effect_op="add", effect_operand=0x1_0000_0005)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from mk.regs import generated
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # What a person writes as program or build text; not data, prose or what is generated.
@@ -56,7 +58,9 @@ def test_sources_say_their_licence() -> None:
 
 
 def test_no_file_is_long() -> None:
-    lengths = {name: text.count("\n") for name, text in texts().items()}
+    """But for those that are written from the register map, which grow with it, and by studies."""
+    generated_ones = {*generated(), *(n for n in texts() if n.endswith("/result.json"))}
+    lengths = {n: text.count("\n") for n, text in texts().items() if n not in generated_ones}
     written = {n: k for n, k in lengths.items() if Path(n).suffix not in DATA and n != "LICENSE"}
     assert {n: k for n, k in written.items() if k > MAX_LINES} == {}
 

@@ -64,7 +64,7 @@ FAULTS = {
         "RTL assertion",
     ),
     "a count": ("MatchStage.sv", r"(?<=assign io_result_unmapped = )", "1'h0 & ", "events counted"),
-    "a line": ("ReadyLines.sv", r"(?<=assign io_out_bits_resp = )", "2'h2 | ", "line is refused"),
+    "a line": ("ReadyLines.sv", r"(?<=assign io_offer_bits_resp = )", "2'h2 | ", "line is refused"),
     "an address": (
         "RequestArbiter.sv",
         r"(?<=assign io_memoryWrite_bits_addr = )",

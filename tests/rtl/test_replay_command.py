@@ -83,7 +83,7 @@ def test_a_bar_in_cycles_that_is_missed_fails(
     arguments = ["bench", "--out", str(tmp_path / "b.json"), "--cycles", "200", "--events", "2000"]
     monkeypatch.setattr(bench, "GOLDEN_EVENTS", 1000)
     monkeypatch.setattr(bench, "RTL_BAR", 10**15)
-    for bar, status in ((9, 0), (8, 1)):
+    for bar, status in ((10, 0), (9, 1)):
         monkeypatch.setattr(bench, "LATENCY_BAR", bar)
         with pytest.raises(SystemExit) as ended:
             cli.main(arguments)

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from anemone.tiering import Tier, TierConfig
+from anemone.tiering.drams import drams
 from anemone.trace import KINDS, Trace
 
 PAGES = 12  # that traces touch, at most
@@ -15,27 +16,36 @@ TIMES = st.sampled_from([0.0, 0.5, 1.0, 3.25, 64.0, 100.0, 114.1])
 
 
 @st.composite
-def tiers(draw: st.DrawFn, pages: int) -> Tier:
-    return Tier(pages, draw(TIMES), draw(st.sampled_from([0.64, 17.6, 64.0, 123.4])))
+def tiers(draw: st.DrawFn, pages: int, timing: str) -> Tier:
+    latency = draw(TIMES if timing == "queue" else st.sampled_from([64.0, 100.0, 380.3]))
+    return Tier(
+        pages,
+        latency,
+        draw(st.sampled_from([0.64, 17.6, 64.0, 123.4])),
+        draw(st.sampled_from(sorted(drams()))),
+        draw(st.integers(1, 3)),
+    )
 
 
 @st.composite
 def configs(draw: st.DrawFn) -> TierConfig:
     """Every placement, with room for all pages that a trace touches."""
-    start = draw(st.sampled_from(["first-touch", "fast", "slow", "weighted"]))
+    start = draw(st.sampled_from(["first-touch", "fast", "slow", "weighted", "optimum"]))
     room = draw(st.integers(0, PAGES)), draw(st.sampled_from([PAGES, PAGES + 5]))
     if start == "fast":
         room = PAGES, 0
+    timing = draw(st.sampled_from(["queue", "dram"]))
     weights = draw(st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any))
     return TierConfig(
         page_bytes=draw(st.sampled_from([4096, 2 << 20])),
         outstanding=draw(st.integers(1, 5)),
         posted=draw(st.none() | st.integers(1, 5)),
-        fast=draw(tiers(room[0])),
-        slow=draw(tiers(room[1])),
+        fast=draw(tiers(room[0], timing)),
+        slow=draw(tiers(room[1], timing)),
         start=start,
         weights=weights if start == "weighted" else (1, 1),
         interval_ns=draw(st.sampled_from([1e9, 500.0, 37.5])),
+        timing=timing,
     )
 
 
@@ -48,7 +58,7 @@ def traces(draw: st.DrawFn, page_bytes: int, most: int = 120) -> Trace:
     thread = rng.choice([0, 1, 7, 40000, 65535], n) if draw(st.booleans()) else None
     if thread is not None and draw(st.booleans()):
         thread = np.sort(thread)[:: draw(st.sampled_from([1, -1]))]
-    gaps = [0.0, 0.5, 2.0, 3.25, 100.0, 1 / 3]
+    gaps = [0.0, 0.5, 2.0, 3.25, 100.0, 1 / 3, 9000.0]  # the last: past a refresh
     return Trace(
         addr=(page * page_bytes + rng.integers(0, page_bytes, n)).astype(np.uint64),
         write=rng.random(n) < draw(st.sampled_from([0.0, 0.3, 1.0])),

@@ -156,6 +156,19 @@ def test_frames_are_watched_by_turns() -> None:
     assert np.corrcoef(pairs.T)[0, 1] > 0.8
 
 
+@pytest.mark.parametrize(("quota", "least", "most"), [(0.5, 199, 199), (0.0063, 997, 2503)])
+def test_the_period_adapts(quota: float, least: int, most: int) -> None:
+    """A step a check, while processing takes more than its share of a processor, or less."""
+    source = Pebs(period=293, sample_ns=0.0, quota=quota, adapt_ms=0.2)
+    config = replace(MACHINE, interval_ns=20_000.0, scale=200)
+    trace = accesses(20_000)
+    watch = Watch()
+    done = simulate(config, trace, watch, source, GEOMETRY)
+    assert least <= done.extra["telemetry"]["period"] <= most
+    # What it tells are accesses all the same.
+    assert watch.heat().sum() == pytest.approx(len(trace), rel=0.3)
+
+
 def test_pebs_is_blind_to_what_has_no_instruction() -> None:
     for kind in KINDS:
         heat = watched(accesses(2000, kind=kind), Pebs(period=10, sample_ns=0.0)).heat().sum()

@@ -85,6 +85,14 @@ def test_placements(start: str, fast: int, tiers: list[int]) -> None:
     assert list(done.tier_of.values()) == tiers
 
 
+def test_the_optimum_is_of_all_the_trace() -> None:
+    """The pages accessed most, of equal ones the lower, whenever they are first touched."""
+    trace = rows(*[(page, 0, 1, 0, 0) for page in (0, 1, 2, 2, 3, 3, 3, 1)])
+    config = replace(MACHINE, start="optimum", fast=Tier(2, 10.0, 64.0))
+    assert plain.run(config, trace).tier_of == {0: 1, 1: 0, 2: 1, 3: 0}
+    assert simulate(config, trace, geometry=GEOMETRY).accesses == (5, 3)
+
+
 def run_small(config: TierConfig, trace: Trace, pool: int) -> tuple[Run, TierResult]:
     """A run whose pool has so few rows that threads wait in the file; in batches of 7 rows."""
 

@@ -2,10 +2,10 @@
 package anemone.board
 
 import anemone.bus.{AvalonBridge, AvalonCrossing, AvalonPort, Axi4Pins, TwoFlops}
-import anemone.expander.{ControllerAdapter, ExpanderParams, InterruptPins, MemoryExpander}
+import anemone.expander.{ExpanderParams, InterruptPins, MemoryExpander}
 import chisel3._
 
-/** All of Anemone that is on a board: a [[MemoryExpander]], a [[ControllerAdapter]] below each channel, and the
+/** All of Anemone that is on a board: a [[MemoryExpander]] with a [[anemone.expander.ControllerAdapter]] below each channel, and the
   * registers on an Avalon-MM port in a clock of its own. What a board's wrapper adds is the names of its pins.
   *
   * `clock` is that of the memory path. `reset` and `csrReset` may come from anywhere and last four cycles of their clock
@@ -22,24 +22,26 @@ class BoardExpander(p: ExpanderParams) extends Module {
   val csr = IO(Flipped(new AvalonPort(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(1 << BoardExpander.vectorBits))
 
-  private val quiet = TwoFlops(reset.asBool, start = true)
-  withReset(quiet) {
-    val expander = Module(new MemoryExpander(p))
+  /** No request is accepted; `quiet`: nothing is under way, so that `reset` loses nothing. In the memory path's clock. */
+  val quiesce = IO(Input(Bool()))
+  val quiet = IO(Output(Bool()))
+
+  private val synchronised = TwoFlops(reset.asBool, start = true)
+  withReset(synchronised) {
+    val expander = Module(new MemoryExpander(p.copy(adapter = true)))
     expander.upstream <> upstream
+    expander.quiesce := quiesce
+    quiet := expander.quiet
     interrupt.valid := expander.interrupt.valid
     interrupt.vector := expander.interrupt.vector
     expander.interrupt.ready := interrupt.ready
-    for ((inner, outer) <- expander.downstream.get.zip(downstream)) {
-      val adapter = Module(new ControllerAdapter(p.memory))
-      inner.drives(adapter.io.upstream)
-      outer.drivenBy(adapter.io.controller)
-    }
+    downstream <> expander.downstream.get
 
     val bridge = Module(new AvalonBridge(p.controlAddressBits, 64))
     expander.control.drivenBy(bridge.io.axi)
     val crossing = Module(new AvalonCrossing(p.controlAddressBits, 64))
     crossing.deviceClock := clock
-    crossing.deviceReset := quiet
+    crossing.deviceReset := synchronised
     crossing.device <> bridge.io.avalon
     crossing.hostClock := csrClock
     crossing.hostReset := withClock(csrClock)(TwoFlops(csrReset, start = true))

@@ -4,17 +4,29 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** How often each id has been seen, modulo 2^countBits, in block RAM.
+/** How often each id has been seen, modulo 2^countBits, in block RAM. A flipped bit of a count is corrected where it is read,
+  * and for good when the id is next seen.
   *
-  * Latency: [[IdCounter.latency]] cycles from `ask` to `count`, which holds the `seen`s of the cycles before the `ask`;
-  * one of each a cycle. After reset the counts are zeroed, 2^idBits cycles, until `ready`; nothing may be seen before.
+  * Latency: [[IdCounter.latency]] cycles from `seen` to `before`, and from `ask` to `count`, which hold the `seen`s of the
+  * cycles before; one of each a cycle. After reset the counts are zeroed, 2^idBits cycles, until `ready`; nothing may be
+  * seen before.
+  *
+  * @param asks there is a look-up beside the one of `seen`, a block RAM more
   */
-class IdCounter(idBits: Int, countBits: Int) extends Module {
+class IdCounter(idBits: Int, countBits: Int, asks: Boolean) extends Module {
   val io = IO(new Bundle {
     val ready = Output(Bool())
     val seen = Flipped(Valid(UInt(idBits.W)))
-    val ask = Flipped(Valid(UInt(idBits.W)))
-    val count = Output(UInt(countBits.W))
+
+    /** `seen` counts; otherwise it is only looked up. */
+    val counts = Input(Bool())
+    val before = Output(UInt(countBits.W))
+    val ask = Option.when(asks)(Flipped(Valid(UInt(idBits.W))))
+    val count = Option.when(asks)(Output(UInt(countBits.W)))
+
+    /** Of any memory of it; and what is seen next is written with a flipped bit to all. */
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
   })
 
   private val step = RegInit(0.U((idBits + 1).W))
@@ -22,9 +34,9 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
   when(!ready) { step := step + 1.U }
   io.ready := ready
 
-  // A new count is known two cycles behind its id and is written in the third: those of the three cycles before a
+  // A new count is known three cycles behind its id and is written in the fourth: those of the four cycles before a
   // look-up are not in the memory yet.
-  private val window = 3
+  private val window = IdCounter.latency + 1
   private val ids = Seq.iterate(io.seen, window + 1) { seen =>
     val later = Wire(Valid(UInt(idBits.W)))
     later.valid := RegNext(seen.valid, false.B)
@@ -34,8 +46,8 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
   private val written = Wire(UInt(countBits.W))
   private val newer = Seq.iterate(written, window)(RegNext(_))
 
-  private def look(id: Valid[UInt]): UInt = {
-    val ram = Module(new Ram1R1W(1 << idBits, countBits))
+  private def look(id: Valid[UInt]): (UInt, MemoryFault) = {
+    val ram = Module(new ProtectedRam(1 << idBits, countBits))
     val same = ids.tail.map(seen => seen.valid && seen.bits === id.bits)
     ram.io.read.valid := id.valid && !same.reduce(_ || _) && ready
     ram.io.read.bits := id.bits
@@ -43,12 +55,23 @@ class IdCounter(idBits: Int, countBits: Int) extends Module {
     ram.io.write.bits.address := Mux(ready, ids(window).bits, step)
     ram.io.write.bits.data := Mux(ready, written, 0.U)
     val inFlight = same.map(ShiftRegister(_, IdCounter.latency))
-    PriorityMux(inFlight.zip(newer) :+ (true.B -> ram.io.data))
+    ram.io.inject.valid := io.inject.valid && ready
+    ram.io.inject.bits := io.inject.bits
+    (PriorityMux(inFlight.zip(newer) :+ (true.B -> ram.io.data)), ram.io.fault)
   }
-  written := RegNext(look(io.seen) + 1.U)
-  io.count := look(io.ask)
+  private val (seen, seenFault) = look(io.seen)
+  io.before := seen
+  written := RegNext(seen + ShiftRegister(io.counts, IdCounter.latency))
+  private val askedFaults = for ((ask, count) <- io.ask.zip(io.count)) yield {
+    val (asked, fault) = look(ask)
+    count := asked
+    fault
+  }
+  private val faults = seenFault +: askedFaults.toSeq
+  io.fault.uncorrected := faults.map(_.uncorrected).reduce(_ || _)
+  io.fault.corrected := faults.map(_.corrected).reduce(_ || _)
 }
 
 object IdCounter {
-  val latency: Int = 2
+  val latency: Int = ProtectedRam.latency
 }

@@ -17,7 +17,8 @@ object OneHot {
   def first(mask: UInt, width: Int): UInt = mask & ~above(mask, width)
 
   /** The lowest bit that is set among those of `from`, or else of all. */
-  def firstFrom(mask: UInt, from: UInt, width: Int): UInt = first(Mux((mask & from).orR, mask & from, mask), width)
+  def firstFrom(mask: UInt, from: UInt, width: Int): UInt =
+    Mux((mask & from).orR, first(mask & from, width), first(mask, width))
 
   /** The mask, or no bit. */
   def onlyIf(condition: Bool, mask: UInt): UInt = Mux(condition, mask, 0.U)

@@ -30,6 +30,7 @@ object Capabilities {
     register.effects := mask(p.nemo.features.effects)
     register.operandSources := mask(p.nemo.features.operandSources)
     register.flatRatio := p.flat.fold(0)(_.ratio).U
+    register.acknowledges := p.nemo.features.acknowledges.B
     register.flatMemory := p.flat.isDefined.B
     register
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Address, Axi4Params, Axi4Port}
+import anemone.bus.{Axi4, Axi4Address, Axi4Params, Axi4Port, MemoryFault, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
@@ -13,13 +13,20 @@ import chisel3.util._
   *
   * It takes requests of one beat, as the board's CXL IP makes them. What was offered stays until it is taken.
   *
-  * Latency: none. One request a cycle; `reads` answers may wait for `upstream.r`, `writes` for `upstream.b`.
+  * Latency: none for requests, a cycle for answers. One request a cycle; `reads` answers may wait for `upstream.r`, `writes`
+  * for `upstream.b`, each with a code: one that can't be corrected is poisoned, or SLVERR.
+  *
+  * @param code of the answers that wait, or none for a proof
   */
-class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64) extends Module {
+class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: Boolean = true) extends Module {
   require(reads >= 2 && writes >= 2, s"reads, writes: 2 or more, not $reads, $writes")
   val io = IO(new Bundle {
     val upstream = Flipped(new Axi4Port(p))
     val controller = new Axi4Port(p)
+
+    /** Of [[ControllerAdapter.memories]]: what was flipped, in the cycle in which it comes to `upstream`, and what is to be. */
+    val faults = Output(Vec(ControllerAdapter.memories.length, new MemoryFault))
+    val inject = Flipped(Vec(ControllerAdapter.memories.length, Valid(Bool())))
   })
   private def oneBeat(request: DecoupledIO[Axi4Address]): Unit =
     assert(!request.valid || request.bits.len === 0.U, "the controller takes requests of one beat")
@@ -27,21 +34,35 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64) extend
   oneBeat(io.upstream.aw)
 
   /** A queue for answers that can't be held back, and whether one more may be asked for. */
-  private def answers[T <: Data](from: DecoupledIO[T], to: DecoupledIO[T], depth: Int, asked: Bool): Bool = {
-    val queue = Module(new Queue(chiselTypeOf(from.bits), depth, flow = true))
+  private def answers[T <: Data](
+      k: Int,
+      from: DecoupledIO[T],
+      to: DecoupledIO[T],
+      depth: Int,
+      asked: Bool
+  ): (Bool, Bool) = {
+    val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth, flow = true, code))
+    queue.io.inject := io.inject(k)
+    io.faults(k) := queue.io.fault
     queue.io.enq.valid := from.valid
     queue.io.enq.bits := from.bits
     from.ready := true.B
     assert(!from.valid || queue.io.enq.ready, "an answer was lost")
     to <> queue.io.deq
     val room = RegInit(depth.U(log2Ceil(depth + 1).W))
-    room := room - asked + to.fire
-    room =/= 0.U
+    // What was asked for before a reset, which the controller need not share, took no room.
+    room := room - asked + (to.fire && room =/= depth.U)
+    (room =/= 0.U, queue.io.bad)
   }
   private val readIssued = io.controller.ar.fire
   private val writeIssued = io.controller.aw.fire
-  private val readRoom = answers(io.controller.r, io.upstream.r, reads, readIssued)
-  private val writeRoom = answers(io.controller.b, io.upstream.b, writes, writeIssued)
+  private val (readRoom, badData) = answers(0, io.controller.r, io.upstream.r, reads, readIssued)
+  private val (writeRoom, badAnswer) = answers(1, io.controller.b, io.upstream.b, writes, writeIssued)
+  when(badData) {
+    io.upstream.r.bits.user := true.B
+    io.upstream.r.bits.last := true.B
+  }
+  when(badAnswer) { io.upstream.b.bits.resp := Axi4.Resp.SlvErr.U }
 
   private val readWants = io.upstream.ar.valid && readRoom
   private val writeWants = io.upstream.aw.valid && io.upstream.w.valid && writeRoom
@@ -63,4 +84,10 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64) extend
   io.upstream.aw.ready := writing && io.controller.aw.ready
   io.upstream.w.ready := writing && io.controller.aw.ready
   assert(io.controller.aw.ready === io.controller.w.ready, "awready and wready of the controller move together")
+}
+
+object ControllerAdapter {
+
+  /** Its memories, by their numbers in `fault_memory` of the registers: read data, write answers. */
+  val memories: Seq[Int] = Seq(21, 22)
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.nemo.{LineRead, MemoryEvent}
+import anemone.bus.{MemoryFault, ProtectedQueue}
+import anemone.nemo.{AcknowledgeUnit, LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
 
@@ -12,14 +13,18 @@ import chisel3.util._
   * that was decided before is through. While more than `undecided` wait no read is accepted, so that reads of one slot
   * alone are never felt on the memory path. Those that walk take more, and a rule that is loaded waits for them and lets
   * others wait: then `hold` lets the controller take no request for a while, and there is a place for every event that may
-  * still come.
+  * still come. A read waits for an acknowledgement, and until the engine's own queue has drained behind it: there are places
+  * for the events of that time, so that it is not felt either.
   *
-  * Latency: none when nobody waits.
+  * What waits has a code. An event that can't be corrected is dropped; a read has no effect, and may be another line's.
+  *
+  * Latency: one cycle when nobody waits.
   *
   * @param undecided requests whose events may still come when `hold` is there
   */
 class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
-  private val places = EventOrder.places(undecided)
+  private val spare = if (p.nemo.features.acknowledges) 2 * AcknowledgeUnit.slots(p.nemo) else 0
+  private val places = EventOrder.places(undecided) + spare
   private val numberBits = log2Ceil(places) + 1
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p.nemo)))
@@ -34,8 +39,12 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
       val event = Valid(new MemoryEvent(p.nemo))
       val read = Decoupled(new LineRead(p.nemo))
     }
+
+    /** Of [[EventOrder.memories]]. */
+    val faults = Output(Vec(EventOrder.memories.length, new MemoryFault))
+    val inject = Flipped(Vec(EventOrder.memories.length, Valid(Bool())))
   })
-  private val events = Module(new Queue(new MemoryEvent(p.nemo), places, flow = true))
+  private val events = Module(new ProtectedQueue(new MemoryEvent(p.nemo), places, flow = true))
   events.io.enq.valid := io.event.valid
   events.io.enq.bits := io.event.bits
   assert(!io.event.valid || events.io.enq.ready, "an event was lost")
@@ -44,7 +53,7 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
   private val came, went = RegInit(0.U(numberBits.W))
   private val now = came + io.event.valid
   came := now
-  private val reads = Module(new Queue(
+  private val reads = Module(new ProtectedQueue(
     new Bundle {
       val read = new LineRead(p.nemo)
       val behind = UInt(numberBits.W)
@@ -57,21 +66,29 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
   reads.io.enq.bits.behind := now
   assert(!io.read.valid || reads.io.enq.ready, "a telemetry read was lost")
 
-  private val readFirst = reads.io.deq.valid && reads.io.deq.bits.behind === went
+  private val readFirst = reads.io.deq.valid && (reads.io.deq.bits.behind === went || reads.io.bad)
   io.first.read.valid := readFirst
   io.first.read.bits := reads.io.deq.bits.read
+  when(reads.io.bad) { io.first.read.bits.effect := false.B }
   reads.io.deq.ready := readFirst && io.first.read.ready
-  io.first.event.valid := events.io.deq.valid && !readFirst
+  private val eventFirst = events.io.deq.valid && !readFirst
+  io.first.event.valid := eventFirst && !events.io.bad
   io.first.event.bits := events.io.deq.bits
   events.io.deq.ready := !readFirst
-  when(io.first.event.valid) { went := went + 1.U }
+  when(eventFirst) { went := went + 1.U }
 
   io.open := events.io.count +& reads.io.count <= undecided.U
-  io.hold := RegNext(events.io.count > (undecided + 2).U, false.B)
+  io.hold := RegNext(events.io.count > (undecided + 2 + spare).U, false.B)
+  io.faults := VecInit(events.io.fault, reads.io.fault)
+  events.io.inject := io.inject(0)
+  reads.io.inject := io.inject(1)
 }
 
 object EventOrder {
 
-  /** Events that may wait: those that do when `hold` is there, and all that are undecided then. */
+  /** Its memories, by their numbers in `fault_memory` of the registers: events, telemetry reads. */
+  val memories: Seq[Int] = Seq(23, 24)
+
+  /** Events that may wait, but for an acknowledgement: those that do when `hold` is there, and all that are undecided then. */
   def places(undecided: Int): Int = 2 * undecided + 6
 }

@@ -13,6 +13,11 @@ import chisel3.util._
   * @param telemetryReads telemetry lines of a channel that may be under way; covers the memory's latency, behind which
   *                       a line of the same id has to wait
   * @param readsInFlight  reads of a channel that may be under way, of all ids together
+  * @param writesInFlight writes of a channel to memory that may be under way, of all ids together
+  * @param regionWrites   writes of a channel into the telemetry region that may be under way
+  * @param lateCycles     cycles without one in which memory's answers to what was asked before a reset are waited for
+  * @param memoryRun      beats of memory that may pass a telemetry line that could go
+  * @param adapter        a [[ControllerAdapter]] is below each channel
   * @param flat           flat memory mode below each channel; none: a channel's memory is one
   */
 case class ExpanderParams(
@@ -20,6 +25,11 @@ case class ExpanderParams(
     memory: Axi4Params = Axi4Params(),
     telemetryReads: Int = 64,
     readsInFlight: Int = 1024,
+    writesInFlight: Int = 256,
+    regionWrites: Int = 2,
+    lateCycles: Int = 4096,
+    memoryRun: Int = 16,
+    adapter: Boolean = false,
     flat: Option[FlatParams] = None
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
@@ -37,12 +47,23 @@ case class ExpanderParams(
     isPow2(readsInFlight) && readsInFlight >= telemetryReads,
     s"readsInFlight: a power of two, telemetryReads or more, not $readsInFlight"
   )
+  require(
+    isPow2(writesInFlight) && writesInFlight >= 2,
+    s"writesInFlight: a power of two, 2 or more, not $writesInFlight"
+  )
+  require(
+    isPow2(regionWrites) && regionWrites >= 2 && regionWrites <= 16,
+    s"regionWrites: a power of two, 2 to 16, not $regionWrites"
+  )
+  require(lateCycles >= 2, s"lateCycles: 2 or more, not $lateCycles")
+  require(memoryRun >= 1 && memoryRun <= 1024, s"memoryRun: 1 to 1024 beats, not $memoryRun")
 
   require(
     nemo.outcomes == flat.isDefined,
     s"nemo.outcomes: events have one in flat memory mode, and only there, not ${nemo.outcomes}"
   )
   for (f <- flat) {
+    require(!adapter, "adapter: below one memory a channel, not in flat memory mode")
     require(f.memory == memory, s"flat.memory: the expander's $memory, not ${f.memory}")
     require(f.events, "flat.events: the engine watches the accesses")
     require(f.channels == nemo.channels, s"flat.channels: the engine's ${nemo.channels}, not ${f.channels}")
@@ -51,6 +72,12 @@ case class ExpanderParams(
       s"flat.addressBits: the engine's ${nemo.addressBits}, not ${f.addressBits}"
     )
   }
+
+  /** Bits of a near line's number of a channel. */
+  private val nearLineBits = flat.fold(1)(_.placeBits)
+
+  /** Bits of what `fault_set` of the registers may say: a near line, or an entry of all tables. */
+  val faultLineBits: Int = nearLineBits.max(nemo.pipelineBits + nemo.keyBits)
 
   /** Channels with flat memory mode. */
   val flatChannels: Int = if (flat.isDefined) nemo.channels else 0

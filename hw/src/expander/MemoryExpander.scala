@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Pins, AxiLitePins}
+import anemone.bus.{Axi4Pins, AxiLitePins, FaultReport, Injection, MemoryFault}
 import anemone.expander.registers.{ExpanderRegisters, TelemetryWindowRegister}
-import anemone.flat.FlatParams
-import anemone.nemo.{PipelineStatus, TelemetryEngine}
+import anemone.flat.{FlatMemory, FlatParams}
+import anemone.nemo.{EngineFaults, PipelineStatus, TelemetryEngine}
 import chisel3._
 import chisel3.util._
+import scala.collection.mutable
 
 /** An interrupt message: the number of its vector, 0 for errors, 1 + p for pipeline p. Held until taken. */
 class InterruptPins(vectors: Int) extends Bundle {
@@ -21,6 +22,8 @@ class InterruptPins(vectors: Int) extends Bundle {
   * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles.
   * From the acceptance of the request that reaches a threshold to its message: [[MemoryExpander.interruptLatency]]
   * cycles when no other vector wants to send.
+  *
+  * On a board a [[ControllerAdapter]] is below each channel.
   *
   * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
   * is decided, and [[EventOrder]] gives it and the telemetry reads one order.
@@ -37,6 +40,12 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   val control = IO(Flipped(new AxiLitePins(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(vectors))
 
+  /** As the register of that name: no request is accepted; `quiet`: nothing is under way, neither a host's nor below, so a
+    * reset loses nothing, whoever shares it.
+    */
+  val quiesce = IO(Input(Bool()))
+  val quiet = IO(Output(Bool()))
+
   private val engine = Module(new TelemetryEngine(nemo))
   private val registers = Module(new ExpanderRegisters(p))
   private val in = registers.io.in
@@ -46,21 +55,42 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   in.features := Capabilities.features(p)
   in.window := Capabilities.window(p)
 
+  // Memories that report what was flipped in them: a channel's, and in flat memory mode its controller's.
+  private val faults = mutable.ArrayBuffer[(FaultSource, FaultReport)]()
+  private val strays = mutable.ArrayBuffer[Bool]()
+  private val injections = Seq.tabulate(nemo.channels) { channel =>
+    val inject = Wire(Valid(new Injection))
+    inject.valid := RegNext(out.faultControl.inject && out.faultInject.channel === channel.U, false.B)
+    inject.bits.memory := out.faultInject.memory
+    inject.bits.double := out.faultInject.double
+    inject
+  }
+
   // Memory channels.
   private def window(to: Window, from: TelemetryWindowRegister): Unit = {
     to.enable := from.enable
     to.base := from.base << 12
   }
   private val channels = Seq.tabulate(nemo.channels)(c => Module(new MemoryChannel(p)).suggestName(s"channel_$c"))
+  private val stops = RegNext(quiesce || out.quiesce.stop, false.B)
+  private val drained = Wire(Vec(nemo.channels, Bool()))
+  quiet := RegNext(drained.reduce(_ && _), false.B)
+  in.quiesceStatus.quiet := quiet
   for ((channel, c) <- channels.zipWithIndex) {
+    channel.io.quiesce := stops
+    drained(c) := channel.io.quiet
     upstream(c).drives(channel.io.upstream)
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
+    window(channel.io.windows.acknowledge, out.acknowledgeWindow)
+    if (!nemo.features.acknowledges) channel.io.windows.acknowledge.enable := false.B
+    engine.io.acknowledge(c) <> channel.io.acknowledge
+    channel.io.acknowledged := engine.io.acknowledged(c)
     channel.io.channel := c.U
     p.flat match {
       case Some(flat) => tiered(c, flat)
       case None =>
-        downstream.get(c).drivenBy(channel.io.downstream)
+        below(c)
         engine.io.events(c) := channel.io.event
         channel.io.open := engine.io.open(c)
         engine.io.reads(c).valid := channel.io.read.valid
@@ -68,7 +98,38 @@ class MemoryExpander(p: ExpanderParams) extends Module {
         assert(!channel.io.read.valid || engine.io.reads(c).ready, "a telemetry read was lost")
     }
     channel.io.line := engine.io.lines(c)
+    channel.io.inject := injections(c)
+    faults ++= MemoryChannel.memories.map(FaultSource(_, c)).zip(channel.io.faults)
+    val ofEngine = protects(c, EngineFaults.memories, engine.io.faults(c).of, engine.io.inject(c))
+    ofEngine(EngineFaults.tables).line.valid := true.B
+    ofEngine(EngineFaults.tables).line.bits := engine.io.faults(c).entry
   }
+
+  /** Memories of a channel, by number: they report, and flip what they are told. */
+  private def protects(
+      c: Int,
+      memories: Seq[Int],
+      found: Seq[MemoryFault],
+      arms: Seq[ValidIO[Bool]]
+  ): Seq[FaultReport] = {
+    val reports = found.map(FaultReport(_, p.memory.idBits, p.faultLineBits))
+    faults ++= memories.map(FaultSource(_, c)).zip(reports)
+    for ((arm, memory) <- arms.zip(memories)) arm := Injection.to(memory, injections(c))
+    reports
+  }
+
+  // The board's controller is no AXI slave.
+  private def below(c: Int): Unit =
+    if (p.adapter) {
+      val adapter = Module(new ControllerAdapter(p.memory)).suggestName(s"adapter_$c")
+      adapter.io.upstream <> channels(c).io.downstream
+      downstream.get(c).drivenBy(adapter.io.controller)
+      val reports = protects(c, ControllerAdapter.memories, adapter.io.faults, adapter.io.inject)
+      for ((report, id) <- reports.zip(Seq(adapter.io.upstream.r.bits.id, adapter.io.upstream.b.bits.id))) {
+        report.id.valid := true.B
+        report.id.bits := id
+      }
+    } else downstream.get(c).drivenBy(channels(c).io.downstream)
 
   // In flat memory mode a request's event is the controller's, not the arbiter's.
   private def tiered(c: Int, flat: FlatParams): Unit = {
@@ -84,6 +145,13 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     order.io.event := memory.io.event
     order.io.read := channel.io.read
     memory.io.hold := order.io.hold
+    protects(c, EventOrder.memories, order.io.faults, order.io.inject)
+    memory.io.inject := injections(c)
+    strays += memory.io.stray
+    faults ++= FlatMemory.memories.indices.map(FaultSource(_, c)).zip(memory.io.faults)
+    // What the channel still has needs the memory to take it.
+    memory.io.quiesce := channel.io.quiet
+    drained(c) := channel.io.quiet && memory.io.quiet
     channel.io.open := order.io.open
     engine.io.events(c) := order.io.first.event
     engine.io.reads(c) <> order.io.first.read
@@ -147,9 +215,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   // Errors.
   private val errors = channels.map(_.io.errors)
   private def any(flag: ChannelErrors => Bool): Bool = errors.map(flag).reduce(_ || _)
-  private def count(flag: ChannelErrors => Bool): UInt = {
+  private def count(flags: (ChannelErrors => Bool)*): UInt = {
     val total = RegInit(0.U(64.W))
-    total := total + PopCount(errors.map(flag))
+    total := total + RegNext(PopCount(errors.flatMap(error => flags.map(_(error)))), 0.U)
     total
   }
   in.errorStatus.parity := engine.io.lines.map(line => line.valid && line.bits.poison).reduce(_ || _)
@@ -157,8 +225,19 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   in.errorStatus.refusedRead := any(_.refusedRead)
   in.errorStatus.memoryRead := any(_.memoryRead)
   in.errorStatus.memoryWrite := any(_.memoryWrite)
+  private val log = Module(new FaultLog(faults.map(_._1).toSeq, p.memory.idBits, p.faultLineBits))
+  for ((report, (_, fault)) <- log.io.reports.zip(faults)) report := fault
+  log.io.rearm := out.faultControl.rearm
+  in.errorStatus.corrected := log.io.anyCorrected
+  in.errorStatus.uncorrected := log.io.anyUncorrected
+  in.errorStatus.stray := strays.foldLeft(any(_.strayRead) || any(_.strayWrite))(_ || _)
+  in.faultsCorrected := log.io.corrected
+  in.faultsUncorrected := log.io.uncorrected
+  in.firstFault := log.io.first
+  in.faultSet := log.io.set
   in.droppedWrites := count(_.droppedWrite)
   in.refusedReads := count(_.refusedRead)
+  in.strayAnswers := count(_.strayRead, _.strayWrite)
 
   // Interrupts.
   private def byVector(errors: Bool, pipelines: UInt): Vec[Bool] =
@@ -169,7 +248,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   interrupts.io.pending := byVector(in.interruptPending.errors, in.interruptPending.pipelines)
   interrupts.io.enable := byVector(out.interruptEnable.errors, out.interruptEnable.pipelines)
   interrupts.io.acknowledge := byVector(out.interruptAcknowledge.errors, out.interruptAcknowledge.pipelines)
-  engine.io.acknowledge := VecInit(interrupts.io.acknowledge.tail)
+  engine.io.rearm := VecInit(interrupts.io.acknowledge.tail)
   interrupt.valid := interrupts.io.message.valid
   interrupt.vector := interrupts.io.message.bits
   interrupts.io.message.ready := interrupt.ready
@@ -177,9 +256,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 
 object MemoryExpander {
 
-  /** Cycles from a telemetry read's acceptance at AR to its line at R, when no answer of its id is ahead. */
-  val telemetryLatency: Int = 15
+  /** Cycles from a telemetry read's acceptance at AR to its line at R, with no answer of its id ahead; 18 in flat mode. */
+  val telemetryLatency: Int = 17
 
   /** Cycles from a request's acceptance to the message that its event causes. */
-  val interruptLatency: Int = 15
+  val interruptLatency: Int = 16
 }

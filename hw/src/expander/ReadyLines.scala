@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitPlanes, OneHot}
+import anemone.bus.{Axi4ReadData, BitPlanes, OneHot, SixInputs, VotedRam}
 import chisel3._
 import chisel3.util._
 
-/** A beat that comes to [[ReadyLines]], two cycles before its data. */
+/** A beat that comes to [[ReadyLines]], a cycle before its data. */
 class ReadyBeat(p: ExpanderParams) extends Bundle {
   val beat = new TelemetryBeat(p)
 
-  /** Reads of its id that are ahead of it, answers of this cycle aside; [[ReadyLines.ahead]] at most. */
+  /** Reads of its id that were ahead of it three cycles ago, those answered in that cycle aside; [[ReadyLines.ahead]] at
+    * most.
+    */
   val ahead = UInt(log2Ceil(ReadyLines.ahead + 1).W)
 }
 
 /** Telemetry lines that are about to leave: fetched before it is their turn, so that they can follow an answer of their
   * id in the very next cycle.
   *
-  * A line that has its turn leaves whatever the others wait for; of several, they take turns.
+  * One line is on offer, a register; it stays until it is taken. The next one is another that has its turn, or else the
+  * one whose turn comes by the answer of this cycle: there is one at most, as that has one id. Those that came first go
+  * first.
   *
-  * Latency: a line can leave three cycles after `in`.
+  * Latency: a line can be on offer two cycles after `in`.
   */
 class ReadyLines(p: ExpanderParams) extends Module {
   private val places = ReadyLines.places
@@ -27,71 +31,154 @@ class ReadyLines(p: ExpanderParams) extends Module {
     /** There is always a place: who asks counts those that left. */
     val in = Flipped(Valid(new ReadyBeat(p)))
 
-    /** Poison and data of what came two cycles ago. */
+    /** Poison and data of what came a cycle ago; whether what came two cycles ago is poisoned after all. */
     val data = Input(UInt((p.memory.dataBits + 1).W))
+    val hurt = Input(Bool())
 
-    /** A read of this id is answered in this cycle, by memory or from here. */
-    val answer = Flipped(Valid(UInt(p.memory.idBits.W)))
+    /** The ids that were answered one and two cycles ago. */
+    val answered = Input(Vec(2, Valid(UInt(p.memory.idBits.W))))
+    val memory = Input(new MemoryHead(p))
 
-    /** Memory's next answer has this id: it must wait for a line ahead of it. */
-    val memoryId = Input(UInt(p.memory.idBits.W))
-    val memoryWaits = Output(Bool())
-    val out = Decoupled(new Axi4ReadData(p.memory))
+    /** A read is answered in this cycle: by memory's head, or by the line on offer. */
+    val memoryAnswers = Input(Bool())
+    val taken = Input(Bool())
+    val offer = Valid(new Axi4ReadData(p.memory))
+
+    /** The line on offer has the id of memory's next head. */
+    val offerIsNext = Output(Bool())
+
+    /** A line of the id of memory's head had its turn a cycle ago, or was next but one. */
+    val hadTurn = Output(Bool())
+    val wasSecond = Output(Bool())
+
+    /** A bit of the line that left [[VotedRam.latency]] cycles ago was corrected; flip one of the next that comes. */
+    val corrected = Output(Bool())
+    val inject = Flipped(Valid(Bool()))
   })
   private def mask: UInt = RegInit(0.U(places.W))
-  private val (used, filled) = (mask, mask)
+  private val used = mask
   private val ids = new BitPlanes(places, p.memory.idBits)
-  private val ahead = new BitPlanes(places, io.in.bits.ahead.getWidth)
+  private val answers = new BitPlanes(places, TelemetryBeat.answerBits)
 
-  // One of an id at most has nothing ahead of it. Those behind the one that left last go first.
-  private val turn = used & ahead.atMost(0)
-  private val may = turn & filled
-  private val behind = mask
-  private val leaves = OneHot.firstFrom(may, behind, places)
-  private val left = OneHot.onlyIf(io.out.fire, leaves)
-  when(io.out.fire) { behind := OneHot.above(leaves, places) }
+  /** The lines that none is ahead of, and one. */
+  private val (turn, second) = (mask, mask)
 
-  private val free = OneHot.first(~used, places)
-  private val arrived = ShiftRegister(VecInit(free.asBools), 2).asUInt
+  /** Those that more are ahead of, two and so on, up to the answers of the cycle before the last; of the lines that the
+    * last one brought forward.
+    */
+  private val others = Seq.fill(ReadyLines.ahead - 1)(mask)
+  private val heard = mask
+
+  /** By place, the lines of its id. */
+  private val same = Seq.fill(places)(Reg(UInt(places.W)))
+
+  /** By place, those whose lines came before its own. */
+  private val before = Seq.fill(places)(Reg(UInt(places.W)))
+
+  private val free = mask
   private val enters = OneHot.onlyIf(io.in.valid, free)
-  private val fills = OneHot.onlyIf(ShiftRegister(io.in.valid, 2, false.B, true.B), arrived)
+  free := ReadyLines.anyOf(~(used | enters))
   assert(!io.in.valid || free.orR, "a telemetry line without a place")
-  used := (used & ~left) | enters
-  filled := (filled & ~enters) | fills
+  private val id = io.in.bits.beat.id
+  private val sameAsNew = ids.equal(id)
+  ids.next(0.U, enters, id)
+  answers.next(0.U, enters, io.in.bits.beat.answer)
+  for ((row, place) <- same.zipWithIndex)
+    row := Mux(enters(place), sameAsNew, (row & ~enters) | OneHot.onlyIf(sameAsNew(place), enters))
+  for ((row, place) <- before.zipWithIndex) row := Mux(enters(place), Fill(places, 1.U), row) & ~enters
+  private val watch = new HeadWatch(ids, places, io.memory, enters, id)
 
-  private val answered = OneHot.onlyIf(io.answer.valid, used & ids.equal(io.answer.bits))
-  assert((answered & turn & ~left) === 0.U, "a telemetry line was overtaken")
-  ids.next(0.U, enters, io.in.bits.beat.id)
-  ahead.next(
-    answered,
-    enters,
-    io.in.bits.ahead - (io.answer.valid && io.answer.bits === io.in.bits.beat.id)
+  private val offered = RegInit(false.B)
+  private val offer = mask
+  private val sameAsOffer = VecInit(same.map(row => (row & offer).orR)).asUInt
+  io.offerIsNext := watch.next(offer)
+  used := (used & ~OneHot.onlyIf(io.taken, offer)) | enters
+
+  // What was answered while it came here counts now.
+  private val came = io.answered
+    .map(answer => answer.valid && answer.bits === id)
+    .foldLeft(UIntToOH(io.in.bits.ahead, ReadyLines.ahead + 1))((at, count) => Mux(count, at >> 1, at))
+  private val more = others.zipWithIndex.map { case (lines, k) =>
+    (lines & ~heard) | (others.lift(k + 1).getOrElse(0.U(places.W)) & heard)
+  }
+  for (((lines, now), k) <- others.zip(more).zipWithIndex)
+    lines := (now & ~enters) | OneHot.onlyIf(came(k + 2), enters)
+
+  // Every answer of its id brings a line forward. Whose it is is known late in a cycle: what comes of it is found for
+  // none, memory's and the line's, and then chosen; those that are not next yet hear of it in the next cycle. Of the lines
+  // that have their turn the one that came first goes.
+  private val waiting = turn & ~offer
+  private val first = VecInit(before.zipWithIndex.map { case (row, place) =>
+    waiting(place) && !(waiting & row).orR
+  }).asUInt
+  private case class After(turn: UInt, second: UInt, heard: UInt, offer: UInt, offered: Bool)
+  private def after(forward: UInt, newToo: Bool, free: Bool, left: UInt): After = {
+    val next = forward & second
+    After(
+      (((turn & ~forward) | next) & ~enters & ~left) | OneHot.onlyIf(came(0) || (came(1) && newToo), enters),
+      (((second & ~forward) | (more.head & forward)) & ~enters) | OneHot.onlyIf(Mux(newToo, came(2), came(1)), enters),
+      (forward & ~enters) | OneHot.onlyIf(newToo, enters),
+      Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
+      !free || waiting.orR || next.orR
+    )
+  }
+  private val none = 0.U(places.W)
+  private val cases = Seq(
+    after(none, false.B, !offered, none),
+    after(watch.head, io.memory.isHead(id), !offered, none),
+    after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
   )
-  io.memoryWaits := (turn & ids.equal(io.memoryId)).orR
+  private def chosen(what: After => UInt): UInt =
+    SixInputs.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), places)
+  turn := chosen(_.turn)
+  second := chosen(_.second)
+  heard := chosen(_.heard)
+  offer := chosen(_.offer)
+  offered := SixInputs.choice(cases.map(_.offered), Cat(io.taken, io.memoryAnswers), 1).asBool
+  assert(!(io.memoryAnswers && (watch.head & turn).orR), "a telemetry line was overtaken by memory's answer")
+  assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
+  io.hadTurn := RegNext(watch.next(turn))
+  io.wasSecond := RegNext(watch.next(second))
 
-  // Read in the cycle in which it is known which: registers, or the RAM of look-up tables.
-  private val beats = Mem(places, new TelemetryBeat(p))
-  private val data = Mem(places, UInt((p.memory.dataBits + 1).W))
-  when(io.in.valid) { beats.write(OHToUInt(free), io.in.bits.beat) }
-  when(fills.orR) { data.write(OHToUInt(arrived), io.data) }
-  private val leaving = beats.read(OHToUInt(leaves))
-  private val line = data.read(OHToUInt(leaves))
-  io.out.valid := may.orR
-  io.out.bits.id := leaving.id
-  io.out.bits.data := line
-  io.out.bits.user := line(p.memory.dataBits)
-  io.out.bits.resp := leaving.resp
-  io.out.bits.last := leaving.last
+  // Read in the cycle in which it may leave.
+  private val data = Module(new VotedRam(places, p.memory.dataBits + 1))
+  private val cameBefore = RegNext(RegNext(enters))
+  data.io.write.valid := RegNext(io.in.valid, false.B)
+  data.io.write.bits.address := RegNext(OHToUInt(free))
+  data.io.write.bits.data := io.data
+  data.io.read := OHToUInt(offer)
+  data.io.counts := io.taken
+  data.io.inject := io.inject
+  io.corrected := data.io.corrected
+  private val hurt = mask
+  private val poisoned = hurt | OneHot.onlyIf(io.hurt, cameBefore)
+  hurt := poisoned & ~enters
+  private val leaving = TelemetryBeat(p, ids(offer), answers(offer))
+  io.offer.valid := offered
+  io.offer.bits.id := leaving.id
+  io.offer.bits.data := data.io.data
+  io.offer.bits.user := data.io.data(p.memory.dataBits) || (poisoned & offer).orR
+  io.offer.bits.resp := leaving.resp
+  io.offer.bits.last := leaving.last
 }
 
 object ReadyLines {
-  val places: Int = 16
+
+  /** One of some places. */
+  private def anyOf(some: UInt): UInt = {
+    val size = 4
+    val groups = (0 until places by size).map(from => some(from + size - 1, from))
+    val first = OneHot.first(VecInit(groups.map(_.orR)).asUInt, groups.length)
+    VecInit(groups.zipWithIndex.map { case (group, g) => OneHot.onlyIf(first(g), OneHot.first(group, size)) }).asUInt
+  }
+
+  val places: Int = 20
 
   /** Places that only lines with nothing ahead take, so that those that wait for others never keep these out, nor slow
-    * them down: they are as many as cycles from the pick of a line to its leaving.
+    * them down: they are as many as cycles from the pick of a line until its place is counted as free.
     */
-  val reserved: Int = 6
+  val reserved: Int = 7
 
   /** Answers a line may be away from its turn when it is fetched: as many as there can be while it is. */
-  val ahead: Int = 5
+  val ahead: Int = 7
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.nemo.LineRead
 import chisel3._
 import chisel3.util._
 
@@ -9,6 +8,7 @@ import chisel3.util._
 class Windows(p: ExpanderParams) extends Bundle {
   val effect = new Window(p)
   val snapshot = new Window(p)
+  val acknowledge = new Window(p)
 }
 
 /** One window of the telemetry region in the address space of the memory ports. */
@@ -17,55 +17,37 @@ class Window(p: ExpanderParams) extends Bundle {
   val base = UInt(p.memory.addressBits.W)
 }
 
-/** Tells telemetry lines from memory. A window is
+/** What an address is to the region. */
+class RegionPlace extends Bundle {
+
+  /** In a window. */
+  val hit = Bool()
+
+  /** A read there applies the effect. */
+  val effect = Bool()
+
+  /** A write there acknowledges a line. */
+  val acknowledge = Bool()
+}
+
+/** Tells telemetry from memory. Where windows overlap, the one that harms less is: the snapshot before the acknowledge, that
+  * before the effect. A read in the acknowledge window is a snapshot, so that a host which reads there unasked does no
+  * harm.
   *
-  * {{{
-  * | pipeline | line | channel | byte of the line: 6 bits |
-  * }}}
-  *
-  * so the lines of a counter's states interleave over the channels like memory does. Where both windows are, the
-  * snapshot is: it harms nothing.
-  *
-  * Combinational.
+  * Combinational: for an address that comes, before it is held in a register.
   */
 class RegionDecoder(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
     val address = Input(UInt(p.memory.addressBits.W))
     val windows = Input(new Windows(p))
-
-    /** The channel of this port. */
-    val channel = Input(UInt(p.nemo.channelBits.W))
-
-    /** The address is in a window. */
-    val hit = Output(Bool())
-
-    /** The line it names, if it is not `refused`. */
-    val target = Output(new LineRead(p.nemo))
-
-    /** In a window, and names no line of this channel: another channel's, or of a pipeline that is not built. */
-    val refused = Output(Bool())
+    val place = Output(new RegionPlace)
   })
   private val windowBits = log2Ceil(p.windowBytes)
-  private val snapshot = RegionDecoder.in(io.windows.snapshot, io.address, p)
-  io.hit := RegionDecoder.hit(io.windows, io.address, p)
-
-  private val channels = log2Ceil(p.nemo.channels)
-  private val line = (io.address >> 6)(windowBits - 7, 0)
-  private val pipeline = (line >> (channels + p.nemo.lineBits)).pad(p.nemo.pipelineBits)
-  io.target.effect := !snapshot
-  io.target.line := line >> channels
-  io.target.pipeline := pipeline
-  private val otherChannel = if (channels == 0) false.B else line(channels - 1, 0) =/= io.channel
-  io.refused := otherChannel || pipeline >= p.nemo.pipelines.U
-}
-
-object RegionDecoder {
-  private def in(window: Window, address: UInt, p: ExpanderParams): Bool = {
-    val windowBits = log2Ceil(p.windowBytes)
-    window.enable && (address >> windowBits) === (window.base >> windowBits)
-  }
-
-  /** An address is in a window. */
-  def hit(windows: Windows, address: UInt, p: ExpanderParams): Bool =
-    in(windows.snapshot, address, p) || in(windows.effect, address, p)
+  private def in(window: Window): Bool =
+    window.enable && (io.address >> windowBits) === (window.base >> windowBits)
+  private val (effect, snapshot, acknowledge) =
+    (in(io.windows.effect), in(io.windows.snapshot), in(io.windows.acknowledge))
+  io.place.hit := effect || snapshot || acknowledge
+  io.place.effect := !snapshot && !acknowledge
+  io.place.acknowledge := acknowledge && !snapshot
 }

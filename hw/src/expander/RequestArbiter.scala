@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4Address, Beats}
+import anemone.bus.{Axi4, Axi4Address}
 import anemone.nemo.{LineRead, MemoryEvent, NearOutcome}
 import chisel3._
 import chisel3.util._
@@ -13,31 +13,47 @@ class TelemetryBeat(p: ExpanderParams) extends Bundle {
 
   /** `Okay`: the engine was asked for the line. */
   val resp = UInt(2.W)
+
+  /** All but the id. */
+  def answer: UInt = Cat(last, resp)
 }
 
-/** Gives a channel's requests their one order: a request a cycle, read or write, to memory or to the telemetry.
+object TelemetryBeat {
+
+  /** Bits of [[TelemetryBeat.answer]]. */
+  val answerBits: Int = 3
+
+  def apply(p: ExpanderParams, id: UInt, answer: UInt): TelemetryBeat = {
+    val beat = Wire(new TelemetryBeat(p))
+    beat.id := id
+    beat.last := answer(2)
+    beat.resp := answer
+    beat
+  }
+}
+
+/** Gives a channel's requests their one order: a beat a cycle, read or write, to memory or to the telemetry.
   *
-  * AR and AW take turns. The beats of a burst are one event or one telemetry line each, a cycle each, and the next
-  * request waits behind them: a burst needs as many cycles of data. A telemetry read that the engine can't take yet
-  * leaves the cycles empty in which it has the turn, so that the engine can catch up.
+  * Reads and writes take turns. The beats of a burst of memory are one event each, in a row, as they need as many cycles of
+  * data; those of a burst of lines each take a turn. A telemetry read that the engine can't take yet leaves the cycles empty
+  * in which it has the turn, so that the engine can catch up; one that waits for anything else leaves them to writes.
   *
   * A request for an address past the device goes to memory, but is no event.
   *
-  * `ar.ready` and `aw.ready` depend on what is offered; `memoryRead` and `memoryWrite` want a [[RegisterSlice]] behind
-  * them. Latency: none, a request's event is in the cycle in which it is accepted.
+  * `reads.ready` and `writes.ready` say that the beat goes in this cycle; they depend on what is offered. `memoryRead` and
+  * `memoryWrite` want a [[RegisterSlice]] behind them. Latency: none.
   */
 class RequestArbiter(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
-    val ar = Flipped(Decoupled(new Axi4Address(p.memory)))
-    val aw = Flipped(Decoupled(new Axi4Address(p.memory)))
-    val windows = Input(new Windows(p))
+    val reads = Flipped(Decoupled(new RequestBeat(p)))
+    val writes = Flipped(Decoupled(new RequestBeat(p)))
     val channel = Input(UInt(p.nemo.channelBits.W))
 
     val memoryRead = Decoupled(new Axi4Address(p.memory))
     val memoryWrite = Decoupled(new Axi4Address(p.memory))
 
-    /** A write into the telemetry region: the id that waits for an answer. */
-    val droppedWrite = Decoupled(UInt(p.memory.idBits.W))
+    /** A write into the telemetry region. */
+    val regionWrite = Decoupled(new RegionWrite(p))
     val event = Valid(new MemoryEvent(p.nemo))
 
     /** The engine takes a read in this cycle. */
@@ -52,71 +68,71 @@ class RequestArbiter(p: ExpanderParams) extends Module {
     /** A memory read or a telemetry beat of this id is under way from here on. */
     val issue = Valid(UInt(p.memory.idBits.W))
   })
+  private val (reading, writing) = (io.reads.bits, io.writes.bits)
+  private val (toRegion, dropped) = (reading.place.hit, writing.place.hit)
 
-  // The burst that still has beats.
-  private val beats = RegInit(0.U(p.memory.lenBits.W))
-  private val transfer = Reg(new Axi4Address(p.memory))
-  private val write = Reg(Bool())
-  private val telemetry = Reg(Bool())
-  private val busy = beats =/= 0.U
+  // A burst of memory that still has beats: they go, and nothing else does.
+  private val locked = RegInit(false.B)
+  private val byWrite = Reg(Bool())
 
-  private val decoder = Module(new RegionDecoder(p))
-  private val reading = Mux(busy, transfer, io.ar.bits)
-  decoder.io.address := reading.addr
-  decoder.io.windows := io.windows
-  decoder.io.channel := io.channel
-  private val toRegion = decoder.io.hit
-  private val dropped = RegionDecoder.hit(io.windows, io.aw.bits.addr, p)
-
-  private val answerable = io.open && io.room && io.readable
-  private val readCan = io.ar.valid && !busy && Mux(toRegion, answerable, io.memoryRead.ready && io.readable)
-  private val writeCan = io.aw.valid && !busy && Mux(dropped, io.droppedWrite.ready, io.memoryWrite.ready)
+  private val keepable = io.room && io.readable
+  private val readCan = io.reads.valid && Mux(toRegion, io.open && keepable, io.memoryRead.ready && io.readable)
+  private val writeCan = io.writes.valid && Mux(dropped, io.regionWrite.ready, io.memoryWrite.ready)
   private val readsTurn = RegInit(true.B)
-  private val waits = io.ar.valid && toRegion && !answerable && readsTurn && !busy
-  private val picksRead = readCan && (readsTurn || !writeCan)
-  private val picksWrite = writeCan && !(readCan && readsTurn) && !waits
+  private val waits = io.reads.valid && toRegion && keepable && !io.open && readsTurn
+  private val picksRead = Mux(locked, !byWrite, readCan && (readsTurn || !writeCan))
+  private val picksWrite = Mux(locked, byWrite, writeCan && !(readCan && readsTurn) && !waits)
   when(picksWrite) { readsTurn := true.B }.elsewhen(picksRead || waits) { readsTurn := false.B }
+  locked := (picksRead && !toRegion && !reading.last) || (picksWrite && !writing.last)
+  byWrite := picksWrite
+  assert(!locked || Mux(byWrite, io.writes.valid, io.reads.valid), "a burst without its next beat")
 
-  io.ar.ready := picksRead
-  io.aw.ready := picksWrite
-  io.memoryRead.valid := picksRead && !toRegion
-  io.memoryRead.bits := io.ar.bits
-  io.memoryWrite.valid := picksWrite && !dropped
-  io.memoryWrite.bits := io.aw.bits
-  io.droppedWrite.valid := picksWrite && dropped
-  io.droppedWrite.bits := io.aw.bits.id
+  io.reads.ready := picksRead
+  io.writes.ready := picksWrite
+  io.memoryRead.valid := picksRead && !toRegion && reading.first
+  io.memoryRead.bits := reading.transfer
+  io.memoryWrite.valid := picksWrite && !dropped && writing.first
+  io.memoryWrite.bits := writing.transfer
 
-  // The beat of this cycle.
-  private val current = Mux(busy, transfer, Mux(picksWrite, io.aw.bits, io.ar.bits))
-  private val answers = Mux(busy, telemetry && answerable, picksRead && toRegion)
-  private val moves = picksRead || (picksWrite && !dropped) || (busy && (!telemetry || answers))
-  when(moves) {
-    beats := Mux(busy, beats - 1.U, current.len)
-    transfer := current
-    transfer.addr := Beats.next(current, current.addr, p.memory)
-    when(!busy) {
-      write := picksWrite
-      telemetry := toRegion && !picksWrite
-    }
+  private def line(beat: RequestBeat): LineDecoder = {
+    val decoder = Module(new LineDecoder(p))
+    decoder.io.address := beat.transfer.addr
+    decoder.io.channel := io.channel
+    decoder
   }
+  private def whole(transfer: Axi4Address): Bool = transfer.size === 6.U
+  private def single(transfer: Axi4Address): Bool = transfer.len === 0.U
 
-  io.event.valid := Mux(busy, !telemetry, (picksRead && !toRegion) || (picksWrite && !dropped)) &&
-    (current.addr >> p.nemo.addressBits) === 0.U
-  io.event.bits.address := current.addr
-  io.event.bits.write := Mux(busy, write, picksWrite)
+  private val written = line(writing)
+  io.regionWrite.valid := picksWrite && dropped
+  io.regionWrite.bits.id := writing.transfer.id
+  io.regionWrite.bits.acts := writing.place.acknowledge && whole(writing.transfer) && single(writing.transfer)
+  io.regionWrite.bits.refused := written.io.refused
+  io.regionWrite.bits.pipeline := written.io.pipeline
+  io.regionWrite.bits.line := written.io.line
+
+  private def isEvent(beat: RequestBeat): Bool =
+    !beat.place.hit && (beat.transfer.addr >> p.nemo.addressBits) === 0.U
+  io.event.valid := (picksRead && isEvent(reading)) || (picksWrite && isEvent(writing))
+  io.event.bits.address := Mux(picksWrite, writing.transfer.addr, reading.transfer.addr)
+  io.event.bits.write := picksWrite
   // Of a request that is only just accepted nothing more is known; see TieredMemory.
   io.event.bits.near.foreach(_ := NearOutcome.Any.U)
 
   // A burst of beats narrower than a line would read its lines several times, and apply the effect as often.
-  private val narrow = reading.size =/= 6.U && reading.len =/= 0.U
+  private val asked = line(reading)
+  private val narrow = !whole(reading.transfer) && !single(reading.transfer)
   private val resp =
-    Mux(!toRegion || decoder.io.refused, Axi4.Resp.DecErr.U, Mux(narrow, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U))
+    Mux(asked.io.refused || reading.past, Axi4.Resp.DecErr.U, Mux(narrow, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U))
+  private val answers = picksRead && toRegion
   io.telemetry.valid := answers
-  io.telemetry.bits.id := reading.id
-  io.telemetry.bits.last := Mux(busy, beats === 1.U, reading.len === 0.U)
+  io.telemetry.bits.id := reading.transfer.id
+  io.telemetry.bits.last := reading.last
   io.telemetry.bits.resp := resp
   io.read.valid := answers && resp === Axi4.Resp.Okay.U
-  io.read.bits := decoder.io.target
-  io.issue.valid := answers || (picksRead && !toRegion)
-  io.issue.bits := reading.id
+  io.read.bits.pipeline := asked.io.pipeline
+  io.read.bits.line := asked.io.line
+  io.read.bits.effect := reading.place.effect
+  io.issue.valid := answers || io.memoryRead.valid
+  io.issue.bits := reading.transfer.id
 }

@@ -1,129 +1,283 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4ReadData, BitPlanes, OneHot, Ram1R1W}
+import anemone.bus.{
+  Axi4,
+  Axi4ReadData,
+  BitPlanes,
+  FaultReport,
+  OneHot,
+  ProtectedQueue,
+  ProtectedRam,
+  RegisterSlice,
+  VotedRam
+}
 import anemone.nemo.Line
 import chisel3._
 import chisel3.util._
 
-/** Telemetry lines between the engine and the read data of their channel.
+/** Telemetry lines between the engine and the read data of their channel, which they join to memory's.
   *
   * The engine answers at once; AXI wants the answers of one id in order, memory's among them. So a line waits here until
   * nothing of its id is ahead, and what memory answers to that id waits until the line is gone. Lines of different ids
   * pass each other: whatever order memory answers in, nothing waits for what is behind it.
   *
-  * Latency: five cycles from `line` to `out` where nothing is ahead, seven from the `beat` of a refused one; a line a
-  * cycle, and no cycle lost where memory and lines answer the same id by turns.
+  * Memory goes first, but not for ever: after [[ExpanderParams.memoryRun]] of its beats while a line could go, that goes.
+  *
+  * Lines wait behind a code: one that could not be corrected is poisoned. Whose line the engine has next is kept in a queue;
+  * when an item of that is lost all lines are poisoned until a reset.
+  *
+  * Latency: one cycle for memory; six from `line` to `out` where nothing is ahead, nine from the `beat` of a refused
+  * one. An answer a cycle, and no cycle lost where memory and lines answer the same id by turns.
   */
 class TelemetryResponses(p: ExpanderParams) extends Module {
   private val slots = p.telemetryReads
   private val slotBits = log2Ceil(slots)
   private val aheadBits = log2Ceil(p.readsInFlight) + 1
   val io = IO(new Bundle {
+
+    /** A register. */
     val room = Output(Bool())
     val beat = Flipped(Valid(new TelemetryBeat(p)))
 
-    /** Reads of the beat's id that are ahead of it, [[ReadOrder.latency]] cycles behind `beat`; without those that
-      * `answer` has in this cycle.
+    /** Reads of the beat's id that are ahead of it, [[IdOrder.latency]] cycles behind `beat`; without those that
+      * `answered` has in this cycle or had before.
       */
     val ahead = Input(UInt(aheadBits.W))
 
-    /** The engine's lines, in the order of the beats that are `Okay`. */
+    /** The engine's lines, in the order of the beats that are `Okay`, three cycles behind them or later. */
     val line = Flipped(Valid(new Line(p.nemo)))
 
-    /** A read of this id is answered in this cycle, by memory or from here. */
-    val answer = Flipped(Valid(UInt(p.memory.idBits.W)))
+    /** Memory's answers, and those with the lines among them; `out` wants a [[RegisterSlice]] behind it. */
+    val memory = Flipped(Decoupled(new Axi4ReadData(p.memory)))
 
-    /** The same a cycle later, when who is answered is known early in the cycle. */
+    /** Memory owes an answer; else the one that is there is for nobody, and is dropped. */
+    val owed = Input(Bool())
+    val stray = Output(Bool())
+
+    /** `out` has memory's answer, and it is taken. */
+    val passed = Output(Bool())
+    val out = Decoupled(new Axi4ReadData(p.memory))
+
+    /** A read of this id was answered in the cycle before, by memory or from here. */
     val answered = Valid(UInt(p.memory.idBits.W))
 
-    /** Memory's next answer has this id: it must wait. */
-    val memoryId = Input(UInt(p.memory.idBits.W))
-    val memoryWaits = Output(Bool())
-    val out = Decoupled(new Axi4ReadData(p.memory))
+    /** What was found flipped in each of [[TelemetryResponses.memories]], with the line's id where it is known; what is to
+      * be.
+      */
+    val faults = Output(Vec(TelemetryResponses.memories, new FaultReport(p.memory.idBits, p.faultLineBits)))
+    val inject = Flipped(Vec(TelemetryResponses.memories, Valid(Bool())))
   })
 
   private def mask: UInt = RegInit(0.U(slots.W))
-  private val (used, known, filled, picked) = (mask, mask, mask, mask)
+  private val (used, known) = (mask, mask)
   private val ids = new BitPlanes(slots, p.memory.idBits)
 
   /** Reads of a slot's id ahead of it, once that is `known`, up to the answers of the cycle before the last. */
   private val ahead = new BitPlanes(slots, aheadBits)
-  private val beats = Mem(slots, new TelemetryBeat(p))
 
-  // A beat takes the next slot of the ring.
+  /** The slots with none of them, with one, with two. */
+  private val distance = Seq.fill(3)(mask)
+  private val answers = new BitPlanes(slots, TelemetryBeat.answerBits)
+
+  // A beat takes the next slot of the ring, in the cycle behind it.
   private val tail = RegInit(0.U(slotBits.W))
-  private val atTail = UIntToOH(tail, slots)
-  private val fromTail = RegInit(UInt(slots.W), Fill(slots, 1.U))
-  private val enters = OneHot.onlyIf(io.beat.valid, atTail)
-  private val okay = io.beat.bits.resp === Axi4.Resp.Okay.U
-  io.room := !(used & atTail).orR
-  assert(!io.beat.valid || io.room, "a telemetry read without room for its line")
+  private val atTail = RegInit(1.U(slots.W))
+  private val afterTail = Cat(atTail(slots - 2, 0), atTail(slots - 1))
+  private val room = RegInit(false.B)
+  io.room := room
+  assert(!io.beat.valid || room, "a telemetry read without room for its line")
   when(io.beat.valid) {
     tail := tail + 1.U
-    fromTail := Mux(atTail(slots - 1), Fill(slots, 1.U), (fromTail << 1)(slots - 1, 0))
-    beats.write(tail, io.beat.bits)
+    atTail := afterTail
   }
-  ids.next(0.U, enters, io.beat.bits.id)
+  room := Mux(io.beat.valid, !(used & afterTail).orR, !(used & atTail).orR)
+  private val beat = RegNext(io.beat, 0.U.asTypeOf(io.beat))
+  private val slot = RegNext(tail)
+  private val okay = beat.bits.resp === Axi4.Resp.Okay.U
+  private val atSlot = mask
+  atSlot := atTail
+  private val enters = OneHot.onlyIf(beat.valid, atSlot)
+  ids.next(0.U, enters, beat.bits.id)
+  answers.next(0.U, enters, beat.bits.answer)
 
   // One answer of its id brings a read forward. Who is answered is known late in a cycle, so the ring hears of it in the
-  // next: with `answered`, a read that is one behind is next.
-  private val answered = RegNext(io.answer, 0.U.asTypeOf(io.answer))
+  // next.
+  private val answered = RegInit(0.U.asTypeOf(Valid(UInt(p.memory.idBits.W))))
   io.answered := answered
-  private val waiting = used & known
-  private val forward = OneHot.onlyIf(answered.valid, waiting & ids.equal(answered.bits))
-  private val lookedUp =
-    OneHot.onlyIf(
-      ShiftRegister(io.beat.valid, ReadOrder.latency, false.B, true.B),
-      ShiftRegister(atTail, ReadOrder.latency)
-    )
+  private val forward = OneHot.onlyIf(answered.valid, known & ids.equal(answered.bits))
+  private val looks = ShiftRegister(io.beat.valid, IdOrder.latency, false.B, true.B)
+  private val lookedUp = OneHot.onlyIf(looks, UIntToOH(ShiftRegister(tail, IdOrder.latency), slots))
   ahead.next(forward, lookedUp, io.ahead)
-  known := (known & ~enters) | lookedUp
-  private val unhindered = ahead.atMost(0)
-  assert((forward & unhindered) === 0.U, "a telemetry read was overtaken")
-  private val memoryJustAnswered = answered.valid && answered.bits === io.memoryId
-  private val stops = waiting & ids.equal(io.memoryId) & Mux(memoryJustAnswered, ahead.atMost(1), unhindered)
+  assert((forward & distance(0)) === 0.U, "a telemetry read was overtaken")
 
   // The engine's lines find their slots in the order in which the slots were given.
-  private val asked = Module(new Queue(UInt(slotBits.W), slots))
-  asked.io.enq.valid := io.beat.valid && okay
-  asked.io.enq.bits := tail
+  private val asked = Module(new ProtectedQueue(UInt(slotBits.W), slots))
+  asked.io.enq.valid := beat.valid && okay
+  asked.io.enq.bits := slot
   asked.io.deq.ready := io.line.valid
   assert(!io.line.valid || asked.io.deq.valid, "a line that nobody asked for")
-  private val lines = Module(new Ram1R1W(slots, p.memory.dataBits + 1))
+  private val lost = RegInit(false.B)
+  when(asked.io.fault.uncorrected) { lost := true.B }
+  private val poison = io.line.bits.poison || lost || asked.io.fault.uncorrected
+  private val lines = Module(new ProtectedRam(slots, p.memory.dataBits + 1, early = true))
   lines.io.write.valid := io.line.valid
   lines.io.write.bits.address := asked.io.deq.bits
-  lines.io.write.bits.data := Cat(io.line.bits.poison, io.line.bits.words.asUInt)
-  filled := (filled & ~OneHot.onlyIf(okay, enters)) | OneHot.onlyIf(!okay, enters) |
-    OneHot.onlyIf(io.line.valid, UIntToOH(asked.io.deq.bits, slots))
+  lines.io.write.bits.data := Cat(poison, io.line.bits.words.asUInt)
+  private val refused = mask
+  refused := (refused & ~enters) | OneHot.onlyIf(!okay, enters)
 
-  // The oldest of those that are next, or else of those that are next soon. The ring is full when the tail comes to a
-  // slot that still waits.
-  private val ready = Module(new ReadyLines(p))
+  // Which line moves next: each group of slots has the oldest of its own in a register, of those that are next or else
+  // of those that are next soon, and the oldest group goes first. None is passed for ever: the ring stops at one that
+  // stays.
+  private val size = slots.min(TelemetryResponses.group)
+  private val groups = slots / size
   private val places = RegInit(ReadyLines.places.U(log2Ceil(ReadyLines.places + 1).W))
-  private val may = waiting & filled & ~picked
-  private val next = may & unhindered
-  private val soon = may & ahead.atMost(ReadyLines.ahead)
-  private val candidates = Mux(next.orR || places <= ReadyLines.reserved.U, next, soon)
-  private val slot = OneHot.firstFrom(candidates, fromTail, slots)
-  private val pick = candidates.orR && places =/= 0.U
-  places := places + io.out.fire - pick
-  picked := (picked & ~enters) | OneHot.onlyIf(pick, slot)
+  private val here = mask // what is ahead is known, the line came, and was not picked
+  private val near = mask
+  near := known & ahead.atMost(ReadyLines.ahead)
+  private val next = here & distance(0)
+  private val soon = here & near
+  private val candidate = mask
+  private val isNext = RegInit(0.U(groups.W))
+  private val isSoon = RegInit(0.U(groups.W))
+  private def andAbove(bits: UInt, width: Int) = bits | OneHot.above(bits, width)
+  private def of(word: UInt, g: Int) = word((g + 1) * size - 1, g * size)
+  private val tailGroup = VecInit.tabulate(groups)(of(atTail, _).orR).asUInt
+  private val oldGroups = Reg(UInt(groups.W))
+  oldGroups := andAbove(tailGroup, groups)
+  private val enough = places > ReadyLines.reserved.U
+  private val pick = places =/= 0.U && (isNext.orR || (enough && isSoon.orR))
+  private val turn =
+    Mux(isNext.orR, OneHot.firstFrom(isNext, oldGroups, groups), OneHot.firstFrom(isSoon, oldGroups, groups))
+  private val from = OneHot.onlyIf(pick, turn)
+  private val picks = VecInit.tabulate(groups)(g => Fill(size, from(g))).asUInt & candidate
+  private val chosen = Seq.tabulate(groups) { g =>
+    val old = Reg(UInt(size.W))
+    old := Mux(tailGroup(g), andAbove(of(atTail, g), size), Fill(size, 1.U))
 
-  // It moves in the cycle behind.
+    /** The candidate without some slots: that, and whether it is next or there at all. */
+    def best(without: UInt): UInt = {
+      val (first, others) = (of(next, g) & ~without, of(soon, g) & ~without)
+      val slot = Mux(first.orR, OneHot.firstFrom(first, old, size), OneHot.firstFrom(others, old, size))
+      Cat(first.orR, others.orR, slot)
+    }
+    Mux(from(g), best(of(candidate, g)), best(0.U(size.W)))
+  }
+  candidate := VecInit(chosen.map(_(size - 1, 0))).asUInt
+  isSoon := VecInit(chosen.map(_(size))).asUInt
+  isNext := VecInit(chosen.map(_(size + 1))).asUInt
+  here := (here | OneHot.onlyIf(io.line.valid, UIntToOH(asked.io.deq.bits, slots)) | (lookedUp & refused)) & ~picks
+
+  // It is read in the cycle behind, and moves in the one behind that.
+  private val (moving, leaves) = (mask, mask)
+  moving := picks
+  leaves := moving
   private val moves = RegNext(pick, false.B)
-  private val moving = Reg(UInt(slots.W))
-  moving := slot
-  private val beat = beats.read(OHToUInt(moving))
-  used := (used & ~OneHot.onlyIf(moves, moving)) | enters
-  lines.io.read.valid := moves && beat.resp === Axi4.Resp.Okay.U
+  lines.io.read.valid := moves && !(refused & moving).orR
   lines.io.read.bits := OHToUInt(moving)
-  ready.io.in.valid := moves
-  ready.io.in.bits.beat := beat
-  ready.io.in.bits.ahead := ahead(moving) - (forward & moving).orR
+  private val ready = Module(new ReadyLines(p))
+  ready.io.in.valid := RegNext(moves, false.B)
+  ready.io.in.bits.beat := RegNext(TelemetryBeat(p, ids(moving), answers(moving)))
+  private val aheadOfIt = ready.io.in.bits.ahead
+  aheadOfIt := RegNext(ahead(moving)(aheadOfIt.getWidth - 1, 0))
   ready.io.data := lines.io.data
-  ready.io.answer := io.answer
-  ready.io.memoryId := io.memoryId
-  io.memoryWaits := stops.orR || ready.io.memoryWaits
-  io.out <> ready.io.out
+  ready.io.hurt := lines.io.fault.uncorrected
+  used := (used & ~leaves) | enters
+  known := (known & ~leaves) | lookedUp
+  for ((far, k) <- distance.zipWithIndex) {
+    val before = distance.lift(k + 1).getOrElse(ahead.equal((k + 1).U))
+    far := (((far & ~forward) | (before & forward)) & ~leaves & ~lookedUp) |
+      OneHot.onlyIf(io.ahead === k.U, lookedUp)
+  }
+
+  // Memory's answers: what decides, and the data. Whether one has to wait for a line is known but for the answers of the
+  // two cycles before.
+  private val slice = Module(new RegisterSlice(new TelemetryBeat(p)))
+  slice.io.in.valid := io.memory.valid
+  slice.io.in.bits.id := io.memory.bits.id
+  slice.io.in.bits.last := io.memory.bits.last
+  slice.io.in.bits.resp := io.memory.bits.resp
+  io.memory.ready := slice.io.in.ready
+  private val line = Cat(io.memory.bits.user, io.memory.bits.data)
+  private val data = Module(new RegisterSlice(chiselTypeOf(line)))
+  data.io.in.valid := io.memory.valid
+  data.io.in.bits := line
+  private val memory = MemoryHead(slice, p)
+  private val watch = new HeadWatch(ids, slots, memory, enters, beat.bits.id)
+  private val turns = Module(new AnswerTurns(p.memoryRun))
+  private val taken = turns.io.taken
+  private val memoryAnswers = Wire(Bool())
+  private val had = distance.map(far => RegNext(watch.next(far)))
+  private val justNow = RegNext((memoryAnswers && memory.behind(memory.head)) || (taken && ready.io.offerIsNext))
+  private val before = RegNext(answered.valid && memory.next(answered.bits))
+  private val looked = RegNext(looks && memory.next(ShiftRegister(io.beat.bits.id, IdOrder.latency)))
+  private val (lookedTurn, lookedSecond) = (RegNext(io.ahead === 0.U), RegNext(io.ahead === 1.U))
+  private def memoryGoes(valid: Bool): Bool = {
+    val unit = Module(new MemoryGoes)
+    unit.io.valid := valid
+    unit.io.owed := io.owed
+    unit.io.lineFirst := turns.io.lineFirst
+    unit.io.justNow := justNow
+    unit.io.before := before
+    unit.io.hadTurn := ready.io.hadTurn
+    unit.io.wasSecond := ready.io.wasSecond
+    unit.io.looked := looked
+    unit.io.lookedTurn := lookedTurn
+    unit.io.lookedSecond := lookedSecond
+    unit.io.had := VecInit(had)
+    unit.io.goes
+  }
+  private val passes = memoryGoes(slice.io.out.valid)
+  private val linesPass = memoryGoes(slice.io.out.valid)
+  private val dataPass = memoryGoes(data.io.out.valid)
+  memoryAnswers := passes && io.out.ready && slice.io.out.bits.last
+  turns.io.memory := passes
+  turns.io.line := ready.io.offer.valid
+  turns.io.ready := io.out.ready
+  io.passed := io.out.ready && passes
+  io.stray := slice.io.out.valid && !io.owed
+  slice.io.out.ready := io.passed || !io.owed
+  data.io.out.ready := (io.out.ready && dataPass) || !io.owed
+  io.out.valid := passes || ready.io.offer.valid
+  private val answer = slice.io.out.bits
+  io.out.bits.id := Mux(passes, answer.id, ready.io.offer.bits.id)
+  io.out.bits.last := Mux(passes, answer.last, ready.io.offer.bits.last)
+  io.out.bits.resp := Mux(passes, answer.resp, ready.io.offer.bits.resp)
+  io.out.bits.user := Mux(dataPass, data.io.out.bits(p.memory.dataBits), ready.io.offer.bits.user)
+  io.out.bits.data := Mux(dataPass, data.io.out.bits, ready.io.offer.bits.data)
+  answered.valid := memoryAnswers || taken
+  answered.bits := io.out.bits.id
+  places := places + RegNext(taken, false.B) - pick
+  ready.io.memory := memory
+  ready.io.memoryAnswers := linesPass && io.out.ready && slice.io.out.bits.last
+  ready.io.taken := !linesPass && io.out.ready && ready.io.offer.valid
+  ready.io.answered := VecInit(answered, RegNext(answered, 0.U.asTypeOf(answered)))
+
+  // What was flipped where, and whose it was.
+  private val fetched = ShiftRegister(ready.io.in.bits.beat.id, 2)
+  private val left = ShiftRegister(ready.io.offer.bits.id, VotedRam.latency)
+  io.faults := 0.U.asTypeOf(io.faults)
+  private def report(memory: Int, corrected: Bool, uncorrected: Bool): FaultReport = {
+    io.faults(memory).fault.corrected := corrected
+    io.faults(memory).fault.uncorrected := uncorrected
+    io.faults(memory)
+  }
+  private def whose(report: FaultReport, id: UInt): Unit = {
+    report.id.valid := true.B
+    report.id.bits := id
+  }
+  whose(report(0, lines.io.fault.corrected, lines.io.fault.uncorrected), fetched)
+  report(1, asked.io.fault.corrected, asked.io.fault.uncorrected)
+  whose(report(2, ready.io.corrected, false.B), left)
+  for ((inject, arm) <- Seq(lines.io.inject, asked.io.inject, ready.io.inject).zip(io.inject)) inject := arm
+}
+
+object TelemetryResponses {
+
+  /** The memories that report: the lines, whose line is next, and the lines that are about to leave. */
+  val memories: Int = 3
+
+  /** Slots of which one is chosen in a cycle. */
+  private val group = 8
 }

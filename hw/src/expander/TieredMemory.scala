@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Pins, Axi4Port}
+import anemone.bus.{Axi4Pins, Axi4Port, FaultReport, Injection}
 import anemone.expander.registers.{FlatInputs, FlatOutputs}
 import anemone.flat.{FlatMemory, FlatParams, SwapPolicy}
 import anemone.nemo.MemoryEvent
@@ -39,6 +39,13 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
     /** No request is taken. */
     val hold = Input(Bool())
+    val stray = Output(Bool())
+    val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.placeBits)))
+    val inject = Flipped(Valid(new Injection))
+
+    /** None will be; `quiet`: no swap is under way either. */
+    val quiesce = Input(Bool())
+    val quiet = Output(Bool())
   })
   private val started = RegInit(false.B)
   private val starts = io.set.control.start && io.set.nearLines.lines =/= 0.U
@@ -53,6 +60,17 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   memory.powerOn := empty && !started
   memory.channel := io.channel
   memory.host.drivenBy(io.host)
+  // In its reset it would take what it is offered, and forget it.
+  for (
+    (valid, ready, from) <- Seq(
+      (memory.host.arvalid, memory.host.arready, io.host.ar),
+      (memory.host.awvalid, memory.host.awready, io.host.aw),
+      (memory.host.wvalid, memory.host.wready, io.host.w)
+    )
+  ) {
+    valid := from.valid && started
+    from.ready := ready && started
+  }
   io.tiers.near <> memory.near
   io.tiers.near_wsideband := memory.near_wsideband
   memory.near_rsideband := io.tiers.near_rsideband
@@ -82,6 +100,11 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
   io.shown.status.started := started
   io.shown.status.ready := memory.initialised
+  memory.inject := io.inject
+  io.faults := memory.faults
+  io.stray := memory.stray
+  memory.quiesce := io.quiesce
+  io.quiet := memory.quiet || !started
   memory.rearm := io.set.control.rearm
   memory.repair := io.set.control.repair
   io.shown.status.repairing := memory.untrusted.repairing

@@ -1,72 +1,228 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4WriteData, Axi4WriteResponse}
+import anemone.bus.{Axi4, Axi4WriteData, Axi4WriteResponse, MemoryFault, OneHot, ProtectedQueue}
+import anemone.nemo.LineAcknowledge
 import chisel3._
 import chisel3.util._
 
+/** A line to be taken away that waits for the engine. */
+private class WaitingLine(p: ExpanderParams) extends Bundle {
+  val pipeline = UInt(p.nemo.pipelineBits.W)
+  val line = UInt(p.nemo.lineBits.W)
+  val words = Vec(p.nemo.lineWords, UInt(p.nemo.wordBits.W))
+}
+
+/** A write into the telemetry region. */
+class RegionWrite(p: ExpanderParams) extends Bundle {
+  val id = UInt(p.memory.idBits.W)
+
+  /** It may acknowledge a line, if its data are whole; any other is dropped. */
+  val acts = Bool()
+
+  /** There is no such line. */
+  val refused = Bool()
+  val pipeline = UInt(p.nemo.pipelineBits.W)
+  val line = UInt(p.nemo.lineBits.W)
+}
+
 /** Write data and write responses of one channel: memory's pass, those for the telemetry region end here.
   *
-  * A write into the region is answered and dropped. It should not happen, so it may be slow: it starts when every write
-  * before it has been answered, and the next starts when it has been, which keeps all answers in order.
+  * Data follow the order in which the writes were granted. A write into the region is answered when it has been done and
+  * every write of its id before it has been answered, and memory's answer to one behind it waits for it; nothing else waits.
+  * A whole line that acknowledges goes to the engine; all else is dropped, and counted by the beat. One that can't be
+  * corrected while it waits is dropped, too, and refused (SLVERR).
   *
-  * Data of a write pass in the cycle of its grant or later. Combinational, but for the count of what is under way;
-  * `memoryData` and `response` want a [[RegisterSlice]] behind them.
+  * Data of a write to memory pass in the cycle of its grant or later, those of the region's from the next on. `memoryData`
+  * and `response` want a [[RegisterSlice]] behind them, `data` and `memoryResponse` one before.
   */
 class WriteGate(p: ExpanderParams) extends Module {
-  import WriteGate.State._
+  private val slots = p.regionWrites
+  private val slotBits = log2Ceil(slots)
+  private val countBits = log2Ceil(p.writesInFlight) + 1
   val io = IO(new Bundle {
 
-    /** A write to memory was granted. */
-    val granted = Input(Bool())
+    /** A write to memory of this id was granted. */
+    val granted = Flipped(Valid(UInt(p.memory.idBits.W)))
 
     /** No write to memory may be granted. */
     val closed = Output(Bool())
-    val dropped = Flipped(Decoupled(UInt(p.memory.idBits.W)))
+    val region = Flipped(Decoupled(new RegionWrite(p)))
     val data = Flipped(Decoupled(new Axi4WriteData(p.memory)))
     val memoryData = Decoupled(new Axi4WriteData(p.memory))
     val memoryResponse = Flipped(Decoupled(new Axi4WriteResponse(p.memory)))
     val response = Decoupled(new Axi4WriteResponse(p.memory))
+    val acknowledge = Decoupled(new LineAcknowledge(p.nemo))
 
-    /** A beat of data was dropped. */
+    /** What is taken is done in that cycle; true: it was applied. */
+    val acknowledged = Flipped(Valid(Bool()))
+
+    /** A beat of data was dropped; so was an answer to no write. */
     val drops = Output(Bool())
+    val stray = Output(Bool())
+
+    /** Memory answered a write with an error. */
+    val failed = Output(Bool())
+
+    /** Nothing is under way. */
+    val idle = Output(Bool())
+
+    /** Of [[WriteGate.memories]]: what was flipped, and what is to be. */
+    val faults = Output(Vec(WriteGate.memories.length, new MemoryFault))
+    val inject = Flipped(Vec(WriteGate.memories.length, Valid(Bool())))
+
+    /** Whose line it was, of the second and the third. */
+    val planId, lineId = Output(UInt(p.memory.idBits.W))
   })
-  private val countBits = 16
-  private val underWay = RegInit(0.U(countBits.W)) // granted, and not answered
-  private val owed = RegInit(0.U(countBits.W)) // granted, and not all data passed
-  private val state = RegInit(Idle)
-  private val id = Reg(UInt(p.memory.idBits.W))
 
-  private val full = underWay === ((1 << countBits) - 1).U
-  io.closed := state =/= Idle || full
-  io.dropped.ready := state === Idle && underWay === 0.U && owed === 0.U
+  // Writes to memory: granted, those of them whose data have passed, and those that are not answered.
+  private val granted, passed = RegInit(0.U(countBits.W))
+  private val underWay = RegInit(0.U(countBits.W))
+  private val order = Module(new IdOrder(p.memory.idBits, p.writesInFlight))
+  io.closed := !order.io.ready || underWay(countBits - 1)
+  granted := granted + io.granted.valid
+  private val answered = Wire(Valid(UInt(p.memory.idBits.W)))
+  underWay := underWay + io.granted.valid - answered.valid
+  // An answer to no write is for nobody: perhaps it is to one of before a reset, which memory did not share.
+  private val owed = underWay > 1.U || (underWay(0) && !answered.valid)
+  private val forWrite = io.memoryResponse.valid && owed
+  io.stray := io.memoryResponse.valid && !owed
+  io.failed := io.memoryResponse.fire && owed && io.memoryResponse.bits.resp(1)
+  answered.valid := RegNext(io.memoryResponse.fire && owed, false.B)
+  answered.bits := RegNext(io.memoryResponse.bits.id)
 
-  private val passes = owed =/= 0.U || io.granted
+  // A write into the region takes the next slot of the ring.
+  private val tail = RegInit(0.U(slotBits.W))
+  private val atTail = UIntToOH(tail, slots)
+  private val used = RegInit(0.U(slots.W))
+  private val enters = OneHot.onlyIf(io.region.fire, atTail)
+  io.region.ready := order.io.ready && !(used & atTail).orR
+  when(io.region.fire) { tail := tail + 1.U }
+
+  // Its data are those behind the data of all writes to memory that were granted before it.
+  private class Plan extends Bundle {
+    val behind = UInt(countBits.W)
+    val write = new RegionWrite(p)
+  }
+  private val plans = Module(new ProtectedQueue(new Plan, slots, flow = true))
+  plans.io.enq.valid := io.region.fire
+  plans.io.enq.bits.write := io.region.bits
+  plans.io.enq.bits.behind := granted
+  assert(!plans.io.enq.valid || plans.io.enq.ready, "a write into the region without a place")
+  private val oldest = RegInit(0.U(slotBits.W)) // of those that wait for data
+  private val plan = plans.io.deq.bits
+  private val ends = plans.io.deq.valid && plan.behind === passed
+  private val passes = !ends && (passed =/= granted || io.granted.valid)
   io.memoryData.valid := io.data.valid && passes
   io.memoryData.bits := io.data.bits
-  io.data.ready := Mux(state === Dropping, true.B, passes && io.memoryData.ready)
-  io.drops := state === Dropping && io.data.valid
-  owed := owed + io.granted - (io.memoryData.fire && io.data.bits.last)
+  io.data.ready := ends || (passes && io.memoryData.ready)
+  passed := passed + (io.memoryData.fire && io.data.bits.last)
+  private val lastEnds = io.data.valid && ends && io.data.bits.last
+  private val hasData = OneHot.onlyIf(lastEnds, UIntToOH(oldest, slots))
+  plans.io.deq.ready := lastEnds
+  when(lastEnds) { oldest := oldest + 1.U }
 
-  io.response.valid := io.memoryResponse.valid || state === Answering
-  io.response.bits := io.memoryResponse.bits
-  io.memoryResponse.ready := io.response.ready && state =/= Answering
-  when(state === Answering) {
-    io.response.bits.id := id
-    io.response.bits.resp := Axi4.Resp.Okay.U
-  }
-  underWay := underWay + io.granted - io.memoryResponse.fire
+  // What acknowledges waits for the engine: there is a place for every slot's.
+  private val acts =
+    plan.write.acts && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
+  private val lines = Module(new ProtectedQueue(new WaitingLine(p), slots, flow = true))
+  private val arrives = lines.io.enq.bits
+  lines.io.enq.valid := lastEnds && acts
+  arrives.pipeline := plan.write.pipeline
+  arrives.line := plan.write.line
+  arrives.words := io.data.bits.data.asTypeOf(arrives.words)
+  assert(!lines.io.enq.valid || lines.io.enq.ready, "an acknowledge without a place")
+  io.acknowledge.valid := lines.io.deq.valid && !lines.io.bad
+  io.acknowledge.bits.target.pipeline := lines.io.deq.bits.pipeline
+  io.acknowledge.bits.target.line := lines.io.deq.bits.line
+  io.acknowledge.bits.target.effect := false.B
+  io.acknowledge.bits.words := lines.io.deq.bits.words
+  lines.io.deq.ready := io.acknowledge.ready || lines.io.bad
+  // The first of them, in a ring in which none is behind the oldest that waits for data.
+  private val acting = RegInit(0.U(slots.W))
+  private val above = acting & ~(UIntToOH(oldest, slots) - 1.U)
+  private val acted = OneHot.first(Mux(above.orR, above, acting), slots)
+  assert(io.acknowledged.valid === io.acknowledge.fire, "an acknowledge is taken when it is done")
+  io.drops := io.data.valid && ends && !acts
 
-  when(io.dropped.fire) {
-    state := Dropping
-    id := io.dropped.bits
+  // Slots that are done, and their answers.
+  private val ended = OneHot.onlyIf(!acts, hasData)
+  private val applied = OneHot.onlyIf(lines.io.deq.fire, acted)
+  acting := (acting & ~applied) | OneHot.onlyIf(acts, hasData)
+  private val done = RegInit(0.U(slots.W))
+  private val resps = Reg(Vec(slots, UInt(2.W)))
+  // Data that are not whole are dropped as any others; poisoned ones would have acknowledged, and did not.
+  private val refusal = Mux(
+    plan.write.acts && plan.write.refused,
+    Axi4.Resp.DecErr.U,
+    Mux(plans.io.bad || (plan.write.acts && io.data.bits.user), Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
+  )
+  for (slot <- 0 until slots) {
+    when(ended(slot)) { resps(slot) := refusal }
+    when(applied(slot)) {
+      resps(slot) := Mux(io.acknowledged.bits && !lines.io.bad, Axi4.Resp.Okay.U, Axi4.Resp.SlvErr.U)
+    }
   }
-  when(io.drops && io.data.bits.last) { state := Answering }
-  when(state === Answering && io.response.ready) { state := Idle }
+
+  // Writes to memory of a slot's id that are ahead of it, once that is known, and the slots that are. Who is answered is
+  // known late in a cycle, so it is counted in the next: then one that is one behind is next.
+  private val ids = Reg(Vec(slots, UInt(p.memory.idBits.W)))
+  private val ahead = Reg(Vec(slots, UInt(countBits.W)))
+  private val known = RegInit(0.U(slots.W))
+  private val behind = Reg(Vec(slots, UInt(slots.W))) // slots of its id that were used before
+  order.io.issue.valid := io.granted.valid || io.region.fire
+  order.io.issue.bits := Mux(io.granted.valid, io.granted.bits, io.region.bits.id)
+  order.io.counts := io.granted.valid
+  order.io.answer := answered
+  io.faults := VecInit(order.io.fault, plans.io.fault, lines.io.fault)
+  for ((arm, from) <- Seq(order.io.inject, plans.io.inject, lines.io.inject).zip(io.inject)) arm := from
+  io.planId := plan.write.id
+  io.lineId := Mux1H(acted, ids)
+  private val lookedUp = ShiftRegister(enters, IdOrder.latency, 0.U(slots.W), true.B)
+  known := (known & ~enters) | lookedUp
+  private val same = VecInit(ids.map(_ === io.memoryResponse.bits.id)).asUInt
+  private val justAnswered = RegNext(OneHot.onlyIf(io.memoryResponse.fire && owed, same), 0.U(slots.W))
+  private val next = VecInit(ahead.zipWithIndex.map { case (count, slot) =>
+    count >> 1 === 0.U && (!count(0) || justAnswered(slot))
+  }).asUInt
+  private val memoryWaits = (used & known & next & same).orR
+  for (slot <- 0 until slots) {
+    when(lookedUp(slot)) { ahead(slot) := order.io.ahead }
+      .elsewhen(justAnswered(slot)) { ahead(slot) := ahead(slot) - 1.U }
+    behind(slot) := behind(slot) & ~enters // who was in a slot before is not who enters it
+    when(enters(slot)) {
+      ids(slot) := io.region.bits.id
+      behind(slot) := used & VecInit(ids.map(_ === io.region.bits.id)).asUInt
+    }
+  }
+
+  // One of the slots that may be answered is held here. Region and memory take turns when both could.
+  private val none = VecInit(ahead.map(_ === 0.U)).asUInt
+  private val may = used & known & none & done & ~VecInit(behind.map(older => (older & used).orR)).asUInt
+  private val leaves = RegInit(0.U(slots.W))
+  private val held = Reg(new Axi4WriteResponse(p.memory))
+  private val wentLast = RegInit(false.B)
+  private val regionGoes = leaves.orR && !wentLast
+  private val left = regionGoes && io.response.ready
+  private val chosen = OneHot.onlyIf(!leaves.orR, OneHot.first(may, slots))
+  wentLast := left
+  when(left) { leaves := 0.U }.elsewhen(chosen.orR) { leaves := chosen }
+  when(!leaves.orR) {
+    held.id := Mux1H(chosen, ids)
+    held.resp := Mux1H(chosen, resps)
+  }
+  done := (done & ~chosen) | ended | applied
+  used := (used & ~OneHot.onlyIf(left, leaves)) | enters
+  io.idle := underWay === 0.U && !used.orR
+  io.response.valid := regionGoes || (forWrite && !memoryWaits)
+  io.response.bits := Mux(regionGoes, held, io.memoryResponse.bits)
+  io.memoryResponse.ready := !owed || (io.response.ready && !regionGoes && !memoryWaits)
 }
 
 object WriteGate {
-  private object State extends ChiselEnum {
-    val Idle, Dropping, Answering = Value
-  }
+
+  /** Its memories, by their numbers in `fault_memory` of the registers: counts by id, writes into the region that wait for
+    * their data, lines to be taken away.
+    */
+  val memories: Seq[Int] = Seq(9, 16, 17)
 }

@@ -25,7 +25,7 @@ class FlatConfig(p: FlatParams) extends Bundle {
 class MappedLine(p: FlatParams) extends Bundle {
 
   /** Its near line, which names the set as well. */
-  val place = UInt(p.lineBits.W)
+  val place = UInt(p.placeBits.W)
   val tag = UInt(p.tagBits.W)
   val dedicated = Bool()
 

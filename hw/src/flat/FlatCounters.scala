@@ -28,6 +28,9 @@ class FlatCounts extends Bundle {
   /** Sidebands in which a flipped bit was corrected, and those that could not be believed. */
   val corrected = UInt(64.W)
   val untrusted = UInt(64.W)
+
+  /** Answers of near or far that nobody waited for. */
+  val strays = UInt(64.W)
 }
 
 /** Sums of what happens in each cycle; they show it two cycles later. */
@@ -41,6 +44,7 @@ class FlatCounters extends Module {
     val poisoned = Input(UInt(2.W))
     val corrected = Input(Bool())
     val untrusted = Input(Bool())
+    val strays = Input(UInt(3.W))
     val counts = Output(new FlatCounts)
   })
   private def sum(more: UInt): UInt = {
@@ -66,4 +70,5 @@ class FlatCounters extends Module {
   io.counts.poisoned := sum(io.poisoned)
   io.counts.corrected := sum(io.corrected)
   io.counts.untrusted := sum(io.untrusted)
+  io.counts.strays := sum(io.strays)
 }

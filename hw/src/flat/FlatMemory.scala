@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4Pins, Axi4Port, Ram1R1W, RegisterSlice}
+import anemone.bus.{
+  Axi4Pins,
+  Axi4Port,
+  FaultReport,
+  Injection,
+  MemoryFault,
+  ProtectedQueue,
+  ProtectedRam,
+  RegisterSlice
+}
 import chisel3._
 import chisel3.util._
 
@@ -25,14 +34,27 @@ class FlatMemory(p: FlatParams) extends Module {
   /** Which of the device's channels this is. */
   val channel = IO(Input(UInt(p.channelBits.W)))
 
+  /** No request is taken from the next cycle on; those that were go on. `quiet`: nothing is under way, neither the
+    * host's nor at near or far, so a reset loses nothing, whoever shares it.
+    */
+  val quiesce = IO(Input(Bool()))
+  val quiet = IO(Output(Bool()))
+
   /** Requests are taken. */
   val initialised = IO(Output(Bool()))
   val counters = IO(Output(new FlatCounts))
+
+  /** Near or far answered what nobody waits for. */
+  val stray = IO(Output(Bool()))
 
   /** A set whose sideband can't be believed, and what software wants done about it. */
   val untrusted = IO(Output(new UntrustedSet(p)))
   val rearm = IO(Input(Bool()))
   val repair = IO(Input(Bool()))
+
+  /** What was found flipped in each of [[FlatMemory.memories]], and what is to be. */
+  val faults = IO(Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, p.placeBits))))
+  val inject = IO(Flipped(Valid(new Injection)))
 
   /** One a request, in the order of their acceptance. */
   val outcome = IO(Valid(new Outcome))
@@ -53,6 +75,8 @@ class FlatMemory(p: FlatParams) extends Module {
   nearPort.io.rbeside := new SidebandCode(p).unfolded(near_rsideband)
   far.drivenBy(farPort.io.axi)
   farPort.io.rbeside := 0.U
+
+  for (port <- Seq(nearPort, farPort)) port.io.powerOn := powerOn
 
   private val requests = Module(new HostRequests(p.memory))
   private val responses = Module(new HostResponses(p))
@@ -78,6 +102,14 @@ class FlatMemory(p: FlatParams) extends Module {
   requests.io.ar <> hostPort.ar
   requests.io.aw <> hostPort.aw
   requests.io.w <> hostPort.w
+  requests.io.quiesce := quiesce
+  // What was accepted in the cycle in which it began is seen two later.
+  private val quiesced = ShiftRegister(quiesce, 2, false.B, true.B)
+  private val under = Seq(requests.io.any, responses.io.any, locks.io.any, nearPort.io.any, farPort.io.any)
+  quiet := RegNext(
+    quiesced && initialiser.io.done && !(under ++ Seq(hostPort.r.valid, hostPort.b.valid)).reduce(_ || _),
+    false.B
+  )
   private val beats = Wire(Decoupled(new Bundle {
     val request = UInt(p.requestBits.W)
     val line = UInt((p.memory.addressBits - 6).W)
@@ -108,16 +140,16 @@ class FlatMemory(p: FlatParams) extends Module {
   lookup.io.in <> RegisterSlice(mapped)
 
   // Data of writes, until they are carried out.
-  private val data = Module(new Ram1R1W(p.requests, (new StoredLine(p)).getWidth))
+  private val data = Module(new ProtectedRam(p.requests, (new StoredLine(p)).getWidth))
   private val hostData = Wire(new StoredLine(p))
   hostData.data := requests.io.data.data
   hostData.strobe := requests.io.data.strb
   hostData.poison := requests.io.data.user && requests.io.data.strb.orR
-  data.io.write.valid := requests.io.w.fire
+  data.io.write.valid := requests.io.beat.fire && requests.io.beat.bits.write
   data.io.write.bits.address := responses.io.request
   data.io.write.bits.data := hostData.asUInt
   data.io.read := sequencer.io.write
-  sequencer.io.writeStored := data.io.data.asTypeOf(new StoredLine(p))
+  sequencer.io.writeStored := StoredLine.from(data.io.data, data.io.fault, p)
 
   // Locks, and near's tags.
   locks.io.powerOn := powerOn
@@ -165,7 +197,7 @@ class FlatMemory(p: FlatParams) extends Module {
   sequencer.io.rowStored := lines.io.stored
 
   // To memory, and what it answers.
-  private val fetches = Module(new Queue(new LineRead(p), p.locks))
+  private val fetches = Module(new ProtectedQueue(new LineRead(p), p.locks))
   fetches.io.enq.valid := sequencer.io.farRead.valid
   fetches.io.enq.bits := sequencer.io.farRead.bits
   assert(!fetches.io.enq.valid || fetches.io.enq.ready, "a far read without room")
@@ -191,7 +223,8 @@ class FlatMemory(p: FlatParams) extends Module {
 
   private val fetched = farPort.io.readAnswer
   private val fetchedLock = UIntToOH(fetched.bits.id, p.locks)
-  fetched.ready := fetched.bits.error || lines.io.writes(1).ready
+  private val wanted = (states.io.fetching & fetchedLock).orR
+  fetched.ready := !wanted || fetched.bits.error || lines.io.writes(1).ready
   private def byLock(answer: ValidIO[LineWriteAnswer], refused: Boolean): UInt =
     Mux(answer.valid && (!refused.B || answer.bits.error), UIntToOH(answer.bits.id, p.locks), 0.U)
   private val nearWritten, farWritten = Wire(Valid(new LineWriteAnswer(p)))
@@ -204,8 +237,8 @@ class FlatMemory(p: FlatParams) extends Module {
   events.nearRefused := byLock(nearWritten, refused = true)
   events.farWritten := byLock(farWritten, refused = false)
   events.farRefused := byLock(farWritten, refused = true)
-  events.farRead := Mux(fetched.fire, fetchedLock, 0.U)
-  events.farReadRefused := Mux(fetched.fire && fetched.bits.error, fetchedLock, 0.U)
+  events.farRead := Mux(fetched.fire && wanted, fetchedLock, 0.U)
+  events.farReadRefused := Mux(fetched.fire && wanted && fetched.bits.error, fetchedLock, 0.U)
   sequencer.io.stirred := events.nearWritten | events.farWritten | events.farRead
 
   // Sets that can't be believed.
@@ -223,7 +256,7 @@ class FlatMemory(p: FlatParams) extends Module {
   // Lines to keep: of the sequencer, of far, of near.
   lines.io.writes(0).valid := sequencer.io.keep.valid
   lines.io.writes(0).bits := sequencer.io.keep.bits
-  lines.io.writes(1).valid := fetched.valid && !fetched.bits.error
+  lines.io.writes(1).valid := fetched.valid && wanted && !fetched.bits.error
   lines.io.writes(1).bits.row := Cat(fetched.bits.id, !(states.io.nearRows & fetchedLock).orR)
   lines.io.writes(1).bits.stored.data := fetched.bits.data
   lines.io.writes(1).bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
@@ -254,9 +287,31 @@ class FlatMemory(p: FlatParams) extends Module {
   hostPort.r <> RegisterSlice(responses.io.r)
   hostPort.b <> RegisterSlice(responses.io.b)
 
+  // What was flipped where.
+  faults.foreach(_ := 0.U.asTypeOf(faults.head))
+  private def report(memory: Int, fault: MemoryFault, arm: ValidIO[Bool]): FaultReport = {
+    faults(memory).fault := fault
+    arm := Injection.to(memory, inject)
+    faults(memory)
+  }
+  private val ofLines = Seq(
+    report(FlatMemory.lines, lines.io.fault, lines.io.inject),
+    report(FlatMemory.writeData, data.io.fault, data.io.inject)
+  )
+  for (of <- ofLines) {
+    of.line.valid := true.B
+    of.line.bits := sequencer.io.placeDone
+  }
+  private val ofAnswers = report(FlatMemory.answers, responses.io.fault, responses.io.inject)
+  ofAnswers.id.valid := true.B
+  ofAnswers.id.bits := responses.io.faultId
+  report(FlatMemory.lookups, lookup.io.fault, lookup.io.inject)
+  report(FlatMemory.fetches, fetches.io.fault, fetches.io.inject)
+
   // All decisions are in the order of the requests, so an address meets its own.
   event.foreach { event =>
-    val undecided = Module(new Queue(chiselTypeOf(event.bits.access), p.requests))
+    val undecided = Module(new ProtectedQueue(chiselTypeOf(event.bits.access), p.requests))
+    report(FlatMemory.events, undecided.io.fault, undecided.io.inject)
     undecided.io.enq.valid := requests.io.beat.fire
     undecided.io.enq.bits.address := Cat(requests.io.beat.bits.line, requests.io.beat.bits.offset)
     undecided.io.enq.bits.write := requests.io.beat.bits.write
@@ -283,11 +338,21 @@ class FlatMemory(p: FlatParams) extends Module {
   private def poisoned(answer: DecoupledIO[LineReadAnswer]): Bool =
     answer.fire && answer.bits.poison && !answer.bits.error
   counting.io.poisoned := poisoned(nearPort.io.readAnswer) +& poisoned(fetched)
+  counting.io.strays := nearPort.io.strays +& farPort.io.strays +& (fetched.fire && !wanted)
+  stray := RegNext(counting.io.strays.orR, false.B)
   counters := counting.io.counts
 }
 
 object FlatMemory {
 
+  /** The memories that hold what is nowhere else, by number: the lines of the sets in flight, data of writes, answers to
+    * reads, requests that are looked up, far's reads, and accesses that are undecided.
+    */
+  val memories: Seq[String] = Seq("lines", "write data", "answers", "lookups", "fetches", "events")
+  private def number(name: String): Int = memories.indexOf(name)
+  private val (lines, writeData, answers) = (number("lines"), number("write data"), number("answers"))
+  private val (lookups, fetches, events) = (number("lookups"), number("fetches"), number("events"))
+
   /** Cycles that a read hit takes beside near's own, from AR to R. */
-  val hitLatency: Int = 5
+  val hitLatency: Int = 6
 }

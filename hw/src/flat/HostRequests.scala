@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4Address, Axi4Params, Axi4WriteData, Beats}
+import anemone.bus.{Axi4Address, Axi4Params, Axi4WriteData, Beats, RegisterSlice}
 import chisel3._
 import chisel3.util._
 
@@ -18,10 +18,13 @@ class HostBeat(p: Axi4Params) extends Bundle {
   val last = Bool()
 }
 
-/** Gives the host's beats their one order: one a cycle, AR and AW by turns, the beats of a burst in a row.
+/** Gives the host's beats their one order, a beat a cycle: requests in the order in which they are accepted, a read ahead
+  * of a write that is accepted in the same cycle. A write is accepted when its address and its first data both are.
   *
-  * A beat of a write is taken with its data, so that nothing behind has to wait for data: AW without data waits, and
-  * reads pass it. `ar.ready`, `aw.ready` and `w.ready` depend on what is offered. Latency: none.
+  * The beats of a burst follow each other, but for those of a write whose data are not there: what comes behind goes
+  * ahead meanwhile, for a host may have the data only when a read was answered. So nothing waits for W but its own write.
+  *
+  * Latency: one cycle. No output of the port depends on an input of the same cycle.
   */
 class HostRequests(p: Axi4Params) extends Module {
   val io = IO(new Bundle {
@@ -32,37 +35,80 @@ class HostRequests(p: Axi4Params) extends Module {
     /** `data` goes with a beat that writes. */
     val beat = Decoupled(new HostBeat(p))
     val data = Output(new Axi4WriteData(p))
+
+    /** No new request is accepted from the next cycle on; those that were go on, with what belongs to them. */
+    val quiesce = Input(Bool())
+
+    /** Something was accepted that has not left. */
+    val any = Output(Bool())
   })
-  private val left = RegInit(0.U(p.lenBits.W))
-  private val transfer = Reg(new Axi4Address(p))
-  private val writing = Reg(Bool())
-  private val busy = left =/= 0.U
+  private val quiesced = RegNext(io.quiesce, false.B)
 
-  private val writeCan = io.aw.valid && io.w.valid
-  private val readsTurn = RegInit(true.B)
-  private val picksWrite = writeCan && !(io.ar.valid && readsTurn)
-  private val write = Mux(busy, writing, picksWrite)
-  private val current = Mux(busy, transfer, Mux(picksWrite, io.aw.bits, io.ar.bits))
+  // Bursts whose address was accepted, less those whose first data were: a register slice holds two of either.
+  private val lead = RegInit(0.S(3.W))
+  private val amid = RegInit(false.B) // a burst of data
+  private def slice[T <: Data](port: DecoupledIO[T], open: Bool): DecoupledIO[T] = {
+    val gated = Wire(chiselTypeOf(port))
+    gated.valid := port.valid && open
+    gated.bits := port.bits
+    port.ready := gated.ready && open
+    RegisterSlice(gated)
+  }
+  private val ar = slice(io.ar, !quiesced)
+  private val aw = slice(io.aw, !quiesced || lead < 0.S)
+  private val w = slice(io.w, !quiesced || lead > 0.S || amid)
+  private val begins = io.w.fire && !amid
+  when(io.w.fire) { amid := !io.w.bits.last }
+  lead := lead + io.aw.fire.asUInt.zext - begins.asUInt.zext
+  private val paired = Mux(lead < 0.S, io.aw.fire, begins && (lead > 0.S || io.aw.fire))
 
-  io.beat.valid := Mux(busy, !writing || io.w.valid, writeCan || io.ar.valid)
+  // The order of what was accepted, a bit each: it writes.
+  private val order = RegInit(0.U(4.W))
+  private val accepted = RegInit(0.U(3.W))
+  private val starts = Wire(Bool())
+  private val kept = accepted - starts
+  private val afterRead = kept + io.ar.fire
+  order := (order >> starts) & ~(15.U << kept) | (Mux(paired, 1.U << afterRead, 0.U))(3, 0)
+  accepted := afterRead + paired
+
+  private class Burst {
+    val open = RegInit(false.B)
+
+    /** Beats of it that are. */
+    val left = Reg(UInt((p.lenBits + 1).W))
+    val transfer = Reg(new Axi4Address(p))
+  }
+  private val (reading, writing) = (new Burst, new Burst)
+  private val continues = writing.open && w.valid
+  private val busy = reading.open || continues
+  private val write = !reading.open && (continues || order(0))
+  private val current = Mux(
+    reading.open,
+    reading.transfer,
+    Mux(continues, writing.transfer, Mux(order(0), aw.bits, ar.bits))
+  )
+  private val left = Mux(reading.open, reading.left, Mux(continues, writing.left, current.len +& 1.U))
+  private val last = left === 1.U
+  starts := io.beat.fire && !busy
+
+  io.beat.valid := busy || accepted =/= 0.U
   io.beat.bits.id := current.id
   io.beat.bits.line := current.addr >> 6
   io.beat.bits.offset := current.addr
   io.beat.bits.write := write
-  io.beat.bits.last := Mux(busy, left === 1.U, current.len === 0.U)
-  io.data := io.w.bits
-  io.ar.ready := io.beat.ready && !busy && !picksWrite
-  io.aw.ready := io.beat.ready && !busy && picksWrite
-  io.w.ready := io.beat.fire && write
-  assert(!io.w.ready || io.w.bits.last === io.beat.bits.last, "W and AW disagree about a burst's length")
+  io.beat.bits.last := last
+  io.data := w.bits
+  ar.ready := starts && !order(0)
+  aw.ready := starts && order(0)
+  w.ready := io.beat.fire && write
+  assert(!starts || Mux(order(0), aw.valid && w.valid && !writing.open, ar.valid), "a request began that is not there")
+  assert(!w.ready || w.bits.last === io.beat.bits.last, "W and AW disagree about a burst's length")
 
-  when(io.beat.fire) {
-    left := Mux(busy, left - 1.U, current.len)
-    transfer := current
-    transfer.addr := Beats.next(current, current.addr, p)
-    when(!busy) {
-      writing := picksWrite
-      readsTurn := picksWrite
-    }
+  for ((burst, mine) <- Seq(reading -> !write, writing -> write)) when(io.beat.fire && mine) {
+    burst.open := !last
+    burst.transfer := current
+    burst.left := left - 1.U
+    burst.transfer.addr := Beats.next(current, current.addr, p)
   }
+  io.any := ar.valid || aw.valid || w.valid || reading.open || writing.open
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4, Axi4ReadData, Axi4WriteResponse, BitPlanes, OneHot, Ram1R1W}
+import anemone.bus.{Axi4, Axi4ReadData, Axi4WriteResponse, BitPlanes, MemoryFault, OneHot, ProtectedRam}
 import chisel3._
 import chisel3.util._
 
@@ -29,7 +29,8 @@ class WritesDone(p: FlatParams) extends Bundle {
   * beat; its write response is its last beat's, and an error of any beat becomes that one's.
   *
   * Latency: a read's answer whose turn it is passes in the same cycle if nothing else is on its way out; or else it is
-  * stored, and takes three cycles from the one in which its turn comes. One a cycle either way.
+  * stored, and takes four cycles from the one in which its turn comes. One a cycle either way. What is flipped in a stored
+  * one is corrected, or else it is poisoned.
   */
 class HostResponses(p: FlatParams) extends Module {
   import HostResponses._
@@ -50,6 +51,11 @@ class HostResponses(p: FlatParams) extends Module {
     val writes = Input(new WritesDone(p))
     val r = Decoupled(new Axi4ReadData(p.memory))
     val b = Decoupled(new Axi4WriteResponse(p.memory))
+
+    /** Of a stored answer to a read of this id. */
+    val fault = Output(new MemoryFault)
+    val faultId = Output(UInt(p.memory.idBits.W))
+    val inject = Flipped(Valid(Bool()))
   })
   private def mask: UInt = RegInit(0.U(slots.W))
   private val (used, waits, done) = (mask, mask, mask)
@@ -61,7 +67,6 @@ class HostResponses(p: FlatParams) extends Module {
   private val taken = used | io.held
   private val free = OneHot.first(~taken, slots)
   io.room := !taken.andR
-  io.any := taken.orR
   io.request := OHToUInt(free)
   private val enters = OneHot.onlyIf(io.enter.valid, free)
   assert(!io.enter.valid || io.room, "a request without room")
@@ -73,6 +78,7 @@ class HostResponses(p: FlatParams) extends Module {
   // Reads: what comes when it is its turn passes, unless a stored one waits; the rest is picked when it is, in turns.
   private val out = Module(new Queue(new Axi4ReadData(p.memory), stored))
   private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
+  io.any := taken.orR || credits =/= stored.U
   private val incoming = UIntToOH(io.answer.bits.request, slots)
   private val itsTurn = !(waits & incoming).orR
   private val candidates = used & done & ~writes & ~waits
@@ -86,13 +92,16 @@ class HostResponses(p: FlatParams) extends Module {
   credits := credits + out.io.deq.fire - picks
   private val readLeaves = Mux(passes, incoming, OneHot.onlyIf(picks, next))
 
-  private val answers = Module(new Ram1R1W(slots, 1 + p.memory.dataBits))
+  private val answers = Module(new ProtectedRam(slots, 1 + p.memory.dataBits))
   private val stores = io.answer.valid && !passes
   answers.io.write.valid := stores
   answers.io.write.bits.address := io.answer.bits.request
   answers.io.write.bits.data := Cat(io.answer.bits.poison, io.answer.bits.data)
   answers.io.read.valid := picks
   answers.io.read.bits := OHToUInt(next)
+  answers.io.inject := io.inject
+  io.fault := answers.io.fault
+  io.faultId := out.io.enq.bits.id
 
   private def resp(of: UInt): UInt = Cat(((failed | outside) & of).orR, (outside & of).orR)
   private val head = Wire(new Axi4ReadData(p.memory))
@@ -101,12 +110,12 @@ class HostResponses(p: FlatParams) extends Module {
   head.data := io.answer.bits.data
   head.user := io.answer.bits.poison
   head.resp := Mux(passes, io.answer.bits.resp, resp(next))
-  out.io.enq.valid := ShiftRegister(picks, 2, false.B, true.B)
-  out.io.enq.bits.id := ShiftRegister(head.id, 2)
-  out.io.enq.bits.last := ShiftRegister(head.last, 2)
-  out.io.enq.bits.resp := ShiftRegister(head.resp, 2)
+  out.io.enq.valid := ShiftRegister(picks, ProtectedRam.latency, false.B, true.B)
+  out.io.enq.bits.id := ShiftRegister(head.id, ProtectedRam.latency)
+  out.io.enq.bits.last := ShiftRegister(head.last, ProtectedRam.latency)
+  out.io.enq.bits.resp := ShiftRegister(head.resp, ProtectedRam.latency)
   out.io.enq.bits.data := answers.io.data
-  out.io.enq.bits.user := answers.io.data(p.memory.dataBits)
+  out.io.enq.bits.user := answers.io.data(p.memory.dataBits) || answers.io.fault.uncorrected
   io.r.valid := out.io.deq.valid || passes
   io.r.bits := Mux(out.io.deq.valid, out.io.deq.bits, head)
   out.io.deq.ready := io.r.ready
@@ -140,6 +149,6 @@ class HostResponses(p: FlatParams) extends Module {
 
 object HostResponses {
 
-  /** Stored answers that may be on their way out. */
-  val stored: Int = 4
+  /** Stored answers that may be on their way out: as many as cycles until the place of one is free again. */
+  val stored: Int = ProtectedRam.latency + 2
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4, Axi4Address, Axi4Port, RegisterSlice}
+import anemone.bus.{Axi4, Axi4Address, Axi4Port, MemoryFault, RegisterSlice}
 import chisel3._
 import chisel3.util._
 
@@ -16,6 +16,19 @@ class StoredLine(p: FlatParams) extends Bundle {
   val data = UInt(p.memory.dataBits.W)
   val strobe = UInt(p.memory.strbBits.W)
   val poison = Bool()
+}
+
+object StoredLine {
+
+  /** What a protected memory returned: all of it poison, if it is not to be used. */
+  def from(data: UInt, fault: MemoryFault, p: FlatParams): StoredLine = {
+    val line = WireInit(data.asTypeOf(new StoredLine(p)))
+    when(fault.uncorrected) {
+      line.strobe := Fill(p.memory.strbBits, 1.U)
+      line.poison := true.B
+    }
+    line
+  }
 }
 
 /** A line to write, and so many bits beside it. */
@@ -41,10 +54,15 @@ class LineWriteAnswer(p: FlatParams) extends Bundle {
 
 /** Lines as AXI4 transfers of one beat. A register slice on each channel: a cycle each way.
   *
+  * What was asked and not answered is counted, over a warm reset too. An answer that nobody waits for is dropped, and told.
+  * Behind a warm reset those are that were on their way: nothing is asked before they have come, or until no answer has come
+  * for `drain` cycles, as from a memory that was reset, too.
+  *
   * @param besideBits bits that memory stores beside each line; they travel with its data
   */
 class LinePort(p: FlatParams, besideBits: Int) extends Module {
   val io = IO(new Bundle {
+    val powerOn = Input(Bool())
     val read = Flipped(Decoupled(new LineRead(p)))
     val readAnswer = Decoupled(new LineReadAnswer(p, besideBits))
     val write = Flipped(Decoupled(new LineWrite(p, besideBits)))
@@ -52,7 +70,21 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
     val axi = new Axi4Port(p.memory)
     val wbeside = Output(UInt(besideBits.W))
     val rbeside = Input(UInt(besideBits.W))
+
+    /** Answers that are dropped. */
+    val strays = Output(UInt(2.W))
+
+    /** Something is on its way. */
+    val any = Output(Bool())
   })
+
+  // As many as are asked for at most, and what the slices hold.
+  private val most = 2 * p.requests
+  private def kept[T <: Data](init: T): T = withReset(io.powerOn) { RegInit(init) }
+  private val reads, writes = kept(0.U(log2Ceil(most + 4).W))
+  private val draining = kept(false.B)
+  private val waited = kept(0.U(log2Ceil(p.drain + 1).W))
+  private val open = !draining
   private def address(id: UInt, line: UInt): Axi4Address = {
     val whole = Wire(new Axi4Address(p.memory))
     whole.id := id
@@ -63,17 +95,19 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
     whole
   }
   private val ar = Wire(Decoupled(new Axi4Address(p.memory)))
-  ar.valid := io.read.valid
-  io.read.ready := ar.ready
+  private val readable = open && reads < most.U
+  ar.valid := io.read.valid && readable
+  io.read.ready := ar.ready && readable
   ar.bits := address(io.read.bits.id, io.read.bits.line)
   io.axi.ar <> RegisterSlice(ar)
 
   // AW and W go together, and wait for the slower.
   private val aw = Wire(Decoupled(new Axi4Address(p.memory)))
   private val w = Wire(Decoupled(new LineWrite(p, besideBits)))
-  io.write.ready := aw.ready && w.ready
-  aw.valid := io.write.valid && w.ready
-  w.valid := io.write.valid && aw.ready
+  private val writable = open && writes < most.U
+  io.write.ready := aw.ready && w.ready && writable
+  aw.valid := io.write.valid && w.ready && writable
+  w.valid := io.write.valid && aw.ready && writable
   aw.bits := address(io.write.bits.id, io.write.bits.line)
   w.bits := io.write.bits
   io.axi.aw <> RegisterSlice(aw)
@@ -86,8 +120,10 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   io.axi.w.bits.last := true.B
   io.wbeside := data.bits.beside
 
+  private def mine(id: UInt): Bool = (id >> p.lockBits) === 0.U
   private val r = Wire(Decoupled(new LineReadAnswer(p, besideBits)))
-  r.valid := io.axi.r.valid
+  private val readComes = reads =/= 0.U && mine(io.axi.r.bits.id) && io.axi.r.bits.last
+  r.valid := io.axi.r.valid && readComes && open
   io.axi.r.ready := r.ready
   r.bits.id := io.axi.r.bits.id
   r.bits.data := io.axi.r.bits.data
@@ -95,12 +131,25 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   r.bits.error := io.axi.r.bits.resp.orR
   r.bits.beside := io.rbeside
   io.readAnswer <> RegisterSlice(r)
-  assert(!r.valid || (io.axi.r.bits.last && mine(io.axi.r.bits.id)), "a read's answer that nobody asked for")
 
+  private val writeComes = writes =/= 0.U && mine(io.axi.b.bits.id)
   io.axi.b.ready := true.B
-  io.writeAnswer.valid := RegNext(io.axi.b.valid, false.B)
+  io.writeAnswer.valid := RegNext(io.axi.b.valid && writeComes && open, false.B)
   io.writeAnswer.bits.id := RegNext(io.axi.b.bits.id(p.lockBits - 1, 0))
   io.writeAnswer.bits.error := RegNext(io.axi.b.bits.resp.orR)
-  assert(!io.axi.b.valid || mine(io.axi.b.bits.id), "a write's answer that nobody asked for")
-  private def mine(id: UInt): Bool = (id >> p.lockBits) === 0.U
+
+  reads := reads + io.axi.ar.fire - (io.axi.r.fire && readComes)
+  writes := writes + io.axi.aw.fire - (io.axi.b.fire && writeComes)
+  private val answered = io.axi.r.fire || io.axi.b.fire
+  waited := Mux(draining && !answered, waited + 1.U, 0.U)
+  when(draining && (waited === p.drain.U || (reads === 0.U && writes === 0.U))) {
+    draining := false.B
+    reads := 0.U
+    writes := 0.U
+  }
+  when(reset.asBool) { draining := true.B }
+  private def stray(fires: Bool, comes: Bool): Bool = RegNext(fires && !(comes && open), false.B)
+  io.strays := stray(io.axi.r.fire, readComes) +& stray(io.axi.b.fire, writeComes)
+  io.any := draining || reads =/= 0.U || writes =/= 0.U || io.axi.ar.valid || io.axi.aw.valid || io.axi.w.valid ||
+    io.readAnswer.valid || io.writeAnswer.valid
 }

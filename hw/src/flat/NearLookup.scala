@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
+import anemone.bus.{MemoryFault, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
@@ -39,7 +40,7 @@ class Lookup(p: FlatParams) extends Bundle {
   *
   * A write to a dedicated line is blind: it asks for nothing, and nothing else has the line until it is written.
   *
-  * Latency: the near read is offered in the cycle of the request, and the lookup is there in the next. Near answers in
+  * Latency: the near read is offered in the cycle of the request, and the lookup is there two cycles later. Near answers in
   * the order in which it is asked: all its reads have one id.
   */
 class NearLookup(p: FlatParams) extends Module {
@@ -49,8 +50,10 @@ class NearLookup(p: FlatParams) extends Module {
     val grant = Input(new LockGrant(p))
     val nearRead = Decoupled(new LineRead(p))
     val out = Decoupled(new Lookup(p))
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
   })
-  private val lookups = Module(new Queue(new Lookup(p), p.requests))
+  private val lookups = Module(new ProtectedQueue(new Lookup(p), p.requests))
   private val request = io.in.bits
   private val mapped = request.mapped
   private val blind = mapped.dedicated && request.write
@@ -76,8 +79,10 @@ class NearLookup(p: FlatParams) extends Module {
   lookups.io.enq.bits.full := request.full
   lookups.io.enq.bits.dedicated := mapped.dedicated
   lookups.io.enq.bits.outside := mapped.outside
-  lookups.io.enq.bits.seal := new SidebandCode(p).seal(mapped.place)
+  lookups.io.enq.bits.seal := new SidebandCode(p).seal(mapped.place(p.lineBits - 1, 0))
   lookups.io.enq.bits.asks := asks
   lookups.io.enq.bits.opens := !io.grant.shared && !mapped.outside
   io.out <> lookups.io.deq
+  io.fault := lookups.io.fault
+  lookups.io.inject := io.inject
 }

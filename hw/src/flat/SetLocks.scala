@@ -8,7 +8,7 @@ import chisel3.util._
 /** A request that wants its set. */
 class LockRequest(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
-  val place = UInt(p.lineBits.W)
+  val place = UInt(p.placeBits.W)
 
   /** It never asks near for the line, so the lock can't be shared. */
   val blind = Bool()
@@ -55,7 +55,7 @@ class SetLocks(p: FlatParams) extends Module {
 
     /** The set of a lock; and of another one, which was decided in the last cycle. */
     val of = Input(UInt(slots.W))
-    val place = Output(UInt(p.lineBits.W))
+    val place = Output(UInt(p.placeBits.W))
     val decidedOf = Input(UInt(slots.W))
     val decidedPlace = Output(UInt(p.lineBits.W))
 
@@ -66,7 +66,7 @@ class SetLocks(p: FlatParams) extends Module {
   private val undecided = RegInit(0.U(slots.W))
   private val blind = RegInit(0.U(slots.W))
   private val pristine = RegInit(0.U(slots.W))
-  private val places = new BitPlanes(slots, p.lineBits)
+  private val places = new BitPlanes(slots, p.placeBits)
   private val youngest = new BitPlanes(slots, p.requestBits)
 
   private val held = used & places.equal(io.ask.bits.place)

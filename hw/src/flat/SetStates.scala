@@ -59,6 +59,9 @@ class SetStates(p: FlatParams) extends Module {
     /** Lines are kept that memory does not have; anything is under way. */
     val unwritten = Output(UInt(slots.W))
     val active = Output(UInt(slots.W))
+
+    /** A far line is awaited. */
+    val fetching = Output(UInt(slots.W))
   })
   private def journal: UInt = withReset(io.powerOn) { RegInit(0.U(slots.W)) }
   private def mask: UInt = RegInit(0.U(slots.W))
@@ -99,11 +102,19 @@ class SetStates(p: FlatParams) extends Module {
   io.refused := failed
   io.unwritten := nearDirty | nearWriting | victimDirty | victimWriting | failed
   io.active := io.unwritten | fetching
+  io.fetching := fetching
 
   // A step's change, and what memory answers meanwhile.
   private val runs = !reset.asBool
   private val commit = io.commit.bits
-  private val events = Mux(runs, io.events, 0.U.asTypeOf(io.events))
+  private val events = Wire(chiselTypeOf(io.events))
+  private def awaited(answers: UInt, by: UInt): UInt = OneHot.onlyIf(runs, answers & by)
+  events.nearWritten := awaited(io.events.nearWritten, nearWriting)
+  events.nearRefused := awaited(io.events.nearRefused, nearWriting)
+  events.farWritten := awaited(io.events.farWritten, victimWriting)
+  events.farRefused := awaited(io.events.farRefused, victimWriting)
+  events.farRead := awaited(io.events.farRead, fetching)
+  events.farReadRefused := awaited(io.events.farReadRefused, fetching)
   private val change = commit.change
   private val changes = OneHot.onlyIf(io.commit.valid && runs, commit.lock)
   private def changesIf(condition: Bool): UInt = OneHot.onlyIf(condition, changes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
+import anemone.bus.ColumnCode
 import chisel3._
 import chisel3.util._
 
@@ -23,34 +24,35 @@ class SidebandCode(p: FlatParams) {
   private val top = 1 << (checkBits - 1)
   private val inverted = top + 1
   private def ones(column: Int): Int = Integer.bitCount(column)
-  private def byWeight(columns: Seq[Int]): Seq[Int] = columns.sortBy(column => (ones(column), column))
 
   /** By payload bit. */
-  val payloadColumns: Seq[Int] = (top + 3) +: byWeight((1 until top).filter(ones(_) == 3)).take(payloadBits - 1)
+  val payloadColumns: Seq[Int] =
+    (top + 3) +: ColumnCode.byWeight((1 until top).filter(ones(_) == 3)).take(payloadBits - 1)
 
   /** By bit of the set's number. Those in the lowest check bit come first: of them any three differ from zero, too. */
   val setColumns: Seq[Int] = {
     val (odd, even) = (1 until top).filter(ones(_) % 2 == 0).partition(_ % 2 == 1)
-    byWeight(odd) ++ byWeight(even)
+    ColumnCode.byWeight(odd) ++ ColumnCode.byWeight(even)
   }
   require(payloadColumns.length == payloadBits, s"payloadBits: a column of weight 3 each, not $payloadBits bits")
   require(p.lineBits <= setColumns.length, s"lineBits: at most ${setColumns.length}, not ${p.lineBits}")
 
-  private def checks(value: UInt, columns: Seq[Int]): UInt = VecInit((0 until checkBits).map { check =>
-    (0 until value.getWidth).filter(bit => (columns(bit) >> check & 1) == 1).map(value(_)).foldLeft(false.B)(_ ^ _)
-  }).asUInt
+  /** Of the payload, and of the set's number. */
+  val payload = new ColumnCode(payloadColumns, checkBits)
+  private val sets = new ColumnCode(setColumns, checkBits)
 
   /** What a set's number makes of the check bits. */
-  def seal(set: UInt): UInt = checks(set, setColumns) ^ inverted.U
+  def seal(set: UInt): UInt = sets.checks(set) ^ inverted.U
 
   /** The word of a set with this seal. */
-  def word(payload: Sideband, seal: UInt): UInt = Cat(checks(payload.asUInt, payloadColumns) ^ seal, payload.asUInt)
+  def word(sideband: Sideband, seal: UInt): UInt =
+    Cat(payload.checks(sideband.asUInt) ^ seal, sideband.asUInt)
 
   /** A word that was read, with what its payload makes of the check bits taken off them. So they are the seal, where
     * nothing is wrong. Before a register, this is what [[SidebandCheck]] needs not do behind it.
     */
   def unfolded(word: UInt): UInt =
-    Cat(word(bits - 1, payloadBits) ^ checks(word(payloadBits - 1, 0), payloadColumns), word(payloadBits - 1, 0))
+    Cat(word(bits - 1, payloadBits) ^ payload.checks(word(payloadBits - 1, 0)), word(payloadBits - 1, 0))
 }
 
 /** What is to be thought of a sideband. Combinational. */
@@ -71,9 +73,8 @@ class SidebandCheck(p: FlatParams) extends Module {
     val corrected = Output(Bool())
   })
   private val syndrome = io.unfolded(code.bits - 1, code.payloadBits) ^ io.seal
-  private val flips = VecInit(code.payloadColumns.map(syndrome === _.U)).asUInt
-  private val checkFlips = (0 until code.checkBits).map(check => syndrome === (1 << check).U)
-  private val single = flips.orR || checkFlips.reduce(_ || _)
+  private val flips = code.payload.flips(syndrome)
+  private val single = flips.orR || code.payload.checkFlips(syndrome).orR
   io.sideband := (io.unfolded(code.payloadBits - 1, 0) ^ flips).asTypeOf(new Sideband(p))
   io.believed := io.sideband.permutation.legal && (!syndrome.orR || (single && !io.poison))
   io.corrected := io.believed && single

@@ -6,14 +6,14 @@ import chisel3._
 import chisel3.util._
 
 /** Carries out what the locked sets have to do: one lock at a time is looked at, [[SwapStep]] says what is to be done,
-  * and it is done, in a pipeline of five cycles that starts a lock each cycle. No lock is in it twice, so a lock's state
+  * and it is done, in a pipeline of six cycles that starts a lock each cycle. No lock is in it twice, so a lock's state
   * changes in steps, and only memory's answers come between.
   *
   * Three kinds of steps take turns: the first operation of a lock, a near line's way to memory, and a victim's. An
   * operation that can't be done yet is looked at again when memory answers for its lock.
   *
   * Cycles: 0 pick, 1 the lock's state, 2 its operation and what to do, the rows are asked for, 3 the
-  * far line and the sideband's code, 4 all is done at once.
+  * far line and the sideband's code, 4 memory corrects what it returns, 5 all is done at once.
   */
 class SwapSequencer(p: FlatParams) extends Module {
   import SwapSequencer._
@@ -36,7 +36,7 @@ class SwapSequencer(p: FlatParams) extends Module {
     val state = Input(new SetState(p))
     val nearRow = Input(Bool())
     val sideband = Input(new Sideband(p))
-    val place = Input(UInt(p.lineBits.W))
+    val place = Input(UInt(p.placeBits.W))
 
     val nearWritable = Input(UInt(slots.W))
     val farWritable = Input(UInt(slots.W))
@@ -49,7 +49,7 @@ class SwapSequencer(p: FlatParams) extends Module {
     val busy = Output(UInt(slots.W))
     val commit = Valid(new SetCommit(p))
 
-    // Lines that are kept, and the data of a request that writes, both two cycles behind.
+    // Lines that are kept, and the data of a request that writes, both three cycles behind.
     val row = Valid(UInt((p.lockBits + 1).W))
     val rowStored = Input(new StoredLine(p))
     val write = Valid(UInt(p.requestBits.W))
@@ -74,6 +74,9 @@ class SwapSequencer(p: FlatParams) extends Module {
 
     /** Accesses of near and far that were spared. */
     val forwarded = Output(UInt(2.W))
+
+    /** The set that something is done for, in the cycle of `rowStored` and `writeStored`. */
+    val placeDone = Output(UInt(p.placeBits.W))
   })
 
   // Cycle 0: a kind by turns, and of it a lock by turns.
@@ -140,73 +143,76 @@ class SwapSequencer(p: FlatParams) extends Module {
   private val farSlot3 = third(farSlot2)
   private val farLine3 = Mux1H(multiples.zipWithIndex.map { case (m, slot) => (farSlot3 === slot.U) -> m }) + place3
 
-  // Cycle 4: done.
+  // Cycle 4: memory corrects. Cycle 5: done.
   private val valid4 = RegNext(valid3, false.B)
-  private def fourth[T <: Data](x: T): T = RegEnable(third(x), valid3)
-  private val (nearGoes, farGoes) = (fourth(kind2(nearLine)), fourth(kind2(victim)))
-  private val (lock4, number4, row4) = (fourth(lock2), fourth(number2), fourth(row2))
-  private val (change, state4, op4, request4) =
-    (fourth(change2), fourth(state2), fourth(io.op), fourth(io.request))
-  private val first4 = fourth(first2)
+  private val valid5 = RegNext(valid4, false.B)
+  private def fourth[T <: Data](x: T): T = RegEnable(x, valid3)
+  private def fifth[T <: Data](x: T): T = RegEnable(fourth(third(x)), valid4)
+  private val (nearGoes, farGoes) = (fifth(kind2(nearLine)), fifth(kind2(victim)))
+  private val (lock5, number5, row5) = (fifth(lock2), fifth(number2), fifth(row2))
+  private val (change, state5, op5, request5) =
+    (fifth(change2), fifth(state2), fifth(io.op), fifth(io.request))
+  private val first5 = fifth(first2)
   private val code = new SidebandCode(p)
-  private val beside4 = RegEnable(code.word(third(sideband2), code.seal(place3)), valid3)
-  private val place4 = RegEnable(place3, valid3)
-  private val farLine4 = RegEnable(farLine3, valid3)
-  private def does(flag: Bool): Bool = valid4 && flag
-  io.commit.valid := valid4
-  io.commit.bits.lock := lock4
+  private val beside5 = RegEnable(fourth(code.word(third(sideband2), code.seal(place3(p.lineBits - 1, 0)))), valid4)
+  private val place5 = RegEnable(fourth(place3), valid4)
+  private val farLine5 = RegEnable(fourth(farLine3), valid4)
+  io.placeDone := place5
+  private def does(flag: Bool): Bool = valid5 && flag
+  io.commit.valid := valid5
+  io.commit.bits.lock := lock5
   io.commit.bits.nearWrite := nearGoes
   io.commit.bits.farWrite := farGoes
   io.commit.bits.change := change
-  io.commit.bits.state := state4
-  io.commit.bits.op := op4
-  io.forwarded := Mux(valid4, change.forwarded, 0.U)
+  io.commit.bits.state := state5
+  io.commit.bits.op := op5
+  io.forwarded := Mux(valid5, change.forwarded, 0.U)
   io.opDone.valid := does(change.pops)
-  io.opDone.bits.lock := lock4
-  io.opDone.bits.request := request4
+  io.opDone.bits.lock := lock5
+  io.opDone.bits.request := request5
 
   private val (kept, written) = (io.rowStored, io.writeStored)
   private val fresh = FillInterleaved(8, written.strobe)
   io.keep.valid := does(change.writes)
-  io.keep.bits.row := row4
+  io.keep.bits.row := row5
   io.keep.bits.stored.data := (written.data & fresh) | (kept.data & ~fresh)
   io.keep.bits.stored.strobe := written.strobe | kept.strobe
   io.keep.bits.stored.poison := written.poison || (change.merges && kept.poison)
   io.owed.valid := io.keep.valid
-  io.owed.bits.request := request4
-  io.owed.bits.lock := number4
+  io.owed.bits.request := request5
+  io.owed.bits.lock := number5
   io.owed.bits.onVictim := change.onVictim && !change.exchanges
 
-  io.answer.valid := does(change.answers || (change.refuses && !op4.write))
-  io.answer.bits.request := first4
+  io.answer.valid := does(change.answers || (change.refuses && !op5.write))
+  io.answer.bits.request := first5
   io.answer.bits.data := kept.data
   io.answer.bits.poison := kept.poison
   io.answer.bits.resp := Mux(change.refuses, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
   private val held = RegInit(0.U(p.requests.W))
-  held := (held & ~OneHot.onlyIf(io.opDone.valid, request4)) |
-    OneHot.onlyIf(does(change.answers && change.blocks), request4)
+  held := (held & ~OneHot.onlyIf(io.opDone.valid, request5)) |
+    OneHot.onlyIf(does(change.answers && change.blocks), request5)
   io.held := held
-  io.writes.done := OneHot.onlyIf(does(change.refuses && op4.write), request4)
+  io.writes.done := OneHot.onlyIf(does(change.refuses && op5.write), request5)
   io.writes.failed := io.writes.done
   io.writes.outside := 0.U
 
   io.farRead.valid := does(change.fetches)
-  io.farRead.bits.id := number4
-  io.farRead.bits.line := farLine4
-  for ((out, goes, line) <- Seq((nearOut, nearGoes, place4), (farOut, farGoes, farLine4))) {
+  io.farRead.bits.id := number5
+  io.farRead.bits.line := farLine5
+  for ((out, goes, line) <- Seq((nearOut, nearGoes, place5), (farOut, farGoes, farLine5))) {
     out.valid := does(goes)
-    out.bits.id := number4
+    out.bits.id := number5
     out.bits.line := line
     out.bits.stored := kept
-    out.bits.beside := beside4
+    out.bits.beside := beside5
   }
 
   private val enters = OneHot.onlyIf(picks, picked)
-  private val leaves = OneHot.onlyIf(valid4, lock4)
+  private val leaves = OneHot.onlyIf(valid5, lock5)
   busy := (busy | enters) & ~leaves
   io.busy := busy
   stirred := (stirred & ~enters) | io.stirred
-  blocked := (blocked & ~io.stirred & ~leaves) | OneHot.onlyIf(does(change.blocks), lock4 & ~stirred & ~io.stirred)
+  blocked := (blocked & ~io.stirred & ~leaves) | OneHot.onlyIf(does(change.blocks), lock5 & ~stirred & ~io.stirred)
 
   /** A queue to memory whose room is given away when a step is picked. */
   private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], Room) = {

@@ -59,6 +59,18 @@ object CounterWidth {
       word | (word << n)(p.wordBits - 1, 0)
     }
 
+  /** A guard bit above each byte: what an adder carries from one byte to the next goes through it. */
+  def guarded(word: UInt, guards: UInt, p: NemoParams): UInt =
+    Cat(Seq.tabulate(p.wordBytes)(k => Cat(guards(k), word((k + 1) * p.byteBits - 1, k * p.byteBits))).reverse)
+
+  /** The bytes of a guarded word, each with its guard bit above it. */
+  def bytesOf(guarded: UInt, p: NemoParams): Seq[UInt] =
+    Seq.tabulate(p.wordBytes)(k => guarded((k + 1) * (p.byteBits + 1) - 1, k * (p.byteBits + 1)))
+
+  /** A guarded word without its guard bits. */
+  def unguarded(guarded: UInt, p: NemoParams): UInt =
+    Cat(bytesOf(guarded, p).reverse.map(_(p.byteBits - 1, 0)))
+
   /** One of several values by width; a width that is not built in counts as the widest. */
   def select[T <: Data](width: UInt, p: NemoParams)(f: Int => T): T =
     MuxLookup(width, f(p.levels.last))(p.levels.init.map(w => w.U -> f(w)))

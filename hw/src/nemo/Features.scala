@@ -11,13 +11,15 @@ import chisel3.util._
   * @param notifies       predicates, their latch and their count
   * @param effects        [[ReadEffect]] codes; no effect is always there
   * @param operandSources [[OperandSource]] codes; the rule's own operand is always there
+  * @param acknowledges   lines that were read can be taken away ([[LineAcknowledge]])
   */
 case class Features(
     ops: Seq[UpdateOp] = UpdateOp.ofRules,
     widths: Seq[Int] = Seq(8, 16, 32, 64),
     notifies: Boolean = true,
     effects: Seq[Int] = Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op),
-    operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite)
+    operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite),
+    acknowledges: Boolean = true
 ) {
   import Features._
   require(
@@ -42,13 +44,17 @@ case class Features(
 
   /** A read may go through its line a word a slot. */
   val walks: Boolean = effects.contains(ReadEffect.Op)
+
+  /** A slot may be for one word of a line. */
+  val byWord: Boolean = walks || acknowledges
   val shifts: Boolean = ops.exists(_.moved != UpdateOp.Nothing)
   val resets: Boolean = effects.contains(ReadEffect.Reset)
   val ofLine: Boolean = operandSources.contains(OperandSource.Line)
   val ofWrite: Boolean = operandSources.contains(OperandSource.IsWrite)
 
   /** What the datapath does. */
-  val datapath: Seq[UpdateOp] = ops ++ Option.when(resets)(UpdateOp.Set)
+  val datapath: Seq[UpdateOp] =
+    (ops ++ Option.when(acknowledges)(UpdateOp.Sub) ++ Option.when(resets || acknowledges)(UpdateOp.Set)).distinct
 }
 
 object Features {

@@ -11,6 +11,10 @@ class MatchResult(p: NemoParams) extends Bundle {
   val unmapped = Bool()
   val outOfRange = Bool()
 
+  /** It is unmapped because its entry has bad parity. */
+  val bad = Bool()
+  val key = UInt(p.keyBits.W)
+
   /** Index of the counter, split: line, word of the line, counter of the word. */
   val line = UInt(p.lineBits.W)
   val word = UInt(p.wordIndexBits.W)
@@ -23,6 +27,8 @@ class MatchResult(p: NemoParams) extends Bundle {
   *
   * A table write applies to the events accepted in its own cycle and later: it is presented to the table when the
   * event of that cycle is looked up, and forwarded to it.
+  *
+  * An event whose entry has bad parity is unmapped: it is counted as one that has no counter, in no wrong counter.
   */
 class MatchStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -35,6 +41,9 @@ class MatchStage(p: NemoParams) extends Module {
     /** Events match nothing. */
     val off = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
+
+    /** Of the lowest bits of the entry. */
+    val flips = Input(UInt(2.W))
     val result = Output(new MatchResult(p))
   })
 
@@ -71,6 +80,7 @@ class MatchStage(p: NemoParams) extends Module {
   private val stored =
     Cat(counter, write.bits.base(p.indexBits - 1, 1), Mux(counter, write.bits.base(0), write.bits.mapped))
   entries.io.write.bits.data := stored
+  entries.io.flips := RegNext(io.flips)
   private val entry = entries.io.data | ShiftRegister(Mux(sameKey, stored, 0.U), 2)
   private val looked = ShiftRegister(considered, 2, false.B, true.B)
   private val keyFits = ShiftRegister(key.whole(request.address), 3)
@@ -80,7 +90,7 @@ class MatchStage(p: NemoParams) extends Module {
   // Index: base plus offset, then cut into word and counter of the word by the width.
   private val width = loaded(io.rule.counterWidth, MatchStage.indexStage)
   private val inBase = entry(p.indexBits)
-  private val mapped = (inBase || entry(0)) && keyFits
+  private val mapped = (inBase || entry(0)) && keyFits && !entries.io.bad
   private val index = (entry(p.indexBits - 1, 0) +& offsetLow).asTypeOf(UInt((p.indexBits + 1).W))
   private val wordIndex = CounterWidth.select(width, p)(w => (index >> (p.subBits - w)).pad(p.indexBits + 1))
   private val sub =
@@ -91,6 +101,8 @@ class MatchStage(p: NemoParams) extends Module {
   io.result.matched := RegNext(looked && mapped && inStates, false.B)
   io.result.unmapped := RegNext(looked && !mapped, false.B)
   io.result.outOfRange := RegNext(looked && mapped && !inStates, false.B)
+  io.result.bad := RegNext(looked && entries.io.bad, false.B)
+  io.result.key := ShiftRegister(tableKey, 3)
   private val word = RegNext(wordIndex(log2Ceil(p.states) - 1, 0))
   io.result.word := word(p.wordIndexBits - 1, 0)
   io.result.line := word >> p.wordIndexBits

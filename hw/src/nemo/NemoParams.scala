@@ -73,7 +73,6 @@ case class NemoParams(
 
 object NemoParams {
 
-  /** The element that a pipeline's number names; a vector of one has no index. */
-  def pick[T <: Data](byPipeline: Vec[T], pipeline: UInt): T =
-    if (byPipeline.length == 1) byPipeline.head else byPipeline(pipeline)
+  /** The element that the number of a pipeline, or of a channel, names; a vector of one has no index. */
+  def pick[T <: Data](all: Vec[T], number: UInt): T = if (all.length == 1) all.head else all(number)
 }

@@ -98,7 +98,7 @@ class OperandStage(p: NemoParams) extends Module {
     from.zip(io.operands).map { case (f, operand) => RegNext(Mux(f && !shifts, operand, 0.U)) }.splitAt(1)
 
   // An effect is a reset, or what ops there are.
-  private val isReset = if (p.features.walks) RegNext(!control.pass) else true.B
+  private val isReset = if (p.features.byWord) RegNext(!control.pass) else true.B
   private val (resets, operands) =
     if (OpControl.onlySums(p)) (Mux(isReset, effect.head, 0.U), Mux(isReset, 0.U, effect.head) +: others)
     else (0.U, effect ++ others)

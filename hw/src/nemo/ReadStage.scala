@@ -7,7 +7,8 @@ import chisel3.util._
 /** The telemetry read path of one channel: joins what the pipelines contribute to a line.
   *
   * Words whose newest value was on its way to the state array when the read came are taken from there, as they pass the
-  * write of the pipeline that is read. A walk's words arrive a slot apart and are gathered.
+  * write of the pipeline that is read. A walk's words arrive a slot apart and are gathered. A line that is read to be
+  * acknowledged is not valid, and stays until the next read: what is put to its words is none.
   *
   * Latency: [[ReadStage.latency]] cycles from `slot` to `line`, which is not registered again; a line a cycle.
   */
@@ -22,7 +23,10 @@ class ReadStage(p: NemoParams) extends Module {
     /** The pipeline that `line` came from. */
     val pipeline = Output(UInt(p.pipelineBits.W))
   })
-  private val slots = Seq.iterate(io.slot, ReadStage.latency + 1)(Slot.delayed(_, 1))
+  private val asked = WireDefault(io.slot)
+  asked.read := io.slot.read && !(io.slot.takes && io.slot.walks)
+  asked.walk := io.slot.walk && !io.slot.takes
+  private val slots = Seq.iterate(asked, ReadStage.latency + 1)(Slot.delayed(_, 1))
   private def joined(of: LinePart => UInt): UInt = io.parts.map(of).reduce(_ | _)
 
   /** A register that is of use behind `slots(n)` alone. */
@@ -73,7 +77,7 @@ class ReadStage(p: NemoParams) extends Module {
   for (k <- 0 until p.lineWords)
     io.line.bits.words(k) := kept(words(k).data, 3) | thirds(k) | seconds(k) | newestFirst(k)
   io.line.bits.poison := badStored || badLater || Mux(goesOn(4), held.bad, firstHit.orR && first.bad)
-  io.line.valid := slot.read && (!slot.walks || slot.word === (p.lineWords - 1).U)
+  io.line.valid := slot.read && !slot.takes && (!slot.walks || slot.word === (p.lineWords - 1).U)
   io.pipeline := slot.target.pipeline
 }
 

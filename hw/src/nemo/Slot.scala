@@ -20,6 +20,15 @@ class LineRead(p: NemoParams) extends Bundle {
   val effect = Bool()
 }
 
+/** A line that software has read, written back: it is taken away from the counters ([[TelemetryEngine]]).
+  *
+  * @param target `pipeline` and `line`; `effect` says nothing here
+  */
+class LineAcknowledge(p: NemoParams) extends Bundle {
+  val target = new LineRead(p)
+  val words = Vec(p.lineWords, UInt(p.wordBits.W))
+}
+
 /** The answer to a [[LineRead]]. `poison`: a word of the line had bad parity. */
 class Line(p: NemoParams) extends Bundle {
   val words = Vec(p.lineWords, UInt(p.wordBits.W))
@@ -30,6 +39,9 @@ class Line(p: NemoParams) extends Bundle {
   *
   * A read whose effect is an update op walks the line a word a slot (`walk`): the words of the line go through the
   * update stage one after the other, with no event in between.
+  *
+  * Slots of an acknowledgement ([[AcknowledgeUnit]]) are reads as well, marked `take`: one of the line, which nobody
+  * outside gets, and a walk by which `op` is applied to each word with an operand of its own.
   */
 class Slot(val p: NemoParams) extends Bundle {
   val event = Bool()
@@ -38,9 +50,14 @@ class Slot(val p: NemoParams) extends Bundle {
   val target = new LineRead(p)
   val walk = Bool()
   val word = UInt(p.wordIndexBits.W)
+  val take = Bool()
+  val op = UInt(UpdateOp.codeBits.W)
 
   /** `walk`, which is never where no walk is built in. */
-  def walks: Bool = if (p.features.walks) walk else false.B
+  def walks: Bool = if (p.features.byWord) walk else false.B
+
+  /** `take`, which is never where acknowledgements are not built in. */
+  def takes: Bool = if (p.features.acknowledges) take else false.B
 }
 
 object Slot {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
+import anemone.bus.FlipNext
 import chisel3._
 import chisel3.util._
 
@@ -18,9 +19,14 @@ import chisel3.util._
   *     pipeline is being cleared.
   *   - `clear`: starts clearing a pipeline; `status.clearing` tells when it is done. Meanwhile it counts nothing and
   *     its lines read as zero.
-  *   - `acknowledge`, `status`: a notify latch's re-arm, and what software sees, by pipeline
+  *   - `acknowledge`, `acknowledged`: a line that was read, to be taken away ([[LineAcknowledge]]), one at a time. What is
+  *     offered stays until it is taken, and is taken when it is done: in that cycle `acknowledged` says whether it was
+  *     applied, or nothing changed because a word of the line had bad parity. What is accepted later comes behind it.
+  *   - `faults`, `inject`: what was flipped in its memories ([[EngineFaults]]), and what is to be
+  *   - `rearm`, `status`: a notify latch's re-arm, and what software sees, by pipeline
   *
-  * "Accepted" of an event behind a walk is the slot it gets: a change of rule or table between the two applies.
+  * "Accepted" of an event behind a walk or an acknowledgement is the slot it gets: a change of rule or table between the
+  * two applies. An acknowledgement has its slots in a row, so it is in one place of its channel's order; rules wait for it.
   */
 class TelemetryEngine(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -31,8 +37,12 @@ class TelemetryEngine(p: NemoParams) extends Module {
     val rule = Flipped(Decoupled(new RuleWrite(p)))
     val table = Flipped(Decoupled(new TableWrite(p)))
     val clear = Flipped(Valid(UInt(p.pipelineBits.W)))
-    val acknowledge = Input(Vec(p.pipelines, Bool()))
+    val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAcknowledge(p))))
+    val acknowledged = Vec(p.channels, Valid(Bool()))
+    val rearm = Input(Vec(p.pipelines, Bool()))
     val status = Output(Vec(p.pipelines, new PipelineStatus(p)))
+    val faults = Output(Vec(p.channels, new EngineFaults(p)))
+    val inject = Vec(p.channels, Vec(EngineFaults.memories.length, Flipped(Valid(Bool()))))
   })
 
   private val arbiters = Seq.fill(p.channels)(Module(new SlotArbiter(p)))
@@ -50,35 +60,82 @@ class TelemetryEngine(p: NemoParams) extends Module {
   private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
   when(load) { NemoParams.pick(walks, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
 
+  io.faults := 0.U.asTypeOf(io.faults)
   for (c <- 0 until p.channels) {
+    arbiters(c).io.inject := io.inject(c)(EngineFaults.events)
+    io.faults(c).of(EngineFaults.events) := arbiters(c).io.fault
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
     io.open(c) := arbiters(c).io.open
+    arbiters(c).io.takeTarget := io.acknowledge(c).bits.target
     arbiters(c).io.walks := walks
     arbiters(c).io.hold := io.rule.valid && !loading
   }
 
+  // Lines to be taken away: one unit for all channels, for they are few and may wait.
   private val clearing = VecInit(pipelines.map(_.io.status.clearing))
+  private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
+  private val rule = WireDefault(laid)
+  if (p.features.acknowledges) {
+    val unit = Module(new AcknowledgeUnit(p))
+    unit.io.acknowledge <> io.acknowledge
+    io.acknowledged := unit.io.acknowledged
+    unit.io.lines := VecInit(readStages.map(_.io.line.bits))
+    unit.io.clearing := clearing
+    unit.io.load.valid := load
+    unit.io.load.bits := io.rule.bits.pipeline
+    unit.io.rule := laid
+    unit.io.inject := io.inject(0)(EngineFaults.operands)
+    io.faults(0).of(EngineFaults.operands) := unit.io.fault
+    for ((arbiter, c) <- arbiters.zipWithIndex) {
+      arbiter.io.take := unit.io.slots(c)
+      unit.io.free(c) := arbiter.io.free
+    }
+    when(unit.io.operand.valid) { rule.effectOperand := unit.io.operand.bits }
+  } else {
+    arbiters.foreach(_.io.take := 0.U.asTypeOf(new TakeSlot(p)))
+    io.acknowledge.zip(io.acknowledged).foreach { case (offered, answer) =>
+      offered.ready := true.B
+      answer.valid := offered.valid
+      answer.bits := false.B
+    }
+  }
+
   io.table.ready := !NemoParams.pick(clearing, io.table.bits.pipeline)
   private val table = Wire(Valid(new TableWrite(p)))
   table.bits := RegNext(io.table.bits)
   table.valid := RegNext(io.table.fire, false.B)
+  // One entry of one channel, whichever pipeline's.
+  private val flips = VecInit(io.inject.map { inject =>
+    val flip = Module(new FlipNext)
+    flip.io.arm := inject(EngineFaults.tables)
+    flip.io.stores := table.valid
+    flip.io.flips
+  })
 
   private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
-  private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
     pipeline.io.later := VecInit(laterSlots)
-    pipeline.io.rule := laid
+    pipeline.io.rule := rule
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table
+    pipeline.io.flips := flips
     pipeline.io.clear := io.clear.valid && isFor(i, io.clear.bits)
-    pipeline.io.acknowledge := io.acknowledge(i)
+    pipeline.io.rearm := io.rearm(i)
     pipeline.io.poisoned := VecInit(readStages.map { stage =>
       stage.io.line.valid && stage.io.line.bits.poison && isFor(i, stage.io.pipeline)
     })
     io.status(i) := pipeline.io.status
+  }
+  // Of several pipelines whose entries are bad in a cycle, one is told.
+  for ((fault, c) <- io.faults.zipWithIndex) {
+    val bad = pipelines.zipWithIndex.map { case (pipeline, i) =>
+      pipeline.io.bad(c).valid -> Cat(i.U(p.pipelineBits.W), pipeline.io.bad(c).bits)
+    }
+    fault.of(EngineFaults.tables).uncorrected := RegNext(bad.map(_._1).reduce(_ || _), false.B)
+    fault.entry := RegNext(PriorityMux(bad))
   }
   for ((stage, c) <- readStages.zipWithIndex) {
     stage.io.slot := laterSlots(c)

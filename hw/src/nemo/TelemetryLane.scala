@@ -26,6 +26,9 @@ class TelemetryLane(p: NemoParams) extends Module {
     /** Applies to the event in `slot` and later ones. */
     val table = Flipped(Valid(new TableWrite(p)))
 
+    /** Of the lowest bits of the entry. */
+    val flips = Input(UInt(2.W))
+
     /** A line is being cleared: slots accepted meanwhile, so those a cycle behind as well, do nothing. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val matched = Output(new MatchResult(p))
@@ -40,6 +43,7 @@ class TelemetryLane(p: NemoParams) extends Module {
   private val off = io.clear.valid || RegNext(io.clear.valid, true.B)
   matching.io.off := off
   matching.io.table := io.table
+  matching.io.flips := io.flips
   io.matched := matching.io.result
 
   private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)

@@ -23,14 +23,20 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     val load = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
 
+    /** Of the lowest bits of the entry, by channel. */
+    val flips = Input(Vec(p.channels, UInt(2.W)))
+
     /** Zero the states and counters and invalidate the table; also done after reset. */
     val clear = Input(Bool())
-    val acknowledge = Input(Bool())
+    val rearm = Input(Bool())
 
     /** A line of this pipeline came back poisoned. A bit a channel. */
     val poisoned = Input(Vec(p.channels, Bool()))
     val parts = Output(Vec(p.channels, new LinePart(p)))
     val status = Output(new PipelineStatus(p))
+
+    /** Keys whose entries have bad parity. */
+    val bad = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
   })
   import TelemetryPipeline._
 
@@ -56,7 +62,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     table.bits.mapped := false.B
   }
 
-  private val lanes = io.slots.zip(io.later).zip(io.parts).map { case ((slot, later), part) =>
+  private val lanes = io.slots.zip(io.later).zip(io.parts).zip(io.flips).map { case (((slot, later), part), flips) =>
     val lane = Module(new TelemetryLane(p))
     lane.io.pipeline := io.index
     lane.io.slot := slot
@@ -64,6 +70,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     lane.io.rule := io.rule
     lane.io.load := io.load
     lane.io.table := table
+    lane.io.flips := Mux(clearing, 0.U, flips)
     lane.io.clear.valid := clearing
     lane.io.clear.bits := step
     part := lane.io.part
@@ -71,6 +78,10 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   }
   private val results = lanes.map(_.matched)
   private val holds = lanes.map(_.holds)
+  for ((bad, result) <- io.bad.zip(results)) {
+    bad.valid := result.bad
+    bad.bits := result.key
+  }
 
   private val turn = ExactCounter.turn()
   private def count(flags: Seq[Bool]): UInt = {
@@ -86,11 +97,11 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   io.status.notifications := (if (p.features.notifies) count(holds.map(_.valid)) else 0.U)
   io.status.parityErrors := count(io.poisoned)
 
-  // The latch: a hit in the cycle of the acknowledge is the next first one, so none is lost.
+  // The latch: a hit in the cycle of a re-arm is the next first one, so none is lost.
   private val hit = holds.map(_.valid).reduce(_ || _)
   private val notified = RegInit(false.B)
-  private val first = hit && (!notified || io.acknowledge)
-  notified := !clearing && (hit || (notified && !io.acknowledge))
+  private val first = hit && (!notified || io.rearm)
+  notified := !clearing && (hit || (notified && !io.rearm))
   io.status.notified := notified
   io.status.notifiedChannel := RegEnable(PriorityEncoder(holds.map(_.valid)), first)
   io.status.notifiedIndex := RegEnable(PriorityMux(holds.map(h => h.valid -> h.bits)), first)

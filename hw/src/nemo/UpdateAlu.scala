@@ -44,9 +44,10 @@ class UpdateAlu(p: NemoParams) extends Module {
     val a = Mux(in.pass, word, 0.U) | in.fresh
     io.result := RegNext(Mux(io.zero, 0.U, a + in.b + in.subtract))
   } else {
-    val guarded = guards(word, in.guardsA) + guards(in.b, in.guardsB) + in.subtract
-    val sum = Cat(bytes(guarded).reverse.map(_(p.byteBits - 1, 0)))
-    val carries = Cat(bytes(guarded).reverse.map(_(p.byteBits)))
+    val guarded =
+      CounterWidth.guarded(word, in.guardsA, p) + CounterWidth.guarded(in.b, in.guardsB, p) + in.subtract
+    val sum = CounterWidth.unguarded(guarded, p)
+    val carries = Cat(CounterWidth.bytesOf(guarded, p).reverse.map(_(p.byteBits)))
     val a = if (p.features.shifts) Rotator(word, in.rotate, p) else word
     val codes = VecInit.tabulate(2)(i =>
       CounterWidth.spread(in.codes(i), p) ^ Mux(in.flips(i), in.b, 0.U)
@@ -72,12 +73,4 @@ class UpdateAlu(p: NemoParams) extends Module {
     word := choice(io.chain, io.state | (io.result & Fill(p.wordBits, io.second)))
     io.result := choice(true.B, 0.U)
   }
-
-  /** A guard bit above each byte. */
-  private def guards(word: UInt, guards: UInt): UInt =
-    Cat(Seq.tabulate(p.wordBytes)(k => Cat(guards(k), word((k + 1) * p.byteBits - 1, k * p.byteBits))).reverse)
-
-  /** The bytes with the guard bits above them. */
-  private def bytes(guarded: UInt): Seq[UInt] =
-    Seq.tabulate(p.wordBytes)(k => guarded((k + 1) * (p.byteBits + 1) - 1, k * (p.byteBits + 1)))
 }

@@ -86,6 +86,8 @@ class UpdateStage(p: NemoParams) extends Module {
     /** The slot, delayed to arrive with `matched`. */
     val slot = Input(new Slot(p))
     val matched = Input(new MatchResult(p))
+
+    /** In the cycle of a slot that puts an operand, that stands in the place of the effect's. */
     val rule = Input(new LaidRule(p))
 
     /** Load the rule, a cycle before the first slot it applies to. */
@@ -107,20 +109,25 @@ class UpdateStage(p: NemoParams) extends Module {
   private val width = loaded(io.rule.counterWidth)
   private val effect =
     if (p.features.effects.size == 1) false.B else RegEnable(io.rule.modifies, false.B, io.load)
-  private val read = io.slot.read && io.slot.target.pipeline === io.pipeline && !io.off
+  private val own = io.slot.read && io.slot.target.pipeline === io.pipeline
+  private val read = own && !io.off
   private val event = io.matched.matched && !io.off
   private val access = Wire(new Access(p))
   access.valid := event || read
   access.line := Mux(io.clear.valid, io.clear.bits, Mux(io.slot.read, io.slot.target.line, io.matched.line))
-  access.word := (if (p.features.walks) Mux(io.slot.read, io.slot.word, io.matched.word) else io.matched.word)
+  access.word := (if (p.features.byWord) Mux(io.slot.read, io.slot.word, io.matched.word) else io.matched.word)
   access.whole := io.clear.valid || (io.slot.read && !io.slot.walks)
   private val modified = WireDefault(access)
-  modified.valid := event || (read && io.slot.target.effect && effect) || io.clear.valid
+  modified.valid := event || (read && io.slot.target.effect && (effect || io.slot.takes)) || io.clear.valid
 
   private val operands = Module(new OperandStage(p))
   private val ofLine = if (p.features.ofLine) loaded(io.rule.ofLine) else false.B
   private val ofWrite = if (p.features.ofWrite) loaded(io.rule.ofWrite) else false.B
-  operands.io.op := Mux(io.slot.read, loaded(io.rule.effectOp), loaded(io.rule.op))
+  operands.io.op := Mux(
+    io.slot.takes,
+    io.slot.op,
+    Mux(io.slot.read, loaded(io.rule.effectOp), loaded(io.rule.op))
+  )
   operands.io.from := VecInit(
     io.slot.read,
     !io.slot.read && !ofLine && (!ofWrite || io.slot.request.write),
@@ -132,7 +139,8 @@ class UpdateStage(p: NemoParams) extends Module {
 
   // Stage 1 has the operands.
   private val loadNext = RegNext(io.load, false.B)
-  private val effectOperand = RegEnable(io.rule.effectOperand, loadNext)
+  private val put = own && io.slot.takes && io.slot.walks
+  private val effectOperand = RegEnable(io.rule.effectOperand, loadNext || put)
   private val ownOperand = RegEnable(io.rule.operand, loadNext)
   private val line = RegNext(io.slot.request.address >> 6)
   operands.io.operands := VecInit(effectOperand, ownOperand, CounterWidth.repeat(line, RegNext(width), p))
@@ -191,7 +199,7 @@ class UpdateStage(p: NemoParams) extends Module {
   alu.io.second := takesSecond
   private val cleared = ShiftRegister(io.clear.valid, 3, false.B, true.B)
   alu.io.zero := cleared
-  private val healed = delayed(io.slot.read && loaded(io.rule.heals), 3)
+  private val healed = delayed(io.slot.read && !io.slot.takes && loaded(io.rule.heals), 3)
   private val stateBad = second.bad || stored.bad
   result.data := alu.io.result
   result.bad := RegNext(!healed && Mux(chain, result.bad, stateBad))

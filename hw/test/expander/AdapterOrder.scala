@@ -12,7 +12,8 @@ import chisel3.util.{DecoupledIO, Fill, log2Ceil}
   */
 class AdapterOrder(reads: Int, writes: Int) extends Module {
   private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)
-  private val adapter = Module(new ControllerAdapter(p, reads, writes))
+  private val adapter = Module(new ControllerAdapter(p, reads, writes, code = false))
+  adapter.io.inject := 0.U.asTypeOf(adapter.io.inject)
   private val (up, down) = (adapter.io.upstream, adapter.io.controller)
   val io = IO(new Bundle {
     val ar, aw, w = Input(Bool())
@@ -49,7 +50,7 @@ class AdapterOrder(reads: Int, writes: Int) extends Module {
     from.valid := answers && due =/= 0.U
     from.bits := number(from).asTypeOf(from.bits)
     to.ready := takes
-    to.valid =/= (from.valid || waiting =/= 0.U) || (to.valid && to.bits.asUInt =/= number(to))
+    to.valid =/= (waiting =/= 0.U) || (to.valid && to.bits.asUInt =/= number(to))
   }
   io.wrongRead := judged && answers(down.ar.fire, io.r, io.takesR, reads)(down.r, up.r)
   io.wrongWrite := judged && answers(down.aw.fire, io.b, io.takesB, writes)(down.b, up.b)

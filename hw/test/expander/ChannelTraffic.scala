@@ -10,7 +10,7 @@ import scala.util.Random
 
 /** Random traffic through a [[MemoryChannel]], with all that must come of it.
   *
-  * What is expected follows from the order in which the requests are accepted: the n-th memory read is the n-th one
+  * What is expected follows from the order in which each port's requests are accepted: the n-th memory read is the n-th one
   * downstream and is answered with its number, the n-th telemetry line is the engine's n-th answer.
   */
 class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, channel: Int, seed: Int)
@@ -28,9 +28,10 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   private var ar, aw = Option.empty[Request]
   private var data = Option.empty[Data]
   private var dataSent = 0
-  private val sent = mutable.Queue[(Request, Int)]() // writes that wait for data, and how many beats they had
+  private val sent = mutable.Queue[Sent]() // writes that wait for data
+  private val early = mutable.Queue[Data]() // data whose write was not accepted
   private val readAnswers = byId[Answer]
-  private val writeAnswers = byId[Int]
+  private val writeAnswers = byId[WriteAnswer]
 
   // Downstream: what is expected, and what memory has yet to answer.
   private val reads, writes = mutable.Queue[Request]()
@@ -46,7 +47,10 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   private var b = Option.empty[(Int, Int)]
 
   // The engine.
-  private val events = mutable.Queue[(Int, Boolean)]()
+  private val events = Map(false -> mutable.Queue[Int](), true -> mutable.Queue[Int]()) // of reads, of writes
+  private val acknowledges = mutable.Queue[(Request, Data, WriteAnswer)]()
+  private var applies = Option.empty[Boolean] // what is offered to the engine is done, and applied
+  var applied, notApplied = 0
   private val asked = mutable.Queue[(Int, Int, Boolean)]()
   private val lines = mutable.Queue[(Int, Int)]() // cycle, number
   private var linesAsked = 0
@@ -55,7 +59,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   private var cycle = 0
 
   private def request() = {
-    val bases = places.effect.toSeq ++ places.snapshot :+ 0 :+ 0x3000 :+ random.nextInt(16) * 4096
+    val bases = places.bases ++ places.acknowledge :+ 0 :+ 0x3000 :+ random.nextInt(16) * 4096
     Request.random(random, p, bases(random.nextInt(bases.length)))
   }
   private def expected[T](queue: mutable.Queue[T], what: String): T = {
@@ -71,22 +75,21 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   private def accept(request: Request, write: Boolean): Unit = {
     val region = places.find(request.addr, p).nonEmpty
     if (!region) {
-      events ++= request.addresses.map((_, write)).filter(_._1 < (1 << p.nemo.addressBits))
-      if (request.addr < (1 << p.nemo.addressBits)) dut.io.event.valid.expect(true)
+      events(write) ++= request.addresses.filter(_ < (1 << p.nemo.addressBits))
     }
     if (write) {
-      sent += ((request, 0))
       val resp = if (!region && maybe(0.2)) Axi4.Resp.SlvErr else Axi4.Resp.Okay
-      writeAnswers(request.id) += resp
-      if (region) expectedErrors(0) += request.beats
-      else {
+      val answer = new WriteAnswer(Option.unless(region)(resp))
+      sent += new Sent(request, answer)
+      writeAnswers(request.id) += answer
+      if (!region) {
         writes += request
         expectedErrors(3) += resp / 2
         memoryWrites(request.id) += resp
       }
     } else if (region) {
-      for ((addr, i) <- request.addresses.zipWithIndex) {
-        val (resp, line) = places.answer(request, addr, channel, p)
+      for ((beat, i) <- request.beats(places, write, p).zipWithIndex) {
+        val (resp, line) = beat.answer(places, channel, p)
         asked ++= line
         readAnswers(request.id) += Answer(
           line.map(_ => lineData(lineNumber)),
@@ -109,6 +112,24 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     }
   }
 
+  /** A beat of data of the oldest write that waits for some. */
+  private def takes(data: Data): Unit = {
+    val write = sent.head
+    val request = write.request
+    write.beats += 1
+    if (write.beats == request.beats) sent.dequeue()
+    if (places.find(request.addr, p).isEmpty) written += data
+    else {
+      val asks = places.acknowledges(request.addr, p) && request.beats == 1 && request.size == 6
+      val (resp, line) = places.answer(request, request.addr, channel, p)
+      if (asks && line.nonEmpty && data.full && !data.user) acknowledges += ((request, data, write.answer))
+      else {
+        expectedErrors(0) += 1
+        if (data.last) write.answer.resp = Some(if (asks && resp != 0) resp else if (asks && data.user) 2 else 0)
+      }
+    }
+  }
+
   /** Inputs of a cycle. */
   private def poke(generate: Boolean): Unit = {
     if (ar.isEmpty && generate && maybe(load)) ar = Some(request())
@@ -116,9 +137,10 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     offer(up.ar, ar)
     offer(up.aw, aw)
     // Data may come before the address.
-    val first = sent.headOption.map { case (request, beats) => request.beats - beats }.orElse(aw.map(_.beats))
+    val first = sent.headOption.map(write => write.request.beats - write.beats)
+      .orElse(aw.map(_.beats - early.length).filter(_ > 0))
     if (data.isEmpty && maybe(dataLoad)) first.foreach { left =>
-      data = Some(Data(dataSent, left == 1, maybe(0.2)))
+      data = Some(Data(dataSent, left == 1, maybe(0.2), maybe(0.8)))
       dataSent += 1
     }
     up.w.valid.poke(data.nonEmpty)
@@ -145,6 +167,15 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     Seq(down.ar.ready, down.aw.ready, down.w.ready).foreach(_.poke(maybe(free)))
     Seq(up.r.ready, up.b.ready).foreach(_.poke(maybe(taken)))
     dut.io.open.poke(maybe(engineRate))
+    // What is offered to the engine is looked at in the cycle before.
+    dut.io.acknowledge.ready.poke(false)
+    dut.io.acknowledged.valid.poke(false)
+    if (dut.io.acknowledge.valid.peekBoolean() && maybe(engineRate / 4)) {
+      applies = Some(maybe(0.7))
+      dut.io.acknowledge.ready.poke(true)
+      dut.io.acknowledged.valid.poke(true)
+      dut.io.acknowledged.bits.poke(applies.get)
+    }
     val line = lines.headOption.filter(_._1 == cycle)
     dut.io.line.valid.poke(line.nonEmpty)
     for ((_, number) <- line) {
@@ -156,7 +187,6 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
 
   /** Outputs of a cycle, first those from which the others follow. */
   private def check(): Unit = {
-    assert(!(fires(up.ar) && fires(up.aw)), "two requests in a cycle")
     if (fires(up.ar)) {
       accept(ar.get, write = false)
       ar = None
@@ -167,10 +197,8 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     }
     if (dut.io.event.valid.peekBoolean()) {
       val event = dut.io.event.bits
-      assert(
-        (event.address.peekInt().toInt, event.write.peekBoolean()) == expected(events, "an event"),
-        "another event"
-      )
+      val wanted = expected(events(event.write.peekBoolean()), "an event")
+      assert(event.address.peekInt().toInt == wanted, "another event")
     }
     if (dut.io.read.valid.peekBoolean()) {
       val read = dut.io.read.bits
@@ -180,10 +208,19 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
       linesAsked += 1
     }
     if (fires(up.w)) {
-      val (write, beats) = expected(sent, "data")
-      if (beats + 1 < write.beats) ((write, beats + 1)) +=: sent
-      if (places.find(write.addr, p).isEmpty) written += data.get
+      early += data.get
       data = None
+    }
+    while (sent.nonEmpty && early.nonEmpty) takes(early.dequeue())
+    for (done <- applies) {
+      val (request, data, answer) = expected(acknowledges, "an acknowledge")
+      val target = dut.io.acknowledge.bits.target
+      val (_, line) = places.answer(request, request.addr, channel, p)
+      assert(line.contains((target.pipeline.peekInt().toInt, target.line.peekInt().toInt, false)), "another line")
+      for ((word, i) <- dut.io.acknowledge.bits.words.zipWithIndex) word.expect(data.word(i))
+      answer.resp = Some(if (done) 0 else 2)
+      if (done) applied += 1 else notApplied += 1
+      applies = None
     }
     if (fires(down.ar)) {
       val read = expected(reads, "a memory read")
@@ -205,7 +242,10 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
       answerable(unwritten.dequeue().id) += 1
     }
     if (fires(up.r)) expected(readAnswers(up.r.bits.id.peekInt().toInt), "read data").expect(up.r.bits)
-    if (fires(up.b)) up.b.bits.resp.expect(expected(writeAnswers(up.b.bits.id.peekInt().toInt), "a write's answer"))
+    if (fires(up.b)) {
+      val answer = expected(writeAnswers(up.b.bits.id.peekInt().toInt), "a write's answer")
+      up.b.bits.resp.expect(answer.resp.getOrElse(fail("a write is answered before it is done")))
+    }
     if (fires(down.r)) r = None
     if (fires(down.b)) b = None
     val said = dut.io.errors
@@ -214,7 +254,17 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   }
 
   private def over: Boolean =
-    (Seq(sent, reads, writes, written, events, asked, lines) ++ readAnswers ++ writeAnswers).forall(_.isEmpty) &&
+    (Seq(
+      sent,
+      reads,
+      writes,
+      written,
+      events(false),
+      events(true),
+      asked,
+      lines,
+      acknowledges
+    ) ++ readAnswers ++ writeAnswers).forall(_.isEmpty) &&
       ar.isEmpty && aw.isEmpty
 
   /** Requests for as many cycles; then all that is under way is waited for. */
@@ -254,18 +304,28 @@ object ChannelTraffic {
     }
   }
 
+  /** A write's answer, once it is known. */
+  private class WriteAnswer(var resp: Option[Int])
+
+  /** A write that was accepted, and how many beats of data it had. */
+  private class Sent(val request: Request, val answer: WriteAnswer) {
+    var beats = 0
+  }
+
   /** A beat of write data. */
-  private case class Data(number: Int, last: Boolean, user: Boolean) {
+  private case class Data(number: Int, last: Boolean, user: Boolean, full: Boolean) {
     private val bits = (BigInt(number) << 480) + number
+    private val strobes = if (full) (BigInt(1) << 64) - 1 else BigInt(number)
+    def word(i: Int): BigInt = (bits >> (64 * i)) & ((BigInt(1) << 64) - 1)
     def poke(to: Axi4WriteData): Unit = {
       to.data.poke(bits)
-      to.strb.poke(number)
+      to.strb.poke(strobes)
       to.last.poke(last)
       to.user.poke(user)
     }
     def expect(from: Axi4WriteData): Unit = {
       from.data.expect(bits)
-      from.strb.expect(number)
+      from.strb.expect(strobes)
       from.last.expect(last)
       from.user.expect(user)
     }

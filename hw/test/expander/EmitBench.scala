@@ -13,6 +13,7 @@ object EmitBench {
   private def params(n: Seq[Int]): ExpanderParams = {
     val memory = Axi4Params(addressBits = n(5), idBits = n(6), lenBits = n(7))
     val ratio = n(10) // 0: no flat memory mode
+    val adapter = n(12) // 1: a ControllerAdapter below each channel
     ExpanderParams(
       NemoParams(
         pipelines = n(0),
@@ -25,6 +26,8 @@ object EmitBench {
       memory,
       telemetryReads = n(8),
       readsInFlight = n(9),
+      lateCycles = 512,
+      adapter = adapter > 0,
       flat = Option.when(ratio > 0)(FlatParams(
         memory,
         ratio,
@@ -39,9 +42,8 @@ object EmitBench {
   def main(args: Array[String]): Unit = {
     val p = params(args.drop(2).toSeq.map(_.toInt))
     def module = args(1) match {
-      case "BoardExpander"   => new BoardExpander(p)
-      case "AdaptedExpander" => new AdaptedExpander(p)
-      case _                 => new MemoryExpander(p)
+      case "BoardExpander" => new BoardExpander(p)
+      case _               => new MemoryExpander(p)
     }
     Emit.split(module, args(0), ujson.Obj("read_latency" -> TelemetryEngine.readLatency))
   }

@@ -76,7 +76,7 @@ class ExpanderRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new Module {
       val io = IO(new Bundle {
         val capability = Output(UInt(56.W))
-        val features = Output(UInt(41.W))
+        val features = Output(UInt(42.W))
         val window = Output(UInt(64.W))
       })
       private val rule = new Rule(p.nemo.copy(outcomes = true))
@@ -89,8 +89,8 @@ class ExpanderRegistersSpec extends AnyFlatSpec with ChiselScalatestTester {
     }) { dut =>
       // Bundles have their first field on top: pipelines, channels, log2 of states and table, bits, flat memory's.
       assert(dut.io.capability.peekInt() == BigInt("02020604220900", 16))
-      // ops, widths, predicates, effects, operand sources, flat memory's ratio, flat memory
-      assert(dut.io.features.peekInt() == (BigInt("00fff3f77", 16) << 5))
+      // ops, widths, predicates, effects, operand sources, flat memory's ratio, acknowledges, flat memory
+      assert(dut.io.features.peekInt() == ((BigInt("00fff3f77", 16) << 6) | 2))
       assert(dut.io.window.peekInt() == 4096)
     }
   }

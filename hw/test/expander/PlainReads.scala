@@ -19,17 +19,27 @@ class PlainRead(val id: Int, val memory: Boolean, val due: Int, val number: Int,
   /** The cycle in which its line came; a refused beat has none. */
   var came = Option.empty[Int]
 
-  /** Lines that left while this one could have. */
-  var passed = 0
+  /** Memory sent its answer. */
+  var sent = false
+
+  /** The cycle since which nothing of its id is ahead. */
+  var turn = Option.empty[Int]
 
   def poke(to: TelemetryBeat): Unit = {
     to.id.poke(id)
     to.last.poke(last)
     to.resp.poke(resp)
   }
+  def poke(to: Axi4ReadData): Unit = {
+    to.id.poke(id)
+    to.data.poke(data)
+    to.resp.poke(resp)
+    to.last.poke(true)
+    to.user.poke(poison)
+  }
   def expect(from: Axi4ReadData): Unit = {
     from.resp.expect(resp)
-    from.last.expect(last)
+    from.last.expect(memory || last)
     from.user.expect(poison)
     if (okay) from.data.expect(data)
   }
@@ -37,8 +47,6 @@ class PlainRead(val id: Int, val memory: Boolean, val due: Int, val number: Int,
 
 /** How busy all sides are: the chances, a cycle, of a read, of memory's answer and of taking one; of memory's among the
   * reads, of refused ones and of walks among telemetry's; the cycles that memory takes at most.
-  *
-  * @param stubborn memory keeps to the answer that it offers until it is taken, as AXI wants
   */
 case class Load(
     ids: Int,
@@ -48,8 +56,7 @@ case class Load(
     refused: Double = 0,
     walks: Double = 0,
     answers: Double = 1,
-    taken: Double = 1,
-    stubborn: Boolean = false
+    taken: Double = 1
 )
 
 object Load {
@@ -63,8 +70,7 @@ object Load {
       one(0.0, 0.1, 0.5),
       one(0.0, 0.1),
       one(1.0, 0.7, 0.2),
-      one(1.0, 1.0, 0.8, 0.4),
-      random.nextBoolean()
+      one(1.0, 1.0, 0.8, 0.4)
     )
   }
 }
@@ -72,26 +78,29 @@ object Load {
 /** The reads of a channel that are under way: AXI wants those of one id answered in their order. */
 class PlainReads(load: Load, random: Random) {
   private val queues = Seq.fill(load.ids)(mutable.Buffer[PlainRead]())
-  private var offered = Option.empty[Int]
+  private var offered = Option.empty[PlainRead]
 
   def issue(read: PlainRead): Unit = queues(read.id) += read
   def count: Int = queues.map(_.length).sum
   def ahead(read: PlainRead): Int = queues(read.id).indexOf(read)
   def first(id: Int): Option[PlainRead] = queues(id).headOption
 
-  /** The id that memory answers in a cycle, if it may. */
-  def memoryOffers(cycle: Int): Option[Int] = {
-    if (offered.isEmpty || !load.stubborn) {
-      val due = queues.indices.filter(queues(_).find(_.memory).exists(_.due <= cycle))
+  /** What memory offers in a cycle, until it is taken. */
+  def memoryOffers(cycle: Int): Option[PlainRead] = {
+    if (offered.forall(_.sent)) {
+      val due = queues.flatMap(_.find(read => read.memory && !read.sent)).filter(_.due <= cycle)
       offered = Option.when(due.nonEmpty && random.nextDouble() < load.answers)(due(random.nextInt(due.length)))
     }
     offered
   }
 
   /** The first read of an id has its answer. */
-  def answer(id: Int): PlainRead = {
-    val read = queues(id).remove(0)
-    if (read.memory) offered = None
-    read
+  def answer(id: Int): PlainRead = queues(id).remove(0)
+
+  /** Lines that nothing of their id is ahead of, marked since when. */
+  def turns(cycle: Int): Seq[PlainRead] = {
+    val lines = queues.flatMap(_.headOption).filter(!_.memory)
+    for (line <- lines if line.turn.isEmpty) line.turn = Some(cycle)
+    lines
   }
 }

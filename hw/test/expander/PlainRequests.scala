@@ -19,6 +19,23 @@ case class Request(id: Int, addr: Int, beats: Int = 1, size: Int = 6, burst: Int
       case _ => addr +: Seq.tabulate(beats - 1)(beat => (addr / bytes + beat + 1) * bytes)
     }
   }
+
+  /** Its beats, as the windows are in the cycle in which it is accepted; a write into the region is one. */
+  def beats(places: Places, write: Boolean, p: ExpanderParams): Seq[Beat] = {
+    val region = places.find(addr, p).nonEmpty
+    val taken = if (write && region) addresses.take(1) else addresses
+    for ((at, i) <- taken.zipWithIndex)
+      yield Beat(
+        this,
+        at,
+        i == 0,
+        i == taken.length - 1,
+        region,
+        places.find(addr, p).exists(_._2),
+        places.acknowledges(addr, p),
+        at / p.windowBytes.toInt != addr / p.windowBytes.toInt
+      )
+  }
   def poke(to: Axi4Address): Unit = {
     to.id.poke(id)
     to.addr.poke(addr)
@@ -57,8 +74,48 @@ object Request {
   }
 }
 
+/** One beat of a request: what [[RequestBeat]] says of it. */
+case class Beat(
+    request: Request,
+    addr: Int,
+    first: Boolean,
+    last: Boolean,
+    region: Boolean,
+    effect: Boolean,
+    inAcknowledge: Boolean,
+    past: Boolean
+) {
+
+  /** A whole line that may take effect. */
+  def acknowledges: Boolean = inAcknowledge && request.beats == 1 && request.size == 6
+
+  /** What a telemetry read's beat is answered, and what it asks the engine for. */
+  def answer(places: Places, channel: Int, p: ExpanderParams): (Int, Option[(Int, Int, Boolean)]) =
+    if (past) (Axi4.Resp.DecErr, None) else places.answer(request, addr, channel, p)
+
+  def poke(to: RequestBeat): Unit = {
+    request.copy(addr = addr).poke(to.transfer)
+    to.first.poke(first)
+    to.last.poke(last)
+    to.place.hit.poke(region)
+    to.place.effect.poke(effect)
+    to.place.acknowledge.poke(inAcknowledge)
+    to.past.poke(past)
+  }
+  def expect(from: RequestBeat): Unit = {
+    assert(Request.peek(from.transfer) == request.copy(addr = addr))
+    from.first.expect(first)
+    from.last.expect(last)
+    from.place.hit.expect(region)
+    if (region) from.place.effect.expect(effect)
+    from.place.acknowledge.expect(inAcknowledge)
+    if (region) from.past.expect(past)
+  }
+}
+
 /** The telemetry windows in plain numbers; a base that is none is a window that is not enabled. */
-case class Places(effect: Option[Int], snapshot: Option[Int]) {
+case class Places(effect: Option[Int], snapshot: Option[Int], acknowledge: Option[Int] = None) {
+  def bases: Seq[Int] = effect.toSeq ++ snapshot ++ acknowledge
   private def at(base: Option[Int], addr: Int, p: ExpanderParams): Option[Int] = {
     val size = p.windowBytes.toInt
     base.map(addr - _ / size * size).filter(offset => offset >= 0 && offset < size)
@@ -66,7 +123,11 @@ case class Places(effect: Option[Int], snapshot: Option[Int]) {
 
   /** The offset in a window, and whether it is the one with effects. */
   def find(addr: Int, p: ExpanderParams): Option[(Int, Boolean)] =
-    at(snapshot, addr, p).map((_, false)).orElse(at(effect, addr, p).map((_, true)))
+    at(snapshot, addr, p).orElse(at(acknowledge, addr, p)).map((_, false)).orElse(at(effect, addr, p).map((_, true)))
+
+  /** A write there acknowledges. */
+  def acknowledges(addr: Int, p: ExpanderParams): Boolean =
+    at(acknowledge, addr, p).nonEmpty && at(snapshot, addr, p).isEmpty
 
   /** What a telemetry read's beat is answered, and the pipeline, line and effect that it asks the engine for. */
   def answer(request: Request, addr: Int, channel: Int, p: ExpanderParams): (Int, Option[(Int, Int, Boolean)]) = {
@@ -80,7 +141,7 @@ case class Places(effect: Option[Int], snapshot: Option[Int]) {
     }
   }
   def poke(to: Windows): Unit =
-    for ((base, window) <- Seq(effect -> to.effect, snapshot -> to.snapshot)) {
+    for ((base, window) <- Seq(effect -> to.effect, snapshot -> to.snapshot, acknowledge -> to.acknowledge)) {
       window.enable.poke(base.nonEmpty)
       base.foreach(window.base.poke(_))
     }

@@ -8,7 +8,7 @@ import chiseltest._
 import chiseltest.formal._
 import org.scalatest.flatspec.AnyFlatSpec
 
-/** A [[RegionDecoder]] beside the address map of docs/expander.md, in that page's own arithmetic.
+/** A [[RegionDecoder]] and a [[LineDecoder]] beside the address map of docs/expander.md, in that page's own arithmetic.
   *
   * What the decoder finds is checked against the offset of the line that it names. That it finds every line is checked
   * with one of the solver's choice.
@@ -16,6 +16,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 class AddressMap(p: ExpanderParams) extends Module {
   private val n = p.nemo
   private val decoder = Module(new RegionDecoder(p))
+  private val lines = Module(new LineDecoder(p))
   val io = IO(new Bundle {
     val address = Input(UInt(p.memory.addressBits.W))
     val windows = Input(new Windows(p))
@@ -26,28 +27,35 @@ class AddressMap(p: ExpanderParams) extends Module {
   assume(io.channel < n.channels.U)
   decoder.io.address := io.address
   decoder.io.windows := io.windows
-  decoder.io.channel := io.channel
-  private val target = decoder.io.target
+  lines.io.address := io.address
+  lines.io.channel := io.channel
+  private val place = decoder.io.place
 
   private def start(window: Window): UInt = window.base - window.base % p.windowBytes.U
   private def covers(window: Window): Bool =
     window.enable && io.address >= start(window) && io.address < start(window) +& p.windowBytes.U
   private val snapshot = covers(io.windows.snapshot)
-  private val hit = snapshot || covers(io.windows.effect)
-  private val offset = io.address - Mux(snapshot, start(io.windows.snapshot), start(io.windows.effect))
+  private val acknowledge = covers(io.windows.acknowledge)
+  private val hit = snapshot || acknowledge || covers(io.windows.effect)
+  private val offset = io.address - Mux(
+    snapshot,
+    start(io.windows.snapshot),
+    Mux(acknowledge, start(io.windows.acknowledge), start(io.windows.effect))
+  )
   private def holds(pipeline: UInt, line: UInt): Bool = {
     val begin = ((pipeline * n.lines.U +& line) * n.channels.U +& io.channel) * 64.U
     pipeline < n.pipelines.U && offset >= begin && offset < begin +& 64.U
   }
 
-  assert(decoder.io.hit === hit, "a window is not where it should be")
-  when(hit && !decoder.io.refused) {
-    assert(holds(target.pipeline, target.line), "another line was named")
-    assert(target.effect === !snapshot, "the wrong window")
+  assert(place.hit === hit, "a window is not where it should be")
+  when(hit && !lines.io.refused) {
+    assert(holds(lines.io.pipeline, lines.io.line), "another line was named")
+    assert(place.effect === (!snapshot && !acknowledge), "the wrong window")
+    assert(place.acknowledge === (acknowledge && !snapshot), "the wrong window")
   }
   when(hit && holds(io.pipeline, io.line)) {
-    assert(!decoder.io.refused, "a line was refused")
-    assert(target.pipeline === io.pipeline && target.line === io.line, "a line was not found")
+    assert(!lines.io.refused, "a line was refused")
+    assert(lines.io.pipeline === io.pipeline && lines.io.line === io.line, "a line was not found")
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4, Axi4Address, Axi4Params}
+import anemone.bus.{Axi4, Axi4Params}
 import anemone.nemo.NemoParams
 import chisel3._
 import chisel3.util.DecoupledIO
@@ -11,63 +11,64 @@ import scala.collection.mutable
 import scala.util.Random
 
 /** The order that [[RequestArbiter]]'s scaladoc promises, a cycle a call, in plain Scala. */
-class PlainArbiter(p: ExpanderParams, channel: Int) {
+class PlainArbiter(p: ExpanderParams, channel: Int, places: Places) {
 
   /** What can be taken in a cycle. */
-  case class Room(memoryRead: Boolean, memoryWrite: Boolean, dropped: Boolean, line: Boolean, readable: Boolean)
+  case class Room(
+      memoryRead: Boolean,
+      memoryWrite: Boolean,
+      dropped: Boolean,
+      open: Boolean,
+      line: Boolean,
+      readable: Boolean
+  )
 
   /** What is to be seen in a cycle. `beat`: id, last, answer, and what the engine is asked for. */
   case class Seen(
-      ar: Boolean = false,
-      aw: Boolean = false,
+      read: Boolean = false,
+      write: Boolean = false,
+      memoryRead: Boolean = false,
+      memoryWrite: Boolean = false,
       dropped: Boolean = false,
-      memory: Boolean = false,
       event: Option[(Int, Boolean)] = None,
       beat: Option[(Int, Boolean, Int, Option[(Int, Int, Boolean)])] = None,
       issue: Option[Int] = None
   )
 
-  private case class Beat(request: Request, addr: Int, write: Boolean, telemetry: Boolean, last: Boolean)
-  private val beats = mutable.Queue[Beat]()
   private var readsTurn = true
-  def busy: Boolean = beats.nonEmpty
+  private var burst = Option.empty[Boolean] // of memory: writes, or reads
 
-  private def accept(request: Request, write: Boolean, telemetry: Boolean): Unit = {
+  private def event(beat: Beat, write: Boolean) =
+    Option.when(beat.addr < (1 << p.nemo.addressBits))((beat.addr, write))
+
+  private def takes(beat: Beat, write: Boolean): Seen = {
     readsTurn = write
-    val addresses = request.addresses
-    for ((addr, i) <- addresses.zipWithIndex) beats += Beat(request, addr, write, telemetry, i == addresses.length - 1)
+    burst = Option.when(!beat.region && !beat.last)(write)
+    val id = beat.request.id
+    if (write && beat.region) Seen(write = true, dropped = true)
+    else if (write) Seen(write = true, memoryWrite = beat.first, event = event(beat, write))
+    else if (beat.region) {
+      val (resp, line) = beat.answer(places, channel, p)
+      Seen(read = true, beat = Some((id, beat.last, resp, line)), issue = Some(id))
+    } else
+      Seen(read = true, memoryRead = beat.first, event = event(beat, write), issue = Option.when(beat.first)(id))
   }
 
-  private def beat(places: Places): Seen = {
-    val Beat(request, addr, write, telemetry, last) = beats.dequeue()
-    if (telemetry) {
-      val (resp, line) = places.answer(request, addr, channel, p)
-      Seen(beat = Some((request.id, last, resp, line)), issue = Some(request.id))
-    } else Seen(event = Some((addr, write)).filter(_._1 < (1 << p.nemo.addressBits)))
-  }
-
-  def step(ar: Option[Request], aw: Option[Request], room: Room, places: Places): Seen = {
-    val answerable = room.line && room.readable
-    if (busy) return if (beats.head.telemetry && !answerable) Seen() else beat(places)
-
-    def region(request: Request) = places.find(request.addr, p).nonEmpty
-    val readCan = ar.exists(read => if (region(read)) answerable else room.memoryRead && room.readable)
-    val writeCan = aw.exists(write => if (region(write)) room.dropped else room.memoryWrite)
-    val waits = ar.exists(region) && !answerable && readsTurn
-    if (readCan && (readsTurn || !writeCan)) {
-      val telemetry = region(ar.get)
-      accept(ar.get, write = false, telemetry)
-      beat(places).copy(ar = true, memory = !telemetry, issue = Some(ar.get.id))
-    } else if (waits) {
-      readsTurn = false
-      Seen()
-    } else if (writeCan && region(aw.get)) {
-      readsTurn = true
-      Seen(aw = true, dropped = true)
-    } else if (writeCan) {
-      accept(aw.get, write = true, telemetry = false)
-      beat(places).copy(aw = true, memory = true)
-    } else Seen()
+  def step(read: Option[Beat], write: Option[Beat], room: Room): Seen = {
+    val answerable = room.open && room.line && room.readable
+    def readCan = read.exists(beat => if (beat.region) answerable else room.memoryRead && room.readable)
+    def writeCan = write.exists(beat => if (beat.region) room.dropped else room.memoryWrite)
+    // Nothing but the engine keeps a line from its turn.
+    val waits = read.exists(_.region) && room.line && room.readable && !room.open && readsTurn
+    burst match {
+      case Some(true)                   => takes(write.get, write = true)
+      case Some(false)                  => takes(read.get, write = false)
+      case None if readCan && readsTurn => takes(read.get, write = false)
+      case None if waits                => readsTurn = false; Seen()
+      case None if writeCan             => takes(write.get, write = true)
+      case None if readCan              => takes(read.get, write = false)
+      case None                         => Seen()
+    }
   }
 }
 
@@ -83,14 +84,16 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   /** Everything can be taken. */
   private def open(dut: RequestArbiter): Unit = {
-    places.poke(dut.io.windows)
-    Seq(dut.io.memoryRead.ready, dut.io.memoryWrite.ready, dut.io.droppedWrite.ready).foreach(_.poke(true))
+    Seq(dut.io.memoryRead.ready, dut.io.memoryWrite.ready, dut.io.regionWrite.ready).foreach(_.poke(true))
     Seq(dut.io.open, dut.io.room, dut.io.readable).foreach(_.poke(true))
+    dut.io.channel.poke(0)
   }
-  private def offer(to: DecoupledIO[Axi4Address], request: Option[Request]): Unit = {
-    to.valid.poke(request.nonEmpty)
-    request.foreach(_.poke(to.bits))
+  private def offer(to: DecoupledIO[RequestBeat], beat: Option[Beat]): Unit = {
+    to.valid.poke(beat.nonEmpty)
+    beat.foreach(_.poke(to.bits))
   }
+  private def one(request: Request, write: Boolean = false): Option[Beat] =
+    request.beats(places, write, p).headOption
 
   private def event(dut: RequestArbiter): Option[(Int, Boolean)] =
     Option.when(dut.io.event.valid.peekBoolean()) {
@@ -103,16 +106,19 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   /** All that the unit says in a cycle is as expected. */
-  private def check(dut: RequestArbiter, seen: PlainArbiter#Seen, ar: Option[Request], aw: Option[Request]): Unit = {
+  private def check(dut: RequestArbiter, seen: PlainArbiter#Seen, read: Option[Beat], write: Option[Beat]): Unit = {
     val io = dut.io
-    assert((ar.nonEmpty && io.ar.ready.peekBoolean()) == seen.ar, "ar.ready")
-    assert((aw.nonEmpty && io.aw.ready.peekBoolean()) == seen.aw, "aw.ready")
-    io.memoryRead.valid.expect(seen.memory && seen.ar)
-    io.memoryWrite.valid.expect(seen.memory && seen.aw)
-    if (seen.memory && seen.ar) assert(ar.contains(Request.peek(io.memoryRead.bits)))
-    if (seen.memory && seen.aw) assert(aw.contains(Request.peek(io.memoryWrite.bits)))
-    io.droppedWrite.valid.expect(seen.dropped)
-    if (seen.dropped) io.droppedWrite.bits.expect(aw.get.id)
+    io.reads.ready.expect(seen.read)
+    io.writes.ready.expect(seen.write)
+    io.memoryRead.valid.expect(seen.memoryRead)
+    io.memoryWrite.valid.expect(seen.memoryWrite)
+    if (seen.memoryRead) assert(read.map(_.request).contains(Request.peek(io.memoryRead.bits)))
+    if (seen.memoryWrite) assert(write.map(_.request).contains(Request.peek(io.memoryWrite.bits)))
+    io.regionWrite.valid.expect(seen.dropped)
+    if (seen.dropped) {
+      io.regionWrite.bits.id.expect(write.get.request.id)
+      io.regionWrite.bits.acts.expect(write.get.acknowledges)
+    }
     assert(event(dut) == seen.event)
     assert(line(dut) == seen.beat.flatMap(_._4))
     io.telemetry.valid.expect(seen.beat.nonEmpty)
@@ -128,54 +134,58 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
   /** Random requests and room for as many cycles; how often each thing was seen. */
   private def play(dut: RequestArbiter, seed: Int, cycles: Int): Map[String, Int] = {
     val random = new Random(seed)
-    val channel = seed % 2
-    val plain = new PlainArbiter(p, channel)
-    val count = mutable.Map[String, Int]().withDefaultValue(0)
-    val (load, free) = (0.3 + 0.7 * random.nextDouble(), 0.5 + 0.5 * random.nextDouble())
     def maybe(chance: Double) = random.nextDouble() < chance
     def base() = random.nextInt(16) * 4096
-    var windows = places
-    var ar, aw = Option.empty[Request]
+    val channel = seed % 2
+    val effect = Option.when(seed > 1)(base())
+    val windows = Places(effect, if (seed > 3) effect else Some(base()), Option.when(seed > 2)(base()))
+    val plain = new PlainArbiter(p, channel, windows)
+    val count = mutable.Map[String, Int]().withDefaultValue(0)
+    val (load, free) = (0.3 + 0.7 * random.nextDouble(), 0.5 + 0.5 * random.nextDouble())
+    val reads, writes = mutable.Queue[Beat]()
     dut.io.channel.poke(channel)
-    windows.poke(dut.io.windows)
     for (cycle <- 0 until cycles) {
-      if (maybe(0.02)) {
-        // Bits below the window's size are to be ignored; now and then both are at one place.
-        val effect = Option.when(maybe(0.8))(base() + random.nextInt(4096))
-        windows = Places(effect, if (maybe(0.3)) effect else Option.when(maybe(0.8))(base()))
-        windows.poke(dut.io.windows)
+      def more(beats: mutable.Queue[Beat], write: Boolean): Unit = if (beats.isEmpty && maybe(load)) {
+        val bases = windows.bases ++ Seq.fill(2)(base())
+        beats ++= Request.random(random, p, bases(random.nextInt(bases.length))).beats(windows, write, p)
       }
-      def request() = {
-        val bases = windows.effect.toSeq ++ windows.snapshot ++ Seq.fill(2)(base())
-        Request.random(random, p, bases(random.nextInt(bases.length)) / 4096 * 4096)
-      }
-      if (ar.isEmpty && maybe(load)) ar = Some(request())
-      if (aw.isEmpty && maybe(load)) aw = Some(request())
-      offer(dut.io.ar, ar)
-      offer(dut.io.aw, aw)
+      more(reads, write = false)
+      more(writes, write = true)
+      val (read, write) = (reads.headOption, writes.headOption)
+      offer(dut.io.reads, read)
+      offer(dut.io.writes, write)
       def poked(ready: Bool): Boolean = {
         val value = maybe(free)
         ready.poke(value)
         value
       }
-      val free3 = Seq(dut.io.memoryRead.ready, dut.io.memoryWrite.ready, dut.io.droppedWrite.ready).map(poked)
-      val (engine, kept, readable) = (poked(dut.io.open), poked(dut.io.room), poked(dut.io.readable))
-      val burst = plain.busy
-      val seen = plain.step(ar, aw, plain.Room(free3(0), free3(1), free3(2), engine && kept, readable), windows)
-      withClue(s"seed $seed, cycle $cycle, $ar, $aw: ")(check(dut, seen, ar, aw))
+      val io = dut.io
+      val seen = plain.step(
+        read,
+        write,
+        plain.Room(
+          poked(io.memoryRead.ready),
+          poked(io.memoryWrite.ready),
+          poked(io.regionWrite.ready),
+          poked(io.open),
+          poked(io.room),
+          poked(io.readable)
+        )
+      )
+      withClue(s"seed $seed, cycle $cycle, $read, $write: ")(check(dut, seen, read, write))
       val names = Seq(
-        "read" -> (seen.ar && seen.memory),
-        "write" -> (seen.aw && seen.memory),
-        "dropped" -> seen.dropped,
-        "past the device" -> (seen.memory && seen.event.isEmpty),
-        "later beat" -> (burst && seen.event.nonEmpty),
-        "later line" -> (burst && seen.beat.exists(_._4.nonEmpty)),
+        "read" -> seen.memoryRead,
+        "write" -> seen.memoryWrite,
+        "dropped" -> (seen.dropped && !write.get.acknowledges),
+        "past the device" -> ((seen.memoryRead || seen.memoryWrite) && seen.event.isEmpty),
+        "later beat" -> (seen.event.nonEmpty && !seen.memoryRead && !seen.memoryWrite),
+        "line" -> seen.beat.exists(_._4.nonEmpty),
         "refused" -> seen.beat.exists(_._3 == Axi4.Resp.DecErr),
         "parts" -> seen.beat.exists(_._3 == Axi4.Resp.SlvErr)
       )
       for ((name, true) <- names) count(name) += 1
-      if (seen.ar) ar = None
-      if (seen.aw) aw = None
+      if (seen.read) reads.dequeue()
+      if (seen.write) writes.dequeue()
       dut.clock.step()
     }
     count.toMap
@@ -196,27 +206,27 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new RequestArbiter(p)) { dut =>
       open(dut)
       for (cycle <- 0 until 20) {
-        offer(dut.io.ar, Some(Request(1, 0x40 * cycle)))
-        offer(dut.io.aw, Some(Request(2, 0x40 * cycle)))
-        assert(event(dut).contains((0x40 * cycle, cycle % 2 == 1)), "in the cycle of its acceptance")
-        dut.io.ar.ready.expect(cycle % 2 == 0)
-        dut.io.aw.ready.expect(cycle % 2 == 1)
+        offer(dut.io.reads, one(Request(1, 0x40 * cycle)))
+        offer(dut.io.writes, one(Request(2, 0x40 * cycle)))
+        assert(event(dut).contains((0x40 * cycle, cycle % 2 == 1)), "in the cycle in which it is taken")
+        dut.io.reads.ready.expect(cycle % 2 == 0)
+        dut.io.writes.ready.expect(cycle % 2 == 1)
         dut.clock.step()
       }
     }
   }
 
-  it should "let a request wait behind the beats of a burst, as many cycles" in {
+  it should "let a request wait behind the beats of a burst of memory, as many cycles" in {
     test(new RequestArbiter(p)) { dut =>
       open(dut)
-      offer(dut.io.aw, Some(Request(2, 0x1fe4, beats = 4)))
-      dut.io.ar.valid.poke(false)
-      val events = for (cycle <- 0 until 5) yield {
-        dut.io.ar.ready.expect(cycle == 4)
+      val beats = Request(2, 0x1fe4, beats = 4).beats(places, write = true, p).map(Some(_)) :+ None
+      dut.io.reads.valid.poke(false)
+      val events = for ((beat, cycle) <- beats.zipWithIndex) yield {
+        offer(dut.io.writes, beat)
+        dut.io.reads.ready.expect(cycle == 4)
         val now = event(dut)
         dut.clock.step()
-        offer(dut.io.aw, None)
-        offer(dut.io.ar, Some(Request(1, 0x8000)))
+        offer(dut.io.reads, one(Request(1, 0x8000)))
         now
       }
       assert(events == Seq(0x1fe4, 0x2000, 0x2040, 0x2080).map(addr => Some((addr, true))) :+ None)
@@ -227,9 +237,9 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new RequestArbiter(p)) { dut =>
       open(dut)
       dut.io.open.poke(false)
-      offer(dut.io.ar, Some(Request(1, 0x8000)))
+      offer(dut.io.reads, one(Request(1, 0x8000)))
       for (cycle <- 0 until 20) {
-        offer(dut.io.aw, Some(Request(2, 0x40 * cycle)))
+        offer(dut.io.writes, one(Request(2, 0x40 * cycle)))
         assert(event(dut).nonEmpty == (cycle % 2 == 1))
         dut.clock.step()
       }
@@ -238,17 +248,38 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
+  for ((what, full) <- Seq[(String, RequestArbiter => Bool)](("room", _.io.room), ("a count", _.io.readable))) {
+    it should s"let writes go in every cycle while a line, or a burst of lines, waits for $what" in {
+      test(new RequestArbiter(p)) { dut =>
+        open(dut)
+        val lines = Request(1, 0x8000, beats = 3).beats(places, write = false, p)
+        offer(dut.io.reads, lines.headOption)
+        dut.io.reads.ready.expect(true)
+        dut.clock.step()
+        full(dut).poke(false)
+        offer(dut.io.reads, Some(lines(1)))
+        for (cycle <- 0 until 20) {
+          dut.io.open.poke(cycle % 3 > 0)
+          offer(dut.io.writes, one(Request(2, 0x40 * cycle), write = true))
+          assert(event(dut).contains((0x40 * cycle, true)), "a write that needs none of it is held back")
+          dut.clock.step()
+        }
+      }
+    }
+  }
+
   it should "refuse a burst of parts of lines beat by beat, and read a part by itself" in {
     test(new RequestArbiter(p)) { dut =>
       open(dut)
-      offer(dut.io.ar, Some(Request(1, 0xa080, beats = 3, size = 3)))
-      for (beat <- 0 until 3) {
+      val parts = Request(1, 0xa080, beats = 3, size = 3).beats(places, write = false, p)
+      for ((part, beat) <- parts.zipWithIndex) {
+        offer(dut.io.reads, Some(part))
         assert(line(dut).isEmpty)
         dut.io.telemetry.bits.resp.expect(Axi4.Resp.SlvErr)
         dut.io.telemetry.bits.last.expect(beat == 2)
         dut.clock.step()
-        offer(dut.io.ar, Some(Request(1, 0xa088, size = 3)))
       }
+      offer(dut.io.reads, one(Request(1, 0xa088, size = 3)))
       assert(line(dut).contains((0, 1, false)))
       dut.io.telemetry.bits.last.expect(true)
     }

@@ -10,10 +10,13 @@ import scala.util.Random
 /** Random reads through a [[TelemetryResponses]] between a memory and an engine, with all that must come of them. */
 class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, random: Random) extends Assertions {
   private val reads = new PlainReads(load, random)
-  private val lookedUp = mutable.Queue[Option[PlainRead]](None, None) // beats of the cycles before
+  // Beats of the cycles before.
+  private val lookedUp = mutable.Queue.fill(IdOrder.latency)(Option.empty[PlainRead])
   private val lines = mutable.Queue[(Int, PlainRead)]() // of the engine, and the cycles in which they come
   private var (cycle, number) = (0, 0)
   private var answered = Option.empty[Int] // in the cycle before
+  private val inside = mutable.Queue[PlainRead]() // memory's answers
+  private var run = 0 // memory's beats while a line could go
 
   /** Answers, and what they met. */
   var (memory, refused, poisoned, memoryWaited, lineWaited, full) = (0, 0, 0, 0, 0, 0)
@@ -28,8 +31,8 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
     if (!maybe(load.reads) || reads.count >= p.readsInFlight) None
     else {
       val (memory, bad) = (maybe(load.memory), maybe(load.refused))
-      // A memory read is below a cycle later, and its answer back another one later.
-      val due = cycle + 1 + (if (memory) 1 + random.nextInt(load.latency) else 0)
+      // A memory read is below a cycle later, and its answer back another two later, behind a register.
+      val due = cycle + 1 + (if (memory) 2 + random.nextInt(load.latency) else 0)
       val resp = if (bad) Axi4.Resp.DecErr else Axi4.Resp.Okay
       if (!memory && !room) full += 1
       Option.when(memory || room)(new PlainRead(random.nextInt(load.ids), memory, due, number, resp))
@@ -37,7 +40,7 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
   }
 
   private def step(generate: Boolean): Unit = {
-    // A beat, and what is ahead of the one of two cycles ago.
+    // A beat, and what is ahead of the one of some cycles ago.
     val issued = if (generate) issue() else None
     number += issued.size
     val beat = issued.filter(!_.memory)
@@ -56,27 +59,38 @@ class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, ra
       read.came = Some(cycle)
     }
 
-    // Who is answered: memory, or else a line.
-    val offers = reads.memoryOffers(cycle)
-    dut.io.memoryId.poke(offers.getOrElse(random.nextInt(1 << p.memory.idBits)))
-    val waits = offers.exists(id => !reads.first(id).get.memory)
-    if (offers.nonEmpty) dut.io.memoryWaits.expect(waits, s"memory's answer of id ${offers.get}")
+    // Memory's answers go in, and answers come out: of every id in the order of its reads.
+    val offer = reads.memoryOffers(cycle)
+    dut.io.memory.valid.poke(offer.nonEmpty)
+    offer.foreach(_.poke(dut.io.memory.bits))
+    val taken = maybe(load.taken)
+    dut.io.out.ready.poke(taken)
+    val waits = inside.headOption.exists(read => !reads.first(read.id).contains(read))
     if (waits) memoryWaited += 1
-    val (taken, memoryPasses) = (maybe(load.taken), offers.nonEmpty && !waits)
-    dut.io.out.ready.poke(taken && !memoryPasses)
+    // A line could go when it is here and had its turn for as long as it takes to fetch it.
+    val could = reads.turns(cycle).filter(line => !line.okay || line.came.nonEmpty)
+    val late = could.filter(line => line.turn.get + 9 <= cycle && line.came.forall(_ + 6 <= cycle))
+    if ((inside.nonEmpty && !waits) || late.nonEmpty) dut.io.out.valid.expect(true, "a cycle is lost")
     val leaving = Option.when(dut.io.out.valid.peekBoolean())(dut.io.out.bits.id.peekInt().toInt)
     for (id <- leaving) {
-      val first = reads.first(id).filter(!_.memory)
-      assert(first.nonEmpty, s"a line of id $id that is not next")
-      assert(!first.get.okay || first.get.came.exists(_ + 5 <= cycle), "a line before it can be there")
+      val first = reads.first(id)
+      assert(first.nonEmpty, s"an answer of id $id that nobody waits for")
+      if (first.get.memory) assert(inside.headOption == first, "memory's answer of an id before the line ahead of it")
+      else assert(!first.get.okay || first.get.came.exists(_ + 6 <= cycle), "a line before it can be there")
       first.get.expect(dut.io.out.bits)
     }
-    val id = if (memoryPasses) offers else leaving
-    val answer = id.filter(_ => taken)
-    dut.io.answer.valid.poke(answer.nonEmpty)
-    dut.io.answer.bits.poke(answer.getOrElse(random.nextInt(1 << p.memory.idBits)))
+    val answer = leaving.filter(_ => taken)
     dut.io.answered.valid.expect(answered.nonEmpty)
     answered.foreach(dut.io.answered.bits.expect(_))
+    for (id <- answer) {
+      if (!reads.first(id).get.memory || late.isEmpty) run = 0 else run += 1
+      assert(run <= p.memoryRun, "memory passes a line again and again")
+      if (reads.first(id).get.memory) inside.dequeue()
+    }
+    for (read <- offer if dut.io.memory.ready.peekBoolean()) {
+      read.sent = true
+      inside += read
+    }
 
     for (read <- answer.map(reads.answer)) {
       if (read.memory) memory += 1 else if (read.okay) okay += 1 else refused += 1

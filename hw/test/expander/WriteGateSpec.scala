@@ -4,155 +4,326 @@ package anemone.expander
 import anemone.bus.{Axi4, Axi4Params}
 import anemone.nemo.NemoParams
 import chiseltest._
+import chiseltest.internal.CachingAnnotation
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
 class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
+
+  // A code is slow to interpret; tests of one configuration share what was compiled.
+  private val compiled = Seq(VerilatorBackendAnnotation, CachingAnnotation)
+  private val ids = 4
   private val p = ExpanderParams(
     NemoParams(pipelines = 2, channels = 1, states = 64, table = 16),
-    Axi4Params(idBits = 4),
+    Axi4Params(idBits = 2),
     telemetryReads = 4,
-    readsInFlight = 4
+    readsInFlight = 4,
+    writesInFlight = 8,
+    regionWrites = 4
   )
 
-  /** A write, and the cycles in which it was granted, had its last beat taken and was answered. */
-  private class Write(val id: Int, val drop: Boolean, val beats: Int) {
-    var granted, passed, answered = Option.empty[Int]
+  /** A write, and the cycles in which it was granted, was done and was answered. `acts`: it is a whole line. */
+  private class Write(
+      val number: Int,
+      val id: Int,
+      val region: Boolean,
+      val acts: Boolean,
+      val beats: Int,
+      random: Random
+  ) {
+    val refused: Boolean = region && random.nextInt(5) == 0
+    val poisoned: Boolean = random.nextInt(5) == 0
+    val full: Boolean = acts || random.nextInt(2) == 0
+    val asks: Boolean = acts && !refused && !poisoned && random.nextInt(6) > 0
+    // Whole data of what may not act, and parts of what may.
+    val strobes: BigInt = if (if (acts) asks || refused || poisoned else full) (BigInt(1) << 64) - 1 else number
+    var granted, done, answered = Option.empty[Int]
+    var resp: Int = if (!region) beats else if (acts && refused) Axi4.Resp.DecErr else if (acts && poisoned) 2 else 0
   }
 
-  private def idle(dut: WriteGate): Unit = {
-    Seq(dut.io.granted, dut.io.dropped.valid, dut.io.data.valid, dut.io.memoryResponse.valid).foreach(_.poke(false))
-    Seq(dut.io.memoryData.ready, dut.io.response.ready).foreach(_.poke(true))
-    dut.io.data.bits.last.poke(true)
+  private def start(dut: WriteGate): Unit = {
+    val io = dut.io
+    (io.inject.map(_.valid) ++ Seq(io.granted.valid, io.region.valid, io.data.valid, io.memoryResponse.valid))
+      .foreach(_.poke(false))
+    Seq(io.acknowledge.ready, io.acknowledged.valid).foreach(_.poke(false))
+    Seq(io.memoryData.ready, io.response.ready).foreach(_.poke(true))
+    io.data.bits.last.poke(true)
+    dut.clock.step(ids + 2)
   }
 
-  /** Plays as many writes through to their answers, and checks every handshake of every cycle.
-    *
-    * How many cycles data waited for their grant, and how often they went in the cycle of it.
+  /** Plays as many writes through to their answers, and checks every handshake of every cycle. Returns how often each thing
+    * was met.
     */
-  private def play(dut: WriteGate, seed: Int, count: Int): (Int, Int) = {
+  private def play(dut: WriteGate, seed: Int, count: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
-    val dropRate = Seq(0.05, 0.3, 0.7)(seed % 3)
-    val (asks, sends, takes, answers) =
-      (random.nextDouble() + 0.1, random.nextDouble() + 0.1, random.nextDouble() + 0.2, random.nextDouble() + 0.1)
-    val writes = Seq.fill(count)(new Write(random.nextInt(16), maybe(dropRate), 1 + random.nextInt(3)))
-    var (next, sending, beat, number, cycle) = (0, 0, 0, 0, 0)
-    var (dataOffered, early, sameCycle) = (false, 0, 0)
-    val memory = mutable.Buffer[Write]()
+    val io = dut.io
+    val regionRate = Seq(0.05, 0.3, 0.7)(seed % 3)
+    val met = mutable.Map[String, Int]().withDefaultValue(0)
+    def rate() = random.nextDouble() * 0.9 + 0.1
+    val (asks, sends, takes, answers, engine) = (rate(), rate(), rate(), rate(), rate())
+    val writes = for (number <- 0 until count) yield {
+      val region = maybe(regionRate)
+      val acts = region && maybe(0.7)
+      new Write(number, random.nextInt(ids), region, acts, if (acts) 1 else 1 + random.nextInt(3), random)
+    }
+    var (next, sending, beat, cycle) = (0, 0, 0, 0)
+    var dataOffered, regionWent = false
+    val memory = mutable.Buffer[Write]() // that memory has to answer
+    val lines = mutable.Queue[Write]() // that the engine has to take away
     var answering = Option.empty[Write]
     while (writes.exists(_.answered.isEmpty)) {
-      assert(cycle < 40 * count, "writes hang")
-      // What is offered.
-      val asking = if (next < count && maybe(asks)) Some(writes(next)) else None
-      dut.io.dropped.valid.poke(asking.exists(_.drop))
-      asking.filter(_.drop).foreach(write => dut.io.dropped.bits.poke(write.id))
+      assert(cycle < 60 * count, "writes hang")
       val earlier = writes.take(next)
-      val quiet = earlier.forall(_.answered.exists(_ < cycle))
-      val dropping = earlier.exists(write => write.drop && !write.answered.exists(_ < cycle))
-      dut.io.closed.expect(dropping)
-      val grants = asking.exists(!_.drop) && !dropping
-      dut.io.granted.poke(grants)
-      dut.io.dropped.ready.expect(quiet, "a dropped write waits for every write before it")
-      if (grants || (asking.nonEmpty && quiet)) {
+      val granted = earlier.filter(!_.region)
+      def before(age: Int)(at: Option[Int]) = at.exists(_ <= cycle - age)
+      val closed = granted.length - granted.count(write => before(2)(write.answered)) == p.writesInFlight
+      io.closed.expect(closed)
+      val inRegion = earlier.filter(_.region)
+      val room = inRegion.length < p.regionWrites ||
+        before(1)(inRegion(inRegion.length - p.regionWrites).answered)
+      io.region.ready.expect(room, "a write into the region takes the next slot of a ring")
+      val asking = if (next < count && maybe(asks)) Some(writes(next)) else None
+      io.region.valid.poke(asking.exists(_.region))
+      for (write <- asking if write.region) {
+        io.region.bits.id.poke(write.id)
+        io.region.bits.acts.poke(write.acts)
+        io.region.bits.refused.poke(write.refused)
+        io.region.bits.pipeline.poke(write.number % 2)
+        io.region.bits.line.poke(write.number / 2 % 8)
+      }
+      val grants = asking.exists(!_.region) && !closed
+      io.granted.valid.poke(grants)
+      asking.foreach(write => io.granted.bits.poke(write.id))
+      if (grants || asking.exists(_.region && room)) {
         writes(next).granted = Some(cycle)
         next += 1
       }
       dataOffered ||= sending < count && maybe(sends)
       val taking = maybe(takes)
-      dut.io.memoryData.ready.poke(taking)
-      dut.io.data.valid.poke(dataOffered)
-      if (dataOffered) {
-        dut.io.data.bits.data.poke(number)
-        dut.io.data.bits.strb.poke(number + 7)
-        dut.io.data.bits.user.poke(number % 3 == 0)
-        dut.io.data.bits.last.poke(beat == writes(sending).beats - 1)
+      io.memoryData.ready.poke(taking)
+      io.data.valid.poke(dataOffered)
+      val owner = Option.when(dataOffered)(writes(sending))
+      for (write <- owner) {
+        io.data.bits.data.poke(write.number)
+        io.data.bits.strb.poke(write.strobes)
+        io.data.bits.user.poke(write.poisoned)
+        io.data.bits.last.poke(beat == write.beats - 1)
       }
-      if (answering.isEmpty && memory.nonEmpty && maybe(answers))
-        answering = Some(memory(random.nextInt(memory.length)))
-      dut.io.memoryResponse.valid.poke(answering.nonEmpty)
+      if (answering.isEmpty && maybe(answers)) {
+        val oldest = (0 until ids).flatMap(id => memory.find(_.id == id))
+        if (oldest.nonEmpty) answering = Some(oldest(random.nextInt(oldest.length)))
+      }
+      io.memoryResponse.valid.poke(answering.nonEmpty)
       answering.foreach { write =>
-        dut.io.memoryResponse.bits.id.poke(write.id)
-        dut.io.memoryResponse.bits.resp.poke(write.beats)
+        io.memoryResponse.bits.id.poke(write.id)
+        io.memoryResponse.bits.resp.poke(write.resp)
       }
       val listening = maybe(takes)
-      dut.io.response.ready.poke(listening)
-
-      // Answers: memory's pass, and a dropped write's comes a cycle behind its last beat.
-      val done = writes.take(sending).find(write => write.drop && write.answered.isEmpty)
-      dut.io.response.valid.expect(answering.nonEmpty || done.nonEmpty)
-      assert(answering.isEmpty || done.isEmpty)
-      for (write <- answering ++ done) {
-        dut.io.response.bits.id.expect(write.id)
-        dut.io.response.bits.resp.expect(if (write.drop) Axi4.Resp.Okay else write.beats)
-        if (listening) write.answered = Some(cycle)
+      io.response.ready.poke(listening)
+      val offers = io.acknowledge.valid.peekBoolean()
+      val takesLine = offers && maybe(engine)
+      val applied = maybe(0.7)
+      io.acknowledge.ready.poke(takesLine)
+      io.acknowledged.valid.poke(takesLine)
+      io.acknowledged.bits.poke(applied)
+      assert(!offers || lines.nonEmpty, "an acknowledge that nobody asked for")
+      if (takesLine) {
+        val write = lines.dequeue()
+        io.acknowledge.bits.target.pipeline.expect(write.number % 2)
+        io.acknowledge.bits.target.line.expect(write.number / 2 % 8)
+        io.acknowledge.bits.words(0).expect(write.number)
+        write.resp = if (applied) Axi4.Resp.Okay else Axi4.Resp.SlvErr
+        write.done = Some(cycle)
+        met(if (applied) "applied" else "not applied") += 1
       }
-      assert((answering.nonEmpty && dut.io.memoryResponse.ready.peekBoolean()) == (answering.nonEmpty && listening))
-      for (write <- answering if listening) {
-        memory -= write
-        answering = None
-      }
 
-      // Data: memory's pass from the cycle of the grant on, a dropped write's end here from the next one on.
-      val owner = Option.when(dataOffered)(writes(sending))
-      val passes = owner.exists(write => !write.drop && write.granted.nonEmpty)
-      val ends = owner.exists(write => write.drop && write.granted.exists(_ < cycle))
-      dut.io.memoryData.valid.expect(passes)
-      dut.io.drops.expect(ends)
+      // Answers: the oldest of its id that is not answered.
+      def oldest(id: Int) = writes.take(next).find(write => write.id == id && write.answered.isEmpty)
+      val fires = io.response.valid.peekBoolean() && listening
+      val fromMemory = answering.nonEmpty && io.memoryResponse.ready.peekBoolean()
+      if (fires) {
+        val id = io.response.bits.id.peekInt().toInt
+        val write = oldest(id)
+        assert(write.exists(_.done.exists(_ < cycle)), s"an answer to id $id out of its order, or too early")
+        assert(write.get.region != fromMemory)
+        io.response.bits.resp.expect(write.get.resp)
+        write.get.answered = Some(cycle)
+        if (write.get.region) met(s"answer ${write.get.resp}") += 1
+      } else assert(!fromMemory, "an answer of memory was lost")
+      for (write <- answering) {
+        val free = oldest(write.id).contains(write)
+        if (!fromMemory && free && listening) {
+          assert(fires && !regionWent, "memory's answer waits for nothing, and not for the other's turn")
+          met("region's turn") += 1
+        }
+        if (!free) met("memory waits") += 1
+        if (fromMemory) {
+          memory -= write
+          answering = None
+        }
+      }
+      regionWent = fires && !fromMemory
+
+      // Data: memory's pass from the cycle of the grant on, those of the region's end here from the next one on.
+      val passes = owner.exists(write => !write.region && write.granted.nonEmpty)
+      val ends = owner.exists(write => write.region && write.granted.exists(_ < cycle))
+      io.memoryData.valid.expect(passes)
+      io.drops.expect(ends && !owner.exists(_.asks))
       if (passes) {
-        dut.io.memoryData.bits.data.expect(number)
-        dut.io.memoryData.bits.strb.expect(number + 7)
-        dut.io.memoryData.bits.user.expect(number % 3 == 0)
-        dut.io.memoryData.bits.last.expect(beat == owner.get.beats - 1)
+        io.memoryData.bits.data.expect(owner.get.number)
+        io.memoryData.bits.strb.expect(owner.get.strobes)
+        io.memoryData.bits.user.expect(owner.get.poisoned)
+        io.memoryData.bits.last.expect(beat == owner.get.beats - 1)
       }
       val taken = (passes && taking) || ends
-      if (dataOffered) dut.io.data.ready.expect(taken)
-      if (dataOffered && owner.get.granted.isEmpty) early += 1
-      if (passes && owner.get.granted.contains(cycle)) sameCycle += 1
+      if (dataOffered) io.data.ready.expect(taken)
+      if (dataOffered && owner.get.granted.isEmpty) met("data before their grant") += 1
+      if (passes && owner.get.granted.contains(cycle)) met("data with it") += 1
       if (taken) {
         dataOffered = false
-        number += 1
         beat += 1
         if (beat == owner.get.beats) {
-          owner.get.passed = Some(cycle)
-          if (!owner.get.drop) memory += owner.get
+          if (owner.get.asks) lines += owner.get else owner.get.done = Some(cycle)
+          if (!owner.get.region) memory += owner.get
           sending += 1
           beat = 0
         }
       }
+      if (closed) met("closed") += 1
       dut.clock.step()
       cycle += 1
     }
-    (early, sameCycle)
+    met.toMap
   }
 
   behavior of "WriteGate"
-  for (seed <- 1 to 8) {
-    it should s"pass memory's writes and end the region's, for any order of grants, data and answers, seed $seed" in {
-      test(new WriteGate(p)) { dut =>
-        idle(dut)
-        val (early, sameCycle) = play(dut, seed, 200)
-        assert(early > 0 && sameCycle > 0, "no data before their grant, or none with it")
+  it should "pass memory's writes and end the region's, for any order of grants, data and answers" in {
+    test(new WriteGate(p)).withAnnotations(compiled) { dut =>
+      val met = for (seed <- 1 to 24) yield {
+        start(dut)
+        withClue(s"seed $seed: ")(play(dut, seed, 200))
       }
+      val total = met.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+      info(total.toSeq.sorted.mkString(", "))
+      val wanted = Seq("data before their grant", "data with it", "memory waits", "region's turn", "closed") ++
+        Seq("applied", "not applied", "answer 0", "answer 2", "answer 3")
+      for (what <- wanted) assert(total.getOrElse(what, 0) > 10, what)
     }
   }
 
-  it should "close when as many writes as it counts are under way, and open with an answer" in {
-    test(new WriteGate(p)) { dut =>
-      idle(dut)
-      dut.clock.setTimeout(0)
-      dut.io.granted.poke(true)
-      dut.io.data.valid.poke(true)
-      dut.clock.step((1 << 16) - 2)
-      dut.io.closed.expect(false)
+  /** Acknowledges of line 1, of id 1, and of line 2, of id 2; the second waits in a memory. */
+  private def second(dut: WriteGate, memory: Int, bits: Int): (Int, Int, Boolean) = {
+    val io = dut.io
+    start(dut)
+    def arm(): Unit = {
+      io.inject(memory).valid.poke(bits > 0)
+      io.inject(memory).bits.poke(bits > 1)
       dut.clock.step()
-      dut.io.closed.expect(true)
-      dut.io.granted.poke(false)
-      dut.io.data.valid.poke(false)
-      dut.io.memoryResponse.valid.poke(true)
+      io.inject(memory).valid.poke(false)
+    }
+    arm()
+    for (line <- 1 to 2) {
+      io.region.valid.poke(true)
+      io.region.bits.id.poke(line)
+      io.region.bits.acts.poke(true)
+      io.region.bits.refused.poke(false)
+      io.region.bits.pipeline.poke(1)
+      io.region.bits.line.poke(line)
       dut.clock.step()
-      dut.io.closed.expect(false)
+    }
+    io.region.valid.poke(false)
+    io.data.bits.strb.poke((BigInt(1) << 64) - 1)
+    io.data.bits.user.poke(false)
+    var (sent, lines, resp, corrected, found, id) = (0, Seq.empty[Int], -1, 0, 0, -1)
+    for (cycle <- 0 until 40) {
+      io.data.valid.poke(sent < 2)
+      io.data.bits.data.poke(sent + 1)
+      val took = sent < 2 && io.data.ready.peekBoolean()
+      val takes = cycle > 20 && io.acknowledge.valid.peekBoolean()
+      io.acknowledge.ready.poke(takes)
+      io.acknowledged.valid.poke(takes)
+      io.acknowledged.bits.poke(true)
+      if (takes) {
+        val line = io.acknowledge.bits.target.line.peekInt().toInt
+        io.acknowledge.bits.words(0).expect(line)
+        lines :+= line
+      }
+      if (io.response.valid.peekBoolean() && io.response.bits.id.peekInt() == 2)
+        resp = io.response.bits.resp.peekInt().toInt
+      val fault = io.faults(memory)
+      if (fault.corrected.peekBoolean() || fault.uncorrected.peekBoolean()) {
+        found += 1
+        id = (if (memory == 1) io.planId else io.lineId).peekInt().toInt
+        fault.corrected.expect(bits == 1)
+      }
+      dut.clock.step()
+      if (took) sent += 1
+    }
+    assert(
+      lines == (if (bits == 2) Seq(1) else Seq(1, 2)) && found == bits.min(1),
+      s"memory $memory, $bits bits: $lines, $found"
+    )
+    (resp, id, found > 0)
+  }
+
+  for ((memory, name) <- Seq(1 -> "request", 2 -> "line"))
+    it should s"correct a bit of a $name that waits, and refuse it when two are flipped" in {
+      test(new WriteGate(p)).withAnnotations(compiled) { dut =>
+        assert(second(dut, memory, 0) == ((Axi4.Resp.Okay, -1, false)))
+        assert(second(dut, memory, 1) == ((Axi4.Resp.Okay, 2, true)))
+        assert(second(dut, memory, 2) == ((Axi4.Resp.SlvErr, 2, true)))
+      }
+    }
+
+  it should "let a write of another id pass, and memory's go every cycle, while a write into the region waits" in {
+    test(new WriteGate(p)).withAnnotations(compiled) { dut =>
+      val io = dut.io
+      start(dut)
+      def grant(id: Int): Unit = {
+        io.granted.valid.poke(true)
+        io.granted.bits.poke(id)
+      }
+      def region(id: Int): Unit = {
+        io.granted.valid.poke(false)
+        io.region.valid.poke(true)
+        io.region.bits.id.poke(id)
+        io.region.bits.acts.poke(false)
+      }
+      // A write to memory of id 1 that is not answered; behind it two into the region, of id 1 and of id 2.
+      io.data.valid.poke(true)
+      grant(1)
+      dut.clock.step()
+      region(1)
+      dut.clock.step()
+      region(2)
+      dut.clock.step()
+      io.region.valid.poke(false)
+      grant(3)
+      val seen = for (cycle <- 0 until 12) yield {
+        // Memory answers the writes of id 3 as they come.
+        io.granted.valid.poke(cycle < 4)
+        io.data.valid.poke(cycle <= 4)
+        if (cycle >= 1 && cycle < 4) io.memoryData.valid.expect(true, "data behind the region's are not held back")
+        io.memoryResponse.valid.poke(cycle >= 4 && cycle < 8)
+        io.memoryResponse.bits.id.poke(3)
+        val answer = Option.when(io.response.valid.peekBoolean())(io.response.bits.id.peekInt().toInt)
+        dut.clock.step()
+        answer
+      }
+      assert(seen.flatten.contains(2) && seen.flatten.count(_ == 3) >= 3 && !seen.flatten.contains(1))
+      io.memoryResponse.valid.poke(true)
+      io.memoryResponse.bits.id.poke(1)
+      io.response.bits.id.expect(1)
+      dut.clock.step()
+      io.memoryResponse.valid.poke(false)
+      val last = for (_ <- 0 until 6) yield {
+        val answer = Option.when(io.response.valid.peekBoolean())(io.response.bits.id.peekInt().toInt)
+        dut.clock.step()
+        answer
+      }
+      assert(last.flatten == Seq(1), "its own behind it")
     }
   }
 }

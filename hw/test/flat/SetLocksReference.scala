@@ -40,7 +40,7 @@ class SetLocksReference(p: FlatParams) extends Module {
   locks.io.decided.bits.request := io.decided.bits.request
 
   // Which set each of the two has, while a request waits for its decision.
-  private val place = Reg(Vec(2, UInt(p.lineBits.W)))
+  private val place = Reg(Vec(2, UInt(p.placeBits.W)))
   private val waits = RegInit(VecInit(false.B, false.B))
   private val last = Reg(Vec(2, UInt(p.requestBits.W)))
   private val (lost, shared) = Seq.tabulate(2) { w =>

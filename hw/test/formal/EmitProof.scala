@@ -2,18 +2,35 @@
 package anemone.formal
 
 import anemone.Emit
-import anemone.bus.Axi4Params
-import anemone.expander.AdapterOrder
-import anemone.flat.{FlatParams, SetLocksProof, SwapListsReference}
+import anemone.bus.{Axi4Params, IdCounterReference}
+import anemone.expander.{AdapterOrder, AnswerTurnsProof, IdOrderReference}
+import anemone.flat.{FlatMemoryProof, FlatParams, SetLocksProof, SwapListsReference}
+import anemone.nemo.{Features, NemoParams, SlotOrder}
 
 /** Writes the SystemVerilog of proofs, a folder each: `EmitProof DIR NAME...` (tests/formal runs the checker on it). */
 object EmitProof {
   private val flat = FlatParams(Axi4Params(idBits = 2), addressBits = 12, requests = 4)
 
+  private val slots = NemoParams(
+    pipelines = 2,
+    channels = 1,
+    states = 8,
+    table = 2,
+    addressBits = 8,
+    features = Features(widths = Seq(2, 4)),
+    wordBits = 4,
+    lineWords = 4
+  )
+
   def main(args: Array[String]): Unit = for (name <- args.tail) {
     def module = name match {
       case "AdapterOrder"       => new AdapterOrder(4, 2)
+      case "AnswerTurnsProof"   => new AnswerTurnsProof(5)
+      case "FlatMemoryProof"    => new FlatMemoryProof(flat, requests = 3)
+      case "IdCounterReference" => new IdCounterReference(idBits = 1, countBits = 2)
+      case "IdOrderReference"   => new IdOrderReference(idBits = 1, inFlight = 4)
       case "SetLocksProof"      => new SetLocksProof(flat)
+      case "SlotOrder"          => new SlotOrder(slots)
       case "SwapListsReference" => new SwapListsReference(flat)
     }
     Emit.whole(module, s"${args(0)}/$name", plain = true)

@@ -31,7 +31,7 @@ class EngineBench(val dut: TelemetryEngine, val p: NemoParams) {
     dut.io.rule.valid.poke(false)
     dut.io.table.valid.poke(false)
     dut.io.clear.valid.poke(false)
-    dut.io.acknowledge.foreach(_.poke(false))
+    dut.io.rearm.foreach(_.poke(false))
     dut.reset.asBool.poke(true)
     dut.clock.step()
     dut.reset.asBool.poke(false)

@@ -12,7 +12,9 @@ case class Case(op: UpdateOp, effect: UpdateOp, counterWidth: Int) {
 
 /** One rule on one channel, and its lines: what a [[TelemetryEngine]] is made of, behind the slots.
   *
-  * Every cycle the solver chooses the slot (an event, a read, the next word of a walk, or nothing) and a table write.
+  * Every cycle the solver chooses the slot (an event, a read, the next word of a walk, one of an acknowledgement, or
+  * nothing) and a table write. An acknowledgement reads a line, or puts any operand to any word, by each op that it has;
+  * behind what it put comes the rule's own operand.
   * A reference folds them at once over one counter of the solver's choice. Each line that comes back must hold what
   * the reference had folded when its slot came, in time and without poison.
   *
@@ -26,6 +28,9 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
     val table = Input(Valid(new TableWrite(p)))
+
+    /** What an acknowledgement puts. */
+    val put = Input(UInt(p.wordBits.W))
 
     /** Taken in reset and kept: the counter that is watched, and the operands. */
     val watched = Input(UInt(log2Ceil(p.states * countersInWord).W))
@@ -58,6 +63,14 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   fixed.effectOp := rule.effect.code.U
   fixed.effectOperand := operand
 
+  private val laid = LaidRule(fixed, p)
+  private val operandOfRule = laid.effectOperand
+
+  // The watched counter of a word.
+  private val bits = p.counterBits(rule.counterWidth)
+  private val sub = if (countersInWord == 1) 0.U else watched(log2Ceil(countersInWord) - 1, 0)
+  private def counter(word: UInt): UInt = (word >> (sub * bits.U))(bits - 1, 0).pad(p.wordBits)
+
   // The first cycles after reset clear states and table; the rest of a clear is over when the first slot comes.
   private val step = RegInit(0.U(4.W))
   private val clearing = step < p.lines.max(p.table).U
@@ -69,15 +82,23 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val line = Reg(UInt(p.lineBits.W))
   private val slot = WireDefault(io.slot)
   private val inWalk = walking =/= 0.U
-  slot.event := running && io.slot.event && !inWalk
-  slot.read := running && !slot.event && (io.slot.read || inWalk)
+  private val owesOperand = RegInit(false.B)
+  private val take = running && !inWalk && (owesOperand || (io.slot.take && io.slot.read && !io.slot.event))
+  private val puts = take && (owesOperand || io.slot.walk)
+  private val put = Mux(io.slot.target.effect, io.put, operandOfRule)
+  owesOperand := puts && io.slot.target.effect
+  slot.event := running && io.slot.event && !inWalk && !take
+  slot.read := running && !slot.event && (io.slot.read || inWalk || take)
   slot.target.pipeline := 0.U
   slot.target.line := Mux(inWalk, line, io.slot.target.line)
-  slot.target.effect := inWalk || io.slot.target.effect
-  slot.walk := slot.read && slot.target.effect && walks.B
-  slot.word := Mux(slot.walk, walking, 0.U)
+  slot.target.effect := (inWalk || io.slot.target.effect) && !(take && !puts)
+  private val walk = slot.read && slot.target.effect && walks.B && !take
+  slot.walk := walk || puts
+  slot.word := Mux(walk, walking, Mux(puts, io.slot.word, 0.U))
+  slot.take := take
+  slot.op := Mux(io.slot.op(0), UpdateOp.Set.code.U, Mux(io.slot.op(1), UpdateOp.Sub.code.U, UpdateOp.Xor.code.U))
   line := slot.target.line
-  when(slot.walk) { walking := walking + 1.U }
+  when(walk) { walking := walking + 1.U }
   private val write = WireDefault(io.table)
   write.valid := io.table.valid && running
   write.bits.pipeline := 0.U
@@ -87,9 +108,13 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   lane.io.pipeline := 0.U
   lane.io.slot := slot
   lane.io.later := Slot.delayed(slot, MatchStage.latency)
-  lane.io.rule := LaidRule(fixed, p)
+  lane.io.rule := laid
+  when(ShiftRegister(puts, MatchStage.latency, false.B, true.B)) {
+    lane.io.rule.effectOperand := ShiftRegister(put, MatchStage.latency)
+  }
   lane.io.load := !running
   lane.io.table := write
+  lane.io.flips := 0.U
   when(clearing) {
     lane.io.table.valid := true.B
     lane.io.table.bits.key := step
@@ -118,21 +143,22 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val inSlot = inLine && (!slot.walk || slot.word === wordOfLine)
 
   private val before = RegInit(0.U(p.wordBits.W))
-  private def fold(op: UpdateOp) = ReferenceFold(op.code.U, before, operand, rule.counterWidth.U, p)
-  private val after = Mux(hit, fold(rule.op), Mux(inSlot && slot.target.effect, fold(rule.effect), before))
+  private def fold(op: UInt, operand: UInt) = ReferenceFold(op, before, operand, rule.counterWidth.U, p)
+  private val ofCounter = counter(put)
+  private val affected =
+    Mux(take, fold(slot.op, ofCounter), fold(rule.effect.code.U, operand))
+  private val after =
+    Mux(hit, fold(rule.op.code.U, operand), Mux(inSlot && slot.target.effect, affected, before))
   before := after
 
   // What the line must hold of the counter: of a walk, what it was in the slot of its word.
-  private val bits = p.counterBits(rule.counterWidth)
-  private val sub = if (countersInWord == 1) 0.U else watched(log2Ceil(countersInWord) - 1, 0)
-  private def counter(word: UInt): UInt = (word >> (sub * bits.U))(bits - 1, 0).pad(p.wordBits)
   private def later[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
   private val latency = MatchStage.latency + ReadStage.latency
-  private val last = slot.read && (!slot.walk || slot.word === (p.lineWords - 1).U)
+  private val last = slot.read && !puts && (!slot.walk || slot.word === (p.lineWords - 1).U)
   private val gathered = RegEnable(before, inSlot)
   private val expected = Mux(inSlot, before, gathered)
   private val answer = join.io.line
-  io.line := answer.valid === later(last, latency) &&
+  io.line := answer.valid === later(last && !take, latency) &&
     (!later(last && inLine, latency) || counter(answer.bits.words(wordOfLine)) === later(expected, latency))
   io.poison := answer.valid && answer.bits.poison
 

@@ -12,6 +12,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private sealed trait Outcome
   private case object Ignored extends Outcome
   private case object Unmapped extends Outcome
+  private case class Bad(key: Int) extends Outcome
   private case object OutOfRange extends Outcome
   private case class Counter(index: Int) extends Outcome
 
@@ -22,7 +23,8 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     if (flags(0)) {
       val word = (result.line.peekInt() * p.lineWords + result.word.peekInt()).toInt
       Counter(word * (8 >> w) + result.sub.peekInt().toInt)
-    } else if (flags(1)) Unmapped
+    } else if (flags(1) && result.bad.peekBoolean()) Bad(result.key.peekInt().toInt)
+    else if (flags(1)) Unmapped
     else if (flags(2)) OutOfRange
     else Ignored
   }
@@ -62,11 +64,13 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
 
         val counters = p.states * (8 >> w)
         val table = Array.fill[Option[Int]](p.table)(None)
+        val broken = mutable.Set[Int]()
         val expected = mutable.Queue.fill[Outcome](MatchStage.latency)(Ignored)
         for (key <- 0 until p.table) {
           dut.io.table.valid.poke(true)
           dut.io.table.bits.key.poke(key)
           dut.io.table.bits.mapped.poke(false)
+          dut.io.flips.poke(0)
           dut.clock.step()
         }
         for (cycle <- 0 until 600) {
@@ -76,9 +80,12 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val address = if (random.nextBoolean()) (key << primaryShift.min(16)) & 0xfffff else random.nextInt(1 << 20)
           val change = random.nextInt(3) == 0
           dut.io.table.valid.poke(change)
+          val flips = if (random.nextInt(8) > 0) 0 else random.nextInt(4)
+          dut.io.flips.poke(flips)
           if (change) {
             val base = random.nextInt(counters + counters / 8 + 2)
             val mapped = random.nextInt(4) > 0
+            broken -= key
             table(key) = if (mapped) Some(base) else None
             dut.io.table.bits.key.poke(key)
             dut.io.table.bits.base.poke(base)
@@ -91,10 +98,13 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val offset = (BigInt(address & sub) >> subShift).toInt
           expected.enqueue(
             if (!event || !(if (write) writes else reads) || address < start || address >= end) Ignored
+            else if (broken(field % p.table)) Bad(field % p.table)
             else if (field >= p.table || table(field).isEmpty) Unmapped
             else if (table(field).get + offset >= counters) OutOfRange
             else Counter(table(field).get + offset)
           )
+          // The event of a write's own cycle meets what is written, not what is stored.
+          if (change && flips > 0) broken += key
           assert(outcome(dut, w) == expected.dequeue(), s"seed $seed, cycle $cycle")
           dut.clock.step()
         }

@@ -149,14 +149,14 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
     for (offset <- -1 to 1) {
       hit(0, 6)
       bench.dut.clock.step(arrival - 1 + offset)
-      bench.dut.io.acknowledge(0).poke(true)
+      bench.dut.io.rearm(0).poke(true)
       bench.dut.clock.step()
-      bench.dut.io.acknowledge(0).poke(false)
+      bench.dut.io.rearm(0).poke(false)
       bench.dut.clock.step(20)
       status.notified.expect(offset <= 0)
-      bench.dut.io.acknowledge(0).poke(true)
+      bench.dut.io.rearm(0).poke(true)
       bench.dut.clock.step()
-      bench.dut.io.acknowledge(0).poke(false)
+      bench.dut.io.rearm(0).poke(false)
     }
   }
 

@@ -27,7 +27,7 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
   private def start(dut: PipelineBench): Unit = {
     dut.reset.poke(true.B)
     dut.io.clear.poke(false)
-    dut.io.acknowledge.poke(false)
+    dut.io.rearm.poke(false)
     dut.io.table.valid.poke(false)
     dut.io.poisoned.foreach(_.poke(false))
     dut.io.slots.foreach { slot => slot.event.poke(false); slot.read.poke(false) }
@@ -107,13 +107,13 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
         status.notifiedChannel.expect(first.channel, s"cycle $cycle")
       }
       val acknowledge = random.nextInt(8) == 0
-      dut.io.acknowledge.poke(acknowledge)
+      dut.io.rearm.poke(acknowledge)
       if (acknowledge) latch = None
       val hits = before(cycle, holdsLag - 1).zipWithIndex.collect { case (Some(i), c) => Latch(i, c) }
       latch = latch.orElse(hits.headOption)
       dut.clock.step()
     }
-    dut.io.acknowledge.poke(false)
+    dut.io.rearm.poke(false)
   }
 
   /** A clear, of which a second one starts over, amid events: nothing of them or before is left, nor of the table. */

@@ -30,8 +30,33 @@ class TranslationTableSpec extends AnyFlatSpec with ChiselScalatestTester {
           expected.enqueue(if (reads) entries(read) else 0)
           entries(write) = data
           dut.io.data.expect(expected.dequeue(), s"cycle $cycle")
+          dut.io.bad.expect(false)
           dut.clock.step()
         }
       }
     }
+
+  it should "say of an entry in which one bit or two beside each other are flipped that it is bad, when it is read" in {
+    test(new TranslationTable(NemoParams(table = 4))) { dut =>
+      for (key <- 0 until 4) {
+        dut.io.write.valid.poke(true)
+        dut.io.write.bits.address.poke(key)
+        dut.io.write.bits.data.poke(5 * key)
+        dut.io.flips.poke(key)
+        dut.clock.step()
+      }
+      dut.io.write.valid.poke(false)
+      for (key <- 0 until 4) {
+        dut.io.read.valid.poke(true)
+        dut.io.read.bits.poke(key)
+        dut.clock.step()
+        dut.io.read.valid.poke(false)
+        dut.clock.step()
+        dut.io.bad.expect(key > 0)
+        dut.io.data.expect(5 * key ^ key)
+        dut.clock.step()
+        dut.io.bad.expect(false)
+      }
+    }
+  }
 }

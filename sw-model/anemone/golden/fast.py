@@ -95,6 +95,25 @@ def _affect(p, state, at):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _take(p, state, live, at, written):  # type: ignore[no-untyped-def]
+    """Take what was written away from the counters at these positions."""
+    op, mask = p[P_OP], _mask(p[P_WIDTH])
+    fresh = p[P_EFFECT_OPERAND] if p[P_EFFECT] == RESET else _0
+    for n in range(len(at)):
+        i = at[n]
+        if op in (ADD, SUB, ADDSAT):
+            state[i] = (state[i] - written[n] + fresh) & mask
+        elif op == XOR:
+            state[i] ^= written[n] ^ fresh
+        elif op == OR:
+            state[i] = (state[i] & ~written[n]) | fresh
+        elif op == MAX and state[i] == written[n]:
+            state[i] = fresh
+        if state[i]:
+            live[i >> 6] |= _1 << np.uint64(i & 63)
+
+
+@njit(cache=True, nogil=True)
 def _mask(width):  # type: ignore[no-untyped-def]
     return ~_0 >> (_64 - width)
 
@@ -309,6 +328,15 @@ class Telemetry:
             _affect(self._p, self._state, at)
         bits = np.arange(per_word, dtype=np.uint64) * np.uint64(self.rule.width)
         return np.bitwise_or.reduce(before.reshape(WORDS_PER_LINE, per_word) << bits, 1).tolist()
+
+    def acknowledge_line(self, channel: int, line: int, words: list[int]) -> None:
+        """Take a line that was read, eight state words, away from the counters."""
+        width = self.rule.width
+        at = np.arange(line * self.per_line, (line + 1) * self.per_line)
+        bits = np.arange(0, 64, width, dtype=np.uint64)
+        written = np.array(words, np.uint64)[:, None] >> bits & (~_0 >> (_64 - np.uint64(width)))
+        at = at * self.geometry.channels + channel
+        _take(self._p, self._state, self._live, at, written.reshape(-1))
 
     def read(self, index: slice | ArrayLike | None = None, effect: bool = False) -> np.ndarray:
         """Many counters at once: uint64[k, channels], the values before the read's effect.

@@ -40,6 +40,17 @@ OPS: dict[str, Callable[[int, int, int], int]] = {
     "addsat": _saturating_add,
 }
 
+# What taking a written value away leaves of a counter, with what a reset would leave; modulo
+# 2^width afterwards. An op that is not here has nothing taken away.
+TAKEN: dict[str, Callable[[int, int, int], int]] = {
+    "add": lambda value, written, fresh: value - written + fresh,
+    "sub": lambda value, written, fresh: value - written + fresh,
+    "addsat": lambda value, written, fresh: value - written + fresh,
+    "xor": lambda value, written, fresh: value ^ written ^ fresh,
+    "or": lambda value, written, fresh: value & ~written | fresh,
+    "max": lambda value, written, fresh: fresh if value == written else value,
+}
+
 # NEMO Table 1, "predicate"; unsigned.
 PREDICATES: dict[str, Callable[[int, int], bool]] = {
     "none": lambda value, operand: False,
@@ -149,6 +160,19 @@ class Telemetry:
         if rule.effect_op == "reset":
             return rule.effect_operand % 2**rule.width
         return self._apply(rule.effect_op, value, rule.effect_operand)
+
+    def acknowledge_line(self, channel: int, line: int, words: list[int]) -> None:
+        """Take a line that was read, eight state words, away from the counters: nothing that came
+        since is lost. Predicates are not tested.
+        """
+        if self.rule.op not in TAKEN:
+            return
+        take, width = TAKEN[self.rule.op], self.rule.width
+        fresh = self.rule.effect_operand % 2**width if self.rule.effect_op == "reset" else 0
+        first = line * WORDS_PER_LINE * (64 // width)
+        for index, written in enumerate(unpack(words, width), start=first):
+            value = take(self.counter(channel, index), written, fresh)
+            self._set_counter(channel, index, value % 2**width)
 
     # --- control (NEMO §3.2) ---
 

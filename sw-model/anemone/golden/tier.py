@@ -7,11 +7,14 @@ All of a trace is held, and everything is a Python number; tiering.kernel is the
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from dataclasses import dataclass, field
 
+from anemone.golden.dram import DramModel
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.io.errors import InputError
 from anemone.tiering.config import TierConfig
+from anemone.tiering.drams import drams
 from anemone.trace import Trace
 
 FAST, SLOW = 0, 1
@@ -38,6 +41,10 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
     dep = [False] * n if trace.dep is None else trace.dep.tolist()
     tiers = (config.fast, config.slow)
     free, used = [0.0, 0.0], [0, 0]
+    behind = [
+        DramModel(drams()[t.dram].slower(config.scale), t.channels) if t.dram else None
+        for t in tiers
+    ]
     done = TierRun([0.0] * n, [0.0] * n)
     reads: dict[int, list[float]] = {t: [] for t in rows_of}  # completions, by thread
     writes: dict[int, list[float]] = {t: [] for t in rows_of}
@@ -55,6 +62,8 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
             at = max(at, before[-1])
         return at
 
+    counts = Counter(a // config.page_bytes for a in addr)
+    best = {p for p, _ in sorted(counts.items(), key=lambda c: (-c[1], c[0]))[: config.fast.pages]}
     queue = [(issue(thread, rows[0]), thread, 0) for thread, rows in rows_of.items()]
     heapq.heapify(queue)
     while queue:
@@ -62,12 +71,14 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
         row = rows_of[thread][number]
         page = addr[row] // config.page_bytes
         if page not in done.tier_of:
-            done.tier_of[page] = tier = _first_touch(config, len(done.tier_of), used)
+            done.tier_of[page] = tier = first_touch(config, len(done.tier_of), used, page in best)
             used[tier] += 1
         tier = done.tier_of[page]
         start = max(at, free[tier])
         free[tier] = start + LINE_BYTES / tiers[tier].gb_per_s
         completion = start + tiers[tier].latency_ns
+        if config.timing == "dram":
+            completion += behind[tier].extra(start, addr[row], write[row])
         (writes if write[row] else reads)[thread].append(completion)
         done.issue[row], done.completion[row] = at, completion
         done.order.append(row)
@@ -77,11 +88,16 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
     return done
 
 
-def _first_touch(config: TierConfig, before: int, used: list[int]) -> int:
-    """The tier of a page. before: the pages touched before it. used: pages of each tier."""
+def first_touch(config: TierConfig, before: int, used: list[int], best: bool = False) -> int:
+    """The tier of a page. before: the pages touched before it. used: pages of each tier.
+
+    best: it is among the most accessed of all the trace that the fast tier has room for.
+    """
     room = [used[FAST] < config.fast.pages, used[SLOW] < config.slow.pages]
     wanted, other = FAST, SLOW
-    if config.start == "slow":
+    if config.start == "optimum":
+        wanted, other = (FAST, FAST) if best else (SLOW, SLOW)
+    elif config.start == "slow":
         wanted, other = SLOW, SLOW
     elif config.start == "fast":
         other = FAST

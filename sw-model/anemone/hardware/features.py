@@ -15,7 +15,8 @@ class Features:
     """Names as rules have them; None: all there are.
 
     ops: of updates and of read effects. widths: bits of a counter. notify: predicates. effects:
-    none, reset, op. operands: imm, line, is_write.
+    none, reset, op. operands: imm, line, is_write. acknowledge: lines that were read can be taken
+    away.
     """
 
     ops: tuple[str, ...] | None = None
@@ -23,6 +24,7 @@ class Features:
     notify: bool = True
     effects: tuple[str, ...] | None = None
     operands: tuple[str, ...] | None = None
+    acknowledge: bool = True
 
     def of_ops(self, names: Iterable[str]) -> tuple[str, ...]:
         return _built(names, self.ops)
@@ -52,7 +54,8 @@ class Features:
             "immediate" if name == "imm" else name for name in self.operands
         )
         options = {name: ",".join(map(str, some)) for name, some in lists.items() if some}
-        return options if self.notify else {**options, "notify": "false"}
+        flags = {"notify": self.notify, "acknowledge": self.acknowledge}
+        return options | {name: "false" for name, built in flags.items() if not built}
 
 
 EVERYTHING = Features()

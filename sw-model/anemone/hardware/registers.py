@@ -9,6 +9,31 @@ from enum import IntEnum
 from anemone.hardware.fields import Array, Field, Register
 
 
+class FaultMemory(IntEnum):
+    LINES = 0  # flat memory mode: the lines of the sets in flight
+    WRITES = 1  # flat memory mode: data of writes that wait
+    ANSWERS = 2  # flat memory mode: answers to reads that wait
+    LOOKUPS = 3  # flat memory mode: requests that are looked up
+    FETCHES = 4  # flat memory mode: reads of far memory that wait
+    EVENTS = 5  # flat memory mode: accesses that are not decided
+    READ_ORDER = 8  # reads of each id that were issued and answered
+    WRITE_ORDER = 9  # writes of each id, likewise
+    REGION_WRITES = 16  # writes into the telemetry region that wait for their data
+    ACKNOWLEDGES = 17  # lines that wait to be taken away
+    TABLES = 18  # translation tables, which have parity: an event whose entry is bad is unmapped
+    WAITING_EVENTS = 19  # events that wait behind a walk or an acknowledgement
+    RESET_VALUES = (
+        20  # reset values of the rules for acknowledgements, all channels'; told of channel 0
+    )
+    MEMORY_DATA = 21  # on a board: memory's read data that wait for the host
+    MEMORY_ANSWERS = 22  # on a board: memory's answers to writes, likewise
+    ORDERED_EVENTS = 23  # flat memory mode: events that wait for a telemetry read
+    ORDERED_READS = 24  # flat memory mode: telemetry reads that wait for events
+    TELEMETRY_LINES = 25  # telemetry lines that wait
+    LINE_ORDER = 26  # whose the engine's next lines are
+    READY_LINES = 27  # telemetry lines that are about to leave: three copies, the majority counts
+
+
 class NearFilter(IntEnum):
     ANY = 0  # all
     HIT = 1  # near memory had the line, or it is a dedicated one
@@ -66,7 +91,7 @@ ID = Register(0x000, magic=Field(0, 64))
 ID_MAGIC = 0x414E454D4F4E4531
 # Version of this register map.
 VERSION = Register(0x008, minor=Field(0, 16), major=Field(16, 16))
-VERSION_MINOR = 0x0
+VERSION_MINOR = 0x1
 VERSION_MAJOR = 0x1
 # Sizes of this configuration.
 CAPABILITY = Register(
@@ -88,6 +113,7 @@ FEATURES = Register(
     effects=Field(32, 4),
     operand_sources=Field(40, 4),
     flat_ratio=Field(48, 4),
+    acknowledges=Field(56, 1),
     flat_memory=Field(63, 1),
 )
 # Size of the telemetry region.
@@ -96,6 +122,10 @@ WINDOW = Register(0x020, bytes=Field(0, 64))
 EFFECT_WINDOW = Register(0x040, enable=Field(0, 1), base=Field(12, 40))
 # Window in which a read leaves the counters as they are.
 SNAPSHOT_WINDOW = Register(0x048, enable=Field(0, 1), base=Field(12, 40))
+# Window in which a written line is taken away from the counters; a read leaves them as they are.
+ACKNOWLEDGE_WINDOW = Register(0x050, enable=Field(0, 1), base=Field(12, 40))
+# Whether a reset is safe.
+QUIESCE_STATUS = Register(0x058, quiet=Field(0, 1))
 # What went wrong since it was last cleared; write ones to clear.
 ERROR_STATUS = Register(
     0x080,
@@ -104,6 +134,9 @@ ERROR_STATUS = Register(
     refused_read=Field(2, 1),
     memory_read=Field(3, 1),
     memory_write=Field(4, 1),
+    corrected=Field(5, 1),
+    uncorrected=Field(6, 1),
+    stray=Field(7, 1),
 )
 # Which bits of error_status raise interrupt 0.
 ERROR_ENABLE = Register(
@@ -113,17 +146,45 @@ ERROR_ENABLE = Register(
     refused_read=Field(2, 1),
     memory_read=Field(3, 1),
     memory_write=Field(4, 1),
+    corrected=Field(5, 1),
+    uncorrected=Field(6, 1),
+    stray=Field(7, 1),
 )
 # Writes into the telemetry region that were dropped.
 DROPPED_WRITES = Register(0x090, value=Field(0, 64))
 # Telemetry reads that were answered with an error.
 REFUSED_READS = Register(0x098, value=Field(0, 64))
+# Words read from the expander's own memories in which a flipped bit was corrected.
+FAULTS_CORRECTED = Register(0x0A0, value=Field(0, 64))
+# Such words that could not be corrected.
+FAULTS_UNCORRECTED = Register(0x0A8, value=Field(0, 64))
+# The first of them since a reset or fault_control.rearm; one not corrected goes before others.
+FIRST_FAULT = Register(
+    0x0B0,
+    memory=Field(0, 8),
+    channel=Field(8, 2),
+    uncorrected=Field(12, 1),
+    id_valid=Field(13, 1),
+    set_valid=Field(14, 1),
+    id=Field(16, 16),
+    valid=Field(63, 1),
+)
+# Whose line it was, or which entry of the tables.
+FAULT_SET = Register(0x0B8, line=Field(0, 47))
 # Vectors whose cause stands.
 INTERRUPT_PENDING = Register(0x0C0, errors=Field(0, 1), pipelines=Field(1, 32))
 # Vectors that send messages.
 INTERRUPT_ENABLE = Register(0x0C8, errors=Field(0, 1), pipelines=Field(1, 32))
 # Write ones: the vector may send again.
 INTERRUPT_ACKNOWLEDGE = Register(0x0D0, errors=Field(0, 1), pipelines=Field(1, 32))
+# What fault_control.inject flips.
+FAULT_INJECT = Register(0x0E0, memory=Field(0, 8), channel=Field(8, 2), double=Field(12, 1))
+# Commands about flipped bits.
+FAULT_CONTROL = Register(0x0E8, inject=Field(0, 1), rearm=Field(1, 1))
+# Beats of memory's answers that nobody waited for and that were dropped.
+STRAY_ANSWERS = Register(0x0F0, value=Field(0, 64))
+# Stops the memory ports, so that a reset finds nothing under way, as the pin of that name.
+QUIESCE = Register(0x0F8, stop=Field(0, 1))
 # What the rule does.
 RULE_CONTROL = Register(
     0x100,
@@ -201,6 +262,8 @@ FLAT_POISONED = Register(0x098, value=Field(0, 64))
 FLAT_CORRECTED = Register(0x0A0, value=Field(0, 64))
 # Reads of near memory whose sideband could not be believed: the access was refused.
 FLAT_UNTRUSTED = Register(0x0A8, value=Field(0, 64))
+# Answers of near or far memory that nobody waited for, and that were dropped.
+FLAT_STRAYS = Register(0x0B0, value=Field(0, 64))
 
 # Of 32, capability says how many are built.
 PIPELINE = Array(0x1000, 0x100, 32)

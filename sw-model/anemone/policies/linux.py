@@ -73,7 +73,7 @@ class NumaBalancing(Policy):
     """
 
     hot_threshold_ms: float = setting(1000.0)
-    rate_limit_mb_per_s: float = setting(65536.0)
+    rate_limit_mb_per_s: float = setting(65536.0, divide=True)
 
     def __post_init__(self) -> None:
         self._reclaim, self._time = _Reclaim(), 0.0
@@ -107,7 +107,7 @@ class Damos(Policy):
     hot_share: float = setting(0.5, most=1.0)
     cold_share: float = setting(0.0, most=1.0)
     cold_intervals: int = setting(10, 1)
-    quota_mb_per_s: float = setting(1000.0)
+    quota_mb_per_s: float = setting(1000.0, divide=True)
 
     interval_ms = 100.0
 

@@ -23,11 +23,13 @@ class Memtis(Policy):
 
     samples_per_access: what heat is scaled by. cooling: samples after which all counts are halved
     (the published htmm_cooling_period). hot_bin: the least bin that may be hot (htmm_thres_hot).
+    Where the sampling period adapts, a sample weighs as many as its period has of the first one's
+    samples; the published code counts each once.
     split, gamma: splitting of skewed huge pages, and its factor (htmm_gamma / 10).
     """
 
     samples_per_access: float = setting(1 / 199, most=1.0)
-    cooling: int = setting(2_000_000, 1)
+    cooling: int = setting(2_000_000, 1, divide=True)
     hot_bin: int = setting(1, 0, _BINS - 1)
     split: bool = setting(True)
     gamma: float = setting(0.4)

@@ -24,6 +24,7 @@ from anemone.terminal import (
 
 if TYPE_CHECKING:
     from anemone.tiering.compare import Compared
+    from anemone.tiering.config import TierConfig
     from anemone.tiering.result import TierResult
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
@@ -53,6 +54,11 @@ same by interval; with the column `op` also percentiles of the requests' latenci
 have the columns thread, gap_ns, dep, kind and op beside addr and write; `anemone capture` of any
 program writes them. docs/tiering.md says exactly what the time is, and has all of TIER.toml.
 
+Traces of DRAMsim3, Ramulator 2 and gem5 (its text form) are read as they are; --clock-ns says how
+long a unit of their clock is, so that rows have gaps. Samples (`perf script` of memory events, or
+of DAMON's damon_aggregated) give the share of accesses that hits the fast tier, by a policy whose
+source is "oracle", and nothing else: report.json then has hit_ratio.
+
 The same trace, configuration and seed give the same bytes, but for accesses_per_second. Bad input
 is one line on stderr and exit status 2, and DIR is as it was.
 """
@@ -61,6 +67,15 @@ is one line on stderr and exit status 2, and DIR is as it was.
 _SIZE = str(SIZES.device_gib)
 _DeviceGib = Annotated[str, size_option("Addresses are below this, GiB.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+_Clock = Annotated[
+    float | None,
+    typer.Option(
+        "--clock-ns",
+        metavar="NS",
+        help="Of another simulator's trace: ns of a cycle (DRAMsim3), a tick (gem5, 0.001), an "
+        "instruction (Ramulator's SimpleO3). Without it rows have no gaps.",
+    ),
+]
 _Device = Annotated[
     str | None,
     typer.Option(
@@ -69,6 +84,18 @@ _Device = Annotated[
         help="Latency and bandwidth of both tiers as a paper measured them: nemo, camp-cxl-a, "
         "camp-cxl-b, camp-cxl-c, camp-numa-skx, camp-numa-spr, caption-cxl-a, caption-cxl-b, "
         "caption-cxl-c or memstrata.",
+    ),
+]
+
+
+_Timing = Annotated[
+    str | None,
+    typer.Option(
+        "--timing",
+        metavar="NAME",
+        help='"queue", a queue of lines before each tier, or "dram", behind it banks, rows, '
+        "refresh and bus turnaround. [default: TIER.toml's, queue]",
+        show_default=False,
     ),
 ]
 
@@ -84,6 +111,8 @@ def command(
     ] = None,
     out: Annotated[str | None, typer.Option(help="Folder for the results.", metavar="DIR")] = None,
     device: _Device = None,
+    timing: _Timing = None,
+    clock_ns: _Clock = None,
     device_gib: _DeviceGib = _SIZE,
     as_json: _Json = False,
 ) -> None:
@@ -97,26 +126,58 @@ def command(
     from anemone import tiering
     from anemone.io.outputs import check_out
     from anemone.tiering.config import made
-    from anemone.tiering.devices import with_device
+    from anemone.tiering.devices import with_device, with_timing
     from anemone.tiering.result import FILES
     from anemone.tiering.run import warm_up
     from anemone.trace import batches
+    from anemone.trace.samples import is_samples
 
     loaded = tiering.load_config(config)
     if device:
         loaded = with_device(loaded, device)
+    loaded = with_timing(loaded, timing)
     check_out(out, FILES)
+    _check_clock(clock_ns)
+    if is_samples(trace):
+        _sampled(loaded, config, trace, out, as_json)
+        return
     warm_up()
     with progress(oneline(trace.name)) as step:
-        done = tiering.simulate(
-            loaded, partial(batches, trace, geometry), *made(loaded), geometry, step, trace
-        )
+        again = partial(batches, trace, geometry, clock_ns=clock_ns)
+        done = tiering.simulate(loaded, again, *made(loaded), geometry, step, trace)
     tiering.write(done, out)
     with printing():
         if as_json:
             print_json(done.report)
         else:
             _table(done, out)
+
+
+def _check_clock(clock_ns: float | None) -> None:
+    if clock_ns is not None and not 0 < clock_ns <= 1e9:
+        raise InputError("command line", "options", "--clock-ns", clock_ns, "above 0, at most 1e9")
+
+
+def _sampled(loaded: TierConfig, config: object, trace: Path, out: str, as_json: bool) -> None:
+    """A run on samples, which have no time."""
+    from anemone.tiering.config import made
+    from anemone.tiering.parameters import NONE
+    from anemone.tiering.result import write_both
+    from anemone.tiering.sampled import hit_ratios
+    from anemone.trace.samples import read_samples
+
+    if loaded.telemetry not in (NONE, "oracle"):
+        allowed = '"oracle": of samples a policy is told what they are'
+        raise InputError(config, "telemetry", "source", loaded.telemetry, allowed)
+    samples = read_samples(trace, loaded.page_bytes)
+    report, timeline = hit_ratios(loaded, samples, made(loaded)[0])
+    write_both(report, timeline, out)
+    with printing():
+        if as_json:
+            print_json(report)
+        else:
+            kind = f"{report['samples']:,} samples ({samples.kind})"
+            print(f"{kind}: {report['hit_ratio']:.1%} of the accesses hit the fast tier")
 
 
 _COMPARE = """
@@ -139,6 +200,7 @@ def compare(
         typer.Option(help="The machine. [default: from the trace]", metavar="TIER.toml"),
     ] = None,
     device: _Device = None,
+    timing: _Timing = None,
     page: Annotated[str, typer.Option(help="Without --config: 4KiB or 2MiB.")] = "4KiB",
     fast: Annotated[
         float, typer.Option(help="Without --config: share of the pages that are fast.")
@@ -156,6 +218,7 @@ def compare(
     out: Annotated[
         str | None, typer.Option(help="Folder for compare.json. [default: none]", metavar="DIR")
     ] = None,
+    clock_ns: _Clock = None,
     device_gib: _DeviceGib = _SIZE,
     as_json: _Json = False,
 ) -> None:
@@ -165,7 +228,7 @@ def compare(
     from anemone.io.outputs import check_out, write_files, write_json
     from anemone.tiering import compare as comparing
     from anemone.tiering.config import PAGES, check_names
-    from anemone.tiering.devices import with_device
+    from anemone.tiering.devices import with_device, with_timing
     from anemone.tiering.run import warm_up
     from anemone.trace import batches
 
@@ -182,15 +245,18 @@ def compare(
     if run:
         pairs = tuple((one.partition("+")[0], one.partition("+")[2] or "none") for one in run)
         for policy, source in pairs:
-            check_names(policy, source)
+            if policy != comparing.OPTIMUM:
+                check_names(policy, source)
     if out:
         check_out(out, (comparing.FILE,))
-    again = partial(batches, trace, geometry)
+    _check_clock(clock_ns)
+    again = partial(batches, trace, geometry, clock_ns=clock_ns)
     if config:
         base = tiering.load_config(config)
         base = with_device(base, device) if device else base
     else:
         base = comparing.sized(again, PAGES[page], fast, device or "nemo")
+    base = with_timing(base, timing)
     if interval_ms:
         base = replace(base, interval_ns=interval_ms * 1e6)
     warm_up()

@@ -16,15 +16,16 @@ from anemone.tiering.parameters import NONE
 from anemone.tiering.run import Progress, simulate
 from anemone.trace import Trace
 
+OPTIMUM = "optimum"  # no policy, and the best placement that does not change
 # What is compared unless the user says otherwise: a policy, and the telemetry that it was published
 # with, or that the paper gives it.
 PAIRS = (
-    (NONE, NONE), ("hottest", "oracle"), ("hemem", "pebs"), ("hemem", "nemo"), ("memtis", "pebs"),
-    ("memtis", "nemo"), ("tpp", "hint-faults"), ("numa-balancing", "hint-faults"),
-    ("damos", "scan"), ("colloid", "pebs"),
+    (NONE, NONE), (OPTIMUM, NONE), ("hottest", "oracle"), ("hemem", "pebs"), ("hemem", "nemo"),
+    ("memtis", "pebs"), ("memtis", "nemo"), ("tpp", "hint-faults"),
+    ("numa-balancing", "hint-faults"), ("damos", "scan"), ("colloid", "pebs"),
 )  # fmt: skip
 # A source's parameters as a policy was published with them, where they are not the source's own.
-PUBLISHED = {("memtis", "pebs"): {"period": 199}}  # htmm_sample_period
+PUBLISHED = {("memtis", "pebs"): {"period": 199, "quota": 0.03}}  # htmm_sample_period, and 3 %
 FILE = "compare.json"
 _OUTSTANDING, _POSTED = 10, 48
 
@@ -74,7 +75,8 @@ def compare(
     for policy, telemetry in pairs:
         config = replace(
             base,
-            policy=policy,
+            policy=NONE if policy == OPTIMUM else policy,
+            start=OPTIMUM if policy == OPTIMUM else base.start,
             telemetry=telemetry,
             policy_with=base.policy_with if policy == base.policy else {},
             telemetry_with=(

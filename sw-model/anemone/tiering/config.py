@@ -8,27 +8,33 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
+from anemone.tiering.drams import drams
 from anemone.tiering.parameters import NONE, POLICIES, SOURCES, make, named
 
 PAGES = {"4KiB": 4096, "2MiB": 2 << 20}
+TIMINGS = ("queue", "dram")
 # Of these the position of a name is its code in the kernel.
-STARTS = ("first-touch", "fast", "slow", "weighted")
+STARTS = ("first-touch", "fast", "slow", "weighted", "optimum")
 ON_WRITE = ("restart", "wait")
 MOST_PAGES = 1 << 40
 MOST_NS = 1e12  # of one thing: beyond it times lose their fractions
 MOST_OUTSTANDING = 4096
+MOST_CHANNELS = 64
 _MOST_WEIGHT = 1 << 20
 
 
 @dataclass(frozen=True)
 class Tier:
     """pages: its capacity; the slow tier's is unlimited where the file gives none. gb_per_s: 10^9
-    bytes a second; a line of 64 B takes 64 / gb_per_s ns.
+    bytes a second; a line of 64 B takes 64 / gb_per_s ns. dram (drams.toml), channels: what is
+    behind it, in the second timing; in the first, of no account.
     """
 
     pages: int
     latency_ns: float
     gb_per_s: float
+    dram: str | None = None
+    channels: int = 1
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ class TierConfig:
     seed: int = 1
     migration: Migration = Migration()
     tlb: Tlb | None = None
+    timing: str = "queue"
+    scale: int = 1
 
 
 def check_names(policy: str, telemetry: str) -> None:
@@ -113,9 +121,10 @@ def parse_config(text: str, file: object) -> TierConfig:
     top = Table(file, "", content, lambda field: toml_place(text, field))
     top.only(
         "page", "outstanding", "fast", "slow",
-        optional=("posted", "interval_ms", "seed", "placement", "migration", "tlb", "policy",
-                  "telemetry"),
+        optional=("posted", "timing", "interval_ms", "seed", "placement", "migration", "tlb",
+                  "policy", "telemetry"),
     )  # fmt: skip
+    timing = top.choice("timing", TIMINGS) if "timing" in content else TIMINGS[0]
     start, weights = _placement(top.table("placement"))
     policy, policy_with = named(top.table("policy"), "name", POLICIES)
     telemetry, telemetry_with = named(top.table("telemetry"), "source", SOURCES)
@@ -127,8 +136,8 @@ def parse_config(text: str, file: object) -> TierConfig:
         page_bytes=PAGES[top.choice("page", tuple(PAGES))],
         outstanding=top.number("outstanding", MOST_OUTSTANDING, least=1),
         posted=top.number("posted", MOST_OUTSTANDING, least=1) if "posted" in content else None,
-        fast=_tier(top, "fast"),
-        slow=_tier(top, "slow"),
+        fast=_tier(top, "fast", timing),
+        slow=_tier(top, "slow", timing),
         start=start,
         weights=weights,
         policy=policy,
@@ -139,22 +148,27 @@ def parse_config(text: str, file: object) -> TierConfig:
         seed=top.number("seed", (1 << 63) - 1) if "seed" in content else 1,
         migration=_migration(top.table("migration")),
         tlb=_tlb(top.table("tlb")),
+        timing=timing,
     )
 
 
-def _tier(top: Table, name: str) -> Tier:
+def _tier(top: Table, name: str, timing: str) -> Tier:
     table = top.table(name)
     assert table is not None  # top.only has seen it
-    if name == "slow" and "pages" not in table.content:
-        table.only("latency_ns", "gb_per_s", optional=("pages",))
-        pages = MOST_PAGES
-    else:
-        table.only("pages", "latency_ns", "gb_per_s")
-        pages = table.number("pages", MOST_PAGES)
+    needs, optional = ["latency_ns", "gb_per_s"], ["channels"]
+    (optional if name == "slow" else needs).append("pages")
+    (needs if timing == "dram" else optional).append("dram")
+    table.only(*needs, optional=tuple(optional))
+    content = table.content
+    dram = table.choice("dram", tuple(drams())) if "dram" in content else None
+    # What is behind it cannot take longer than all of it.
+    least = drams()[dram].idle if dram and timing == "dram" else 0
     return Tier(
-        pages,
-        table.real("latency_ns", 0, most=MOST_NS),
+        table.number("pages", MOST_PAGES) if "pages" in content else MOST_PAGES,
+        table.real("latency_ns", least, most=MOST_NS),
         table.real("gb_per_s", 1e-6, most=MOST_NS),
+        dram,
+        table.number("channels", MOST_CHANNELS, least=1) if "channels" in content else 1,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from anemone.tiering.banks import extra
 from anemone.tiering.state import (
     BASE,
     COPY,
@@ -135,11 +136,14 @@ def _log(whole, log_addr, log_flags, tier, frame, line, write):  # type: ignore[
 
 
 @njit(cache=True, nogil=True)
-def copy_line(whole, time, table, tiers, ring, log_addr, log_flags, at):  # type: ignore[no-untyped-def]
+def copy_line(  # type: ignore[no-untyped-def]
+    whole, time, table, tiers, ring, log_addr, log_flags,
+    banked, banks, at,
+):  # fmt: skip
     """The agent's next read or write, if that is what it does next; whether it was.
 
     It takes arrays and not the state, because it is called for each line. tiers: float64[3, 2],
-    when each is free, ns a line, latency.
+    when each is free, ns a line, latency. banked: in the second timing, whose state is `banks`.
     """
     lines, ahead, job = whole[I_JOB_LINES], whole[I_COPY_LINES], whole[I_JOB]
     if job < 0:
@@ -154,6 +158,9 @@ def copy_line(whole, time, table, tiers, ring, log_addr, log_flags, at):  # type
     start = max(at, tiers[0, tier])
     tiers[0, tier] = start + tiers[1, tier]
     completion = start + tiers[2, tier]
+    if banked:
+        at_line = frame * per_frame + line % per_frame
+        completion += extra(banks, tier, start, at_line, writes)
     _log(whole, log_addr, log_flags, tier, frame, line % per_frame, WRITE if writes else 0)
     if writes:
         time[F_LAST_WRITE] = at

@@ -9,17 +9,18 @@ from functools import cache
 from pathlib import Path
 
 from anemone.io.errors import InputError
-from anemone.tiering.config import Tier, TierConfig
+from anemone.tiering.config import TIMINGS, Tier, TierConfig
+from anemone.tiering.drams import drams
 
 FILE = Path(__file__).parent / "devices.toml"
 
 
 @dataclass(frozen=True)
 class Device:
-    """(latency_ns, gb_per_s) of both tiers, and where the figures come from."""
+    """(latency_ns, gb_per_s, dram, channels) of both tiers, and where the figures come from."""
 
-    fast: tuple[float, float]
-    slow: tuple[float, float]
+    fast: tuple[float, float, str, int]
+    slow: tuple[float, float, str, int]
     source: str
 
 
@@ -48,3 +49,18 @@ def with_device(config: TierConfig, name: str) -> TierConfig:
         fast=Tier(config.fast.pages, *one.fast),
         slow=Tier(config.slow.pages, *one.slow),
     )
+
+
+def with_timing(config: TierConfig, name: str | None) -> TierConfig:
+    """The same in another timing; None: in its own. Raises InputError."""
+    if name is None:
+        return config
+    if name not in TIMINGS:
+        raise InputError("command line", "options", "--timing", name, ", ".join(TIMINGS))
+    for which, tier in (("fast", config.fast), ("slow", config.slow)):
+        if name == "dram" and (tier.dram is None or tier.latency_ns < drams()[tier.dram].idle):
+            allowed = (
+                f"a machine whose {which} tier says its dram and is no quicker (--device does)"
+            )
+            raise InputError("command line", "options", "--timing", name, allowed)
+    return replace(config, timing=name)

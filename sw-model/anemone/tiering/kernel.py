@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from anemone.tiering.banks import extra
 from anemone.tiering.config import ON_WRITE
 from anemone.tiering.copying import copy_line, copy_stops, copy_turns
 from anemone.tiering.state import (
@@ -79,6 +80,7 @@ _RESTART = ON_WRITE.index("restart")
 _RFO = KINDS.index("rfo")
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
 _32 = np.uint64(32)
+_LINE = np.uint64(6)
 
 
 @njit(cache=True, nogil=True)
@@ -90,6 +92,8 @@ def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
         other = FAST
     elif start == 2:
         wanted = SLOW
+    elif start == 4:
+        wanted = other = FAST if memory.best[frame // span] else SLOW
     elif start == 3 and whole[I_TOUCHED] % whole[I_WEIGHTS] >= whole[I_WEIGHT_FAST]:
         wanted, other = SLOW, FAST
     if memory.used[wanted] + span > memory.capacity[wanted]:
@@ -133,7 +137,7 @@ def larger(ops, into):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _harvest(whole, time, tiers, at):  # type: ignore[no-untyped-def]
+def _harvest(s, whole, time, tiers, at):  # type: ignore[no-untyped-def]
     """The next access of the harvest, at the slow tier; LINE if it read one, UNTIL if not.
 
     A line is read, and when it has come it is written back, if the source acknowledges. Its
@@ -142,8 +146,11 @@ def _harvest(whole, time, tiers, at):  # type: ignore[no-untyped-def]
     start = max(at, tiers[0, SLOW])
     tiers[0, SLOW] = start + tiers[1, SLOW]
     completion = start + tiers[2, SLOW]
+    acknowledges = whole[I_PHASE] > 0
+    if len(s.memory.banks.shape):
+        completion += extra(s.memory.banks, SLOW, start, whole[I_LINE], acknowledges)
     status = UNTIL
-    if whole[I_PHASE] == 0:
+    if not acknowledges:
         status = LINE
         if whole[I_ACK]:
             whole[I_PHASE], time[F_HARVEST] = 1, completion
@@ -270,6 +277,8 @@ def run(s, until):  # type: ignore[no-untyped-def]
     sample_tiers, sample_kinds = whole[I_SAMPLE_TIERS], whole[I_SAMPLE_KINDS]
     has_tlb, has_op, has_gap = s.threads.tlb.shape[1] > 0, len(row_op) > 0, len(row_gap) > 0
     most_ops = len(s.ops.number) // 2
+    banks = s.memory.banks
+    banked = len(banks.shape) > 0
     while True:
         thread = winner[1]
         at = key[thread]
@@ -283,8 +292,10 @@ def run(s, until):  # type: ignore[no-untyped-def]
                 return LOG
             status = UNTIL
             if time[F_HARVEST] == agent:
-                status = _harvest(whole, time, tiers, agent)
-            elif not copy_line(whole, time, table, tiers, ring, log_addr, log_flags, agent):
+                status = _harvest(s, whole, time, tiers, agent)
+            elif not copy_line(
+                whole, time, table, tiers, ring, log_addr, log_flags, banked, banks, agent
+            ):
                 copy_turns(s, agent)
             time[F_AGENT] = min(time[F_READER], time[F_WRITER], time[F_HARVEST])
             if status != UNTIL:
@@ -322,6 +333,8 @@ def run(s, until):  # type: ignore[no-untyped-def]
         start = max(at, tiers[0, tier])
         tiers[0, tier] = start + tiers[1, tier]
         completion = start + tiers[2, tier]
+        if banked:
+            completion += extra(banks, tier, start, np.int64(addr >> _LINE), write > 0)
         accesses[tier] += 1
         held[tier] += completion - at
         time[F_END] = max(time[F_END], completion)

@@ -114,7 +114,7 @@ class Machine:
         whole[I_SAMPLE_PERIOD] = period
         whole[I_SAMPLE_TIERS] = sum(1 << tier for tier in set(tiers))
         whole[I_SAMPLE_KINDS] = sum(1 << KINDS.index(kind) for kind in set(kinds))
-        self.state.time[F_SAMPLE_COST] = cost_ns
+        self.state.time[F_SAMPLE_COST] = cost_ns * self.config.scale
         threads.sample[:] = self.rng.integers(1, period + 1, len(threads.sample))
         self._replace_seen(
             sample_addr=np.empty(buffer, np.uint64), sample_store=np.empty(buffer, np.bool_)
@@ -126,8 +126,16 @@ class Machine:
 
     def fault(self, cost_ns: float) -> None:
         """Frames may be made to fault (`trap`) at their next access, which costs its thread."""
-        self.state.time[F_FAULT_COST] = cost_ns
+        self.state.time[F_FAULT_COST] = cost_ns * self.config.scale
         self._replace_seen(fault_frame=np.empty(_FAULTS, np.int64), fault_time=np.empty(_FAULTS))
+
+    def period(self, period: int) -> None:
+        """Another one of the samples, from each thread's next on."""
+        self.state.whole[I_SAMPLE_PERIOD] = period
+
+    def prefer(self, best: np.ndarray) -> None:
+        """bool[pages]: what the placement "optimum" puts into the fast tier."""
+        self.state = self.state._replace(memory=self.state.memory._replace(best=best))
 
     def _replace_seen(self, **arrays: np.ndarray) -> None:
         self.state = self.state._replace(seen=self.state.seen._replace(**arrays))

@@ -38,10 +38,19 @@ NONE = "none"
 
 
 def setting(
-    default: Any, least: float = 0, most: float = 1e12, choices: tuple[str, ...] = ()
+    default: Any,
+    least: float = 0,
+    most: float = 1e12,
+    choices: tuple[Any, ...] = (),
+    divide: bool = False,
 ) -> Any:
-    """A parameter of a policy or source: its default, whose type it has, and what it may be."""
-    return field(default=default, metadata={"least": least, "most": most, "choices": choices})
+    """A parameter of a policy or source: its default, whose type it has, and what it may be.
+
+    divide: of a machine that is k times smaller it is a k-th (scaling.py), as it is so much of the
+    memory or of all accesses.
+    """
+    said = {"least": least, "most": most, "choices": choices, "divide": divide}
+    return field(default=default, metadata=said)
 
 
 def named(

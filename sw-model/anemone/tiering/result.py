@@ -27,6 +27,16 @@ COLUMNS = {
     "migrated_bytes": np.int64,
 }
 
+# Of the timeline of a run on samples.
+SAMPLED = {
+    "time_ns": np.float64,
+    "hit_ratio": np.float64,
+    "weight": np.float64,
+    "samples": np.int64,
+    "promoted": np.int64,
+    "demoted": np.int64,
+}
+
 
 @dataclass(frozen=True)
 class TierResult:
@@ -96,11 +106,18 @@ def write(result: TierResult, out: str | os.PathLike) -> None:
 
     All at once (anemone.io.outputs). Raises InputError if `out` cannot be written.
     """
+    write_both(result.report, result.timeline, out)
+
+
+def write_both(
+    report: dict[str, Any], timeline: dict[str, np.ndarray], out: str | os.PathLike
+) -> None:
+    """As `write`, of a report and a timeline."""
     write_files(
         out,
         {
-            "timeline.parquet": lambda path: _write_timeline(path, result.timeline),
-            "report.json": lambda path: write_json(path, result.report),
+            "timeline.parquet": lambda path: _write_timeline(path, timeline),
+            "report.json": lambda path: write_json(path, report),
         },
     )
 

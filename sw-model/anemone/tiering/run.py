@@ -57,8 +57,9 @@ def simulate(
     """Run a trace. policy, source: None for "none"; config names them for the command line only.
 
     trace: all of it, or a function that gives its batches from the start each time it is called:
-    twice, if the trace has a column `thread`. name: what errors call it. Raises InputError where a
-    page finds no room, or where a column that the source needs is not there.
+    twice, if the trace has a column `thread`, and once more for the placement "optimum". name: what
+    errors call it. Raises InputError where a page finds no room, or where a column that the source
+    needs is not there.
     """
     given = (lambda: [trace]) if isinstance(trace, Trace) else trace
     return Run(config, given, policy, source, geometry or Geometry(), progress, name).result()
@@ -95,6 +96,8 @@ class Run:
         splits = bool(policy and policy.splits) and config.page_bytes > 4096
         self.machine = Machine(config, geometry, len(numbers), columns, splits)
         self.machine.state.threads.left[:] = rows
+        if config.start == "optimum":
+            self.machine.prefer(most_accessed(trace(), config, self.machine.geometry))
         if source:
             source.start(self.machine)
         self.feed = Feed(self.machine.state, _chained(first, batches), numbers)
@@ -170,7 +173,8 @@ class Run:
         lines = self.source.lines(self.machine)
         if lines:
             self.line, self.reading_since = 0, now
-            self.machine.read_lines(lines, self.source.line_ns, self.source.acknowledges, now)
+            cost = self.source.line_ns * self.machine.config.scale
+            self.machine.read_lines(lines, cost, self.source.acknowledges, now)
         else:
             self._decide(now)
 
@@ -188,7 +192,9 @@ class Run:
         self.machine.now = now
         units = self.machine.units()
         heat = self.source.heat(self.machine, units)
-        self.telemetry_cpu += heat.cpu_ns
+        scale = self.machine.config.scale
+        processing = heat.cpu_ns * scale
+        self.telemetry_cpu += processing
         if self.policy is None:
             self.source.watch(None)
             return
@@ -207,8 +213,9 @@ class Run:
             latency_ns=(float(mean[FAST]), float(mean[SLOW])),
         )
         answer = self.policy.act(seen)
-        self.policy_cpu += answer.cpu_ns
-        self.answer = (now + heat.cpu_ns + answer.cpu_ns, answer)
+        deciding = answer.cpu_ns * scale
+        self.policy_cpu += deciding
+        self.answer = (now + processing + deciding, answer)
 
     def _act(self) -> None:
         now, answer = self.answer
@@ -275,6 +282,18 @@ class Run:
             latency=latency,
             extra=extra,
         )
+
+
+def most_accessed(batches: Iterable[Trace], config: TierConfig, geometry: Geometry) -> np.ndarray:
+    """bool[pages]: the most accessed pages of a trace that fit the fast tier; ties: the lower."""
+    shift = np.uint64(config.page_bytes.bit_length() - 1)
+    counts = np.zeros(-(-geometry.device_bytes // config.page_bytes), np.int64)
+    for batch in batches:
+        page, times = np.unique(batch.addr >> shift, return_counts=True)
+        counts[page.astype(np.int64)] += times
+    best = np.zeros(len(counts), np.bool_)
+    best[np.argsort(-counts, kind="stable")[: config.fast.pages]] = True
+    return best & (counts > 0)
 
 
 def warm_up() -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anemone.hardware.geometry import LINE_BYTES
+from anemone.tiering import banks
 from anemone.tiering.config import ON_WRITE, STARTS, TierConfig
 
 FAST, SLOW = 0, 1
@@ -85,6 +86,8 @@ class Memory(NamedTuple):
     tiers: np.ndarray  # float64[3, 2]: when each takes the next line, ns a line, latency
     accesses: np.ndarray  # int64[2], of the program
     held: np.ndarray  # float64[2]: ns from issue to completion of these, summed
+    banks: banks.Banks  # of the second timing
+    best: np.ndarray  # bool[pages]: those that start "optimum" puts into the fast tier
 
 
 class Seen(NamedTuple):
@@ -214,6 +217,8 @@ def make(
             ),
             accesses=np.zeros(2, np.int64),
             held=np.zeros(2),
+            banks=banks.make(config),
+            best=np.zeros(0, np.bool_),
         ),
         Seen(*(np.empty(0, t) for t in (np.uint64, np.uint8, np.uint64, np.bool_, np.int64,
                                         np.float64))),

@@ -17,18 +17,18 @@ from anemone.hardware.geometry import Geometry
 from anemone.io.errors import MISSING, Bare, InputError
 from anemone.trace.columns import COLUMNS, KINDS, OPTIONAL, REQUIRED, Form, check_names
 
-_HEADER = f"a header line {','.join(REQUIRED)}[,{'][,'.join(OPTIONAL)}], or a Parquet file"
+_HEADER = (
+    f"a header line {','.join(REQUIRED)}[,{'][,'.join(OPTIONAL)}], Parquet, or another's trace"
+)
 _MOST = 1 << 16  # bytes of a header line
 _BLOCK = 4 << 20  # bytes read at a time
 _BOM = b"\xef\xbb\xbf"
 
 
 def csv_columns(
-    path: object, head: bytes, file: BinaryIO, geometry: Geometry
+    path: object, first: bytes, blocks: Iterator[bytes], geometry: Geometry
 ) -> Iterator[dict[str, np.ndarray]]:
-    """The columns, a block after the other. head: what was read of the file already."""
-    blocks = _blocks(head, file)
-    first = next(blocks, b"")
+    """The columns, a block after the other. first: the block before `blocks`."""
     if not first:
         raise InputError(path, "file", "size", Bare("0 bytes"), _HEADER)
     reader = _Reader(path, _names(path, first), geometry)
@@ -38,8 +38,8 @@ def csv_columns(
         yield reader.read(block)
 
 
-def _blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
-    """The text in blocks that end with a line, but for the last."""
+def line_blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
+    """A file's text in blocks that end with a line, but for the last. head: what was read of it."""
     kept = [head]
     while piece := file.read(_BLOCK):
         if end := piece.rfind(b"\n") + 1:

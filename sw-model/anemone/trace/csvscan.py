@@ -30,7 +30,7 @@ def count_lines(text):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _number(text, first, last):  # type: ignore[no-untyped-def]
+def number(text, first, last):  # type: ignore[no-untyped-def]
     """The whole number in text[first:last] and whether it is one: decimal or 0x."""
     n = last - first
     v = _ZERO
@@ -116,7 +116,7 @@ def _value(text, first, last, form, most):  # type: ignore[no-untyped-def]
             return np.uint64(1), True
         if _same(text, first, last, b"false", 32):
             return _ZERO, True
-    value, good = _number(text, first, last)
+    value, good = number(text, first, last)
     return value, good and value <= most
 
 

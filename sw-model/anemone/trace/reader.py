@@ -1,31 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads traces, whole or in batches: CSV or Parquet. Which of them a file is, its content says."""
+"""Reads traces, whole or in batches: CSV, Parquet, other simulators'. Which, its content says."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import Bare, InputError
 from anemone.trace.columns import Trace, concatenate, rebatch
-from anemone.trace.csvfile import csv_columns
+from anemone.trace.csvfile import csv_columns, line_blocks
+from anemone.trace.foreign import foreign_columns, format_of
 from anemone.trace.parquetfile import parquet_columns
+from anemone.trace.samples import kind_of
 
 _PARQUET = b"PAR1"
 
 
-def batches(path: str | os.PathLike, geometry: Geometry, rows: int = 1 << 20) -> Iterator[Trace]:
+def batches(
+    path: str | os.PathLike,
+    geometry: Geometry,
+    rows: int = 1 << 20,
+    clock_ns: float | None = None,
+) -> Iterator[Trace]:
     """The accesses of a trace file in order, `rows` at a time, in memory that its length adds
     nothing to.
 
-    path: CSV or Parquet; CSV may be a pipe. geometry: the device, whose size addresses are checked
-    against. Each batch has `rows` rows, but the last, which has those that are left; none is empty,
-    and all have the same columns. Raises ValueError if `rows` is not positive; and, when the
-    iterator gets there, InputError: rows and lines are those of the whole file.
+    path: CSV, Parquet, or a trace of another simulator (foreign.FORMATS); but for Parquet it may be
+    a pipe. geometry: the device, whose size addresses are checked against. clock_ns: of one unit of
+    another simulator's clock, so that its rows have gaps. Each batch has `rows` rows, but the last,
+    which has those that are left; none is empty, and all have the same columns. Raises ValueError
+    if `rows` is not positive; and, when the iterator gets there, InputError: rows and lines are
+    those of the whole file.
     """
-    return rebatch(_parts(path, geometry), rows)
+    return rebatch(_parts(path, geometry, clock_ns), rows)
 
 
 def read_trace(path: str | os.PathLike, geometry: Geometry) -> Trace:
@@ -33,16 +43,29 @@ def read_trace(path: str | os.PathLike, geometry: Geometry) -> Trace:
     return concatenate(_parts(path, geometry))
 
 
-def _parts(path: str | os.PathLike, geometry: Geometry) -> Iterator[Trace]:
+def _parts(
+    path: str | os.PathLike, geometry: Geometry, clock_ns: float | None = None
+) -> Iterator[Trace]:
     """A trace file in batches of whatever size suits its format; there is a row in one of them."""
     rows = 0
     try:
         with Path(path).open("rb") as file:
             head = file.read(len(_PARQUET))
-            if head == _PARQUET:
+            blocks = iter(()) if head == _PARQUET else line_blocks(head, file)
+            first = next(blocks, b"")
+            if samples := kind_of(first):
+                allowed = "accesses: samples give hit ratios, by anemone tier, and nothing else"
+                raise InputError(path, "file", "content", Bare(f"samples of {samples}"), allowed)
+            kind = format_of(path, first)
+            if kind:
+                parts = foreign_columns(path, kind, chain([first], blocks), geometry, clock_ns)
+            elif clock_ns is not None:
+                allowed = "a trace of another simulator: this one says ns itself"
+                raise InputError("command line", "options", "--clock-ns", clock_ns, allowed)
+            elif head == _PARQUET:
                 parts = parquet_columns(path, file, geometry)
             else:
-                parts = csv_columns(path, head, file, geometry)
+                parts = csv_columns(path, first, blocks, geometry)
             for columns in parts:
                 rows += len(columns["addr"])
                 yield Trace(**columns)

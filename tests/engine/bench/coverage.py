@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
+from anemone.golden.nemo import TAKEN
 from anemone.telemetry.rules import OPERANDS, OPS, PREDICATES, WIDTHS
 
 WINDOW = 5  # slots within which two accesses to a state are counted as a hazard
@@ -51,7 +52,13 @@ def required(channels: int = 4) -> set[str]:
         _bins("edge", ("start", "end", "last state")),
         _bins("slot", ("read waits for event", "read back to back", "same line back to back")),
         _bins("slot", ("event behind walk", "read behind backlog")),
-        _bins("queue", range(1, 8)),
+        # A line taken away, the slots before it, and what goes on meanwhile.
+        _bins("take", tuple(TAKEN), WIDTHS),
+        _bins("take", ("event", "reset"), range(WINDOW)),
+        # A channel is free behind a walk, not in its last slot.
+        _bins("take", "op", range(1, WINDOW)),
+        _bins("take", ("nothing", "clear", "channels at once")),
+        _bins("queue", range(1, 21)),
         _bins("table", ("mapped", "unmapped"), ("before", "same cycle", "behind")),
         _bins("table", ("waits for clear", "behind walk")),
         _bins("rule", "event", around),
@@ -60,7 +67,7 @@ def required(channels: int = 4) -> set[str]:
         _bins("latch", ("channels at once", "first of many")),
         _bins("clear", ("event", "read", "read in flight", "again")),
         _bins("restart", ("traffic", "stale effect")),
-        *(_bins("channel", c, ("event", "read", "walk", "match")) for c in range(channels)),
+        *(_bins("channel", c, ("event", "read", "walk", "match", "take")) for c in range(channels)),
         _bins("run", ("full rate", "reads in every gap")),
     ]
     return set().union(*bins)

@@ -148,13 +148,13 @@ async def latch_keeps_the_first(driver: DirectedDriver) -> None:
         await driver.cleared()
         await driver.rule(0, rule)
         await driver.table(0, (0, 0))
-        await driver.tick(acknowledge_0=1)
+        await driver.tick(rearm_0=1)
         await driver.tick({0: 5 * 128, 1: 6 * 128 + 64})
         await driver.tick({0: 7 * 128})
         await driver.wait(20)
         names = ("notified", "notifiedChannel", "notifiedIndex")
         assert [driver.get(f"status_0_{name}") for name in names] == [1, 0, 5], width
-        await driver.tick(acknowledge_0=1)
+        await driver.tick(rearm_0=1)
         await driver.tick({1: 3 * 128 + 64})
         assert not driver.get("status_0_notified")
         await driver.wait(20)
@@ -176,13 +176,13 @@ async def acknowledge_loses_no_hit(driver: DirectedDriver) -> None:
         await driver.wait(20)
         await driver.tick({0: LINE})  # the second hit, index 8
         await driver.wait(late - 1)
-        await driver.tick(acknowledge_0=1)
+        await driver.tick(rearm_0=1)
         await driver.wait(20)
         # Acknowledged after it was there, the second hit is gone as well; else it is latched now.
         shown = driver.get("status_0_notified"), driver.get("status_0_notifiedIndex")
         assert shown[0] == 0 or shown == (1, 8), late
         assert shown[0] == (late < lag), f"acknowledged {late} cycles after the event"
-        await driver.tick(acknowledge_0=1)
+        await driver.tick(rearm_0=1)
         await driver.wait(2)
 
 

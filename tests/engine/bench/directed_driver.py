@@ -45,7 +45,8 @@ class DirectedDriver:
         """Two cycles of reset, with every valid low."""
         self._reads.clear()
         ports = ["rule", "table", "clear"]
-        ports += [f"{port}_{c}" for port in ("events", "reads") for c in range(self.size.channels)]
+        channel = ("events", "reads", "acknowledge")
+        ports += [f"{port}_{c}" for port in channel for c in range(self.size.channels)]
         self.driver.set(**{f"{port}_valid": 0 for port in ports})
         for _ in range(2):
             await self.tick(reset=1)
@@ -125,6 +126,29 @@ class DirectedDriver:
                     return seen
             await self.tick()
         raise AssertionError("the line does not come")
+
+    async def acknowledge(
+        self,
+        c: int,
+        p: int,
+        line: int,
+        words: list[int],
+        events: dict[int, Event | int] | None = None,
+    ) -> tuple[int, bool]:
+        """Write a line back. events: in each cycle until then. Returns the cycles until its answer,
+        and whether it was applied.
+        """
+        port = f"acknowledge_{c}"
+        bits = {"target_pipeline": p, "target_line": line}
+        bits |= {f"words_{k}": word for k, word in enumerate(words)}
+        values = {f"{port}_bits_{name}": value for name, value in bits.items()}
+        self.driver.set(**values)
+        for cycles in range(PATIENCE):
+            await self.tick(events, **{f"{port}_valid": 1})
+            if self.get(f"{port}_ready"):
+                assert self.get(f"acknowledged_{c}_valid")
+                return cycles, bool(self.get(f"acknowledged_{c}_bits"))
+        raise AssertionError("the line is not taken")
 
     def status(self, p: int) -> dict[str, int]:
         """A pipeline's counters."""

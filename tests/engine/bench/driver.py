@@ -77,7 +77,9 @@ class Driver:
         self._last.clear()
         for pin in self.dut:
             port, _, name = pin._name.partition("_")
-            output = name.startswith(("lines", "status")) or name.endswith("ready")
+            output = name.startswith(
+                ("lines", "status", "acknowledged", "faults")
+            ) or name.endswith("ready")
             if port == "io" and not output:
                 self.set(**{name: 0})
         self.set(reset=1)
@@ -168,9 +170,14 @@ class Driver:
         names = ("matched", "notifications", "notified")[: 3 if features.notify else 1]
         lags = await self._until({"events_0_valid": 1}, {f"status_0_{n}": 1 for n in names})
         read = await self._until({"reads_0_valid": 1}, {"lines_0_valid": 1})
+        take = 0
+        if features.acknowledge:
+            taken = {"acknowledge_0_valid": 1}
+            done = await self._until(taken, {"acknowledge_0_ready": 1}, hold=True)
+            take = done["acknowledge_0_ready"]
         late = max(lags.values())
         shown = (lags.get(f"status_0_{n}", late) for n in ("matched", "notifications", "notified"))
-        return Timing(loading["rule_ready"], read["lines_0_valid"], *shown)
+        return Timing(loading["rule_ready"], read["lines_0_valid"], *shown, take)
 
     async def _until(
         self, drive: dict[str, int], wanted: dict[str, int], hold: bool = False

@@ -149,7 +149,7 @@ async def a_bad_word_does_not_notify(driver: DirectedDriver) -> None:
         status = driver.status(0)
         assert (status["matched"], status["notifications"]) == (matched, notifications), bit
         assert driver.get("status_0_notified") and driver.get("status_0_notifiedIndex") == 1
-        await driver.tick(acknowledge_0=1)
+        await driver.tick(rearm_0=1)
         await driver.tick()
 
 

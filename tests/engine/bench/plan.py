@@ -12,6 +12,7 @@ class Timing:
 
     rule: from the cycle a rule applies from to its ready. read: from acceptance to line. matched,
     notifications, latch: from an event's slot to the first cycle the counter or latch shows it.
+    take: from a line that is written back to its answer.
     """
 
     rule: int
@@ -19,6 +20,7 @@ class Timing:
     matched: int
     notifications: int
     latch: int
+    take: int
 
 
 @dataclass(slots=True)
@@ -37,9 +39,10 @@ class Line:
 class Plan:
     """What to drive and what to expect; signals without their `io_`.
 
-    drives[cycle]: (signal, value) of what may change. strobes[cycle]: each channel's reads ready
-    and lines valid; rule ready, table ready; each pipeline's notified and clearing. None is not
-    compared. lines[cycle]; status[cycle]: (signal, value). events, reads: how many were accepted.
+    drives[cycle]: (signal, value) of what may change. strobes[cycle]: each channel's reads ready,
+    lines valid and acknowledged valid; rule ready, table ready; each pipeline's notified and
+    clearing. None is not compared. lines[cycle]; status[cycle]: (signal, value). events, reads: how
+    many were accepted.
     """
 
     drives: list[list[tuple[str, int]]] = field(default_factory=list)
@@ -64,4 +67,4 @@ def strobe_signals(channels: int, pipelines: int) -> list[str]:
     ]
 
 
-_CHANNEL = (("reads", "ready"), ("lines", "valid"))
+_CHANNEL = (("reads", "ready"), ("lines", "valid"), ("acknowledged", "valid"))

@@ -119,6 +119,21 @@ class Probe(Telemetry):
         if word == self.geometry.states - 1:
             cover["edge/last state"] += 1
 
+    def peek(self, channel: int, line: int) -> list[int]:
+        """A line as it is now."""
+        first = line * WORDS_PER_LINE
+        return self.states[channel][first : first + WORDS_PER_LINE]
+
+    def acknowledge_line(self, channel: int, line: int, words: list[int]) -> None:
+        self.cover[f"take/{self.rule.op}/{self.rule.width}"] += 1
+        for k in range(WORDS_PER_LINE):
+            place = channel, line * WORDS_PER_LINE + k
+            slot, kind = self._touched.get(place, LONG_AGO)
+            if self.now - slot <= WINDOW:
+                self.cover[f"take/{kind}/{self.now - slot}"] += 1
+            self._touched[place] = self.now, "take"
+        super().acknowledge_line(channel, line, words)
+
     @property
     def walks(self) -> bool:
         """A read with effect takes a slot for each word."""

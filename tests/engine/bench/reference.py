@@ -11,6 +11,9 @@ SlotArbiter and TelemetryEngine alone:
 - a table entry applies from the cycle on in which it is accepted; a rule from the first cycle on in
   which it is offered, the one before it is done and no channel is amid an eight-slot read; no read
   is accepted while it is waiting for that;
+- a line that is written back is taken up behind all events of its channel that wait, in a cycle in
+  which no rule holds reads, one at a time for all channels, which take turns; then it has the slots
+  of its channel for a while, as a walk has, and is answered in the cycle behind;
 - a predicate holds on good words alone, and nothing here flips a bit: bench/parity.py does;
 - a clear takes what is accepted in its cycle and before; what gets its slot before `clearing` ends
   has no effect, and such lines are zero.
@@ -29,6 +32,7 @@ from tests.engine.bench.rules import random_rule
 from tests.engine.bench.script import Event, Read, RuleWrite, Script, TableWrite, registers
 from tests.engine.bench.sizes import Size
 from tests.engine.bench.slots import Channel, cover_hit, cover_slot
+from tests.engine.bench.takes import Takes
 
 ZEROS = [0] * WORDS_PER_LINE
 
@@ -61,6 +65,7 @@ class Reference:
         self.table_pipeline = 0
         self.rule: RuleWrite | None = None
         self.rule_ready = -1  # when the rule that is taken up will be ready
+        self.takes = Takes(self)
         self.clears = dict(script.clears)
         self.acknowledges: dict[int, list[int]] = {}
         for t, p in script.acknowledges:
@@ -98,6 +103,7 @@ class Reference:
         self.rules.clear()
         for channel in self.channels:
             channel.reads.clear()
+            channel.takes.clear()
 
     def _snapshot(self, t: int) -> None:
         for channel in self.channels:
@@ -114,20 +120,23 @@ class Reference:
         now = self.acknowledges.get(t, ())
         for p, model in enumerate(self.models):
             model.now = t
-            drives.append((f"acknowledge_{p}", int(p in now)))
+            drives.append((f"rearm_{p}", int(p in now)))
         # An acknowledge finds in the latch what had its slot so much earlier.
         for p in self.acknowledges.get(t + self.timing.latch - 1, ()):
             if self.models[p].notified is None:
                 self.cover["acknowledge/idle"] += 1
             self.models[p].acknowledge()
-        strobes: list[int | None] = [None] * (2 * len(self.channels))
+        strobes: list[int | None] = [None] * (3 * len(self.channels))
         hold = self._rule(t) if running else False
         table_ready = self._table(t, running)
         for c, channel in enumerate(self.channels):
-            strobes[2 * c] = self._slot(t, channel, hold, running)
-            strobes[2 * c + 1] = int(bool(channel.lines) and channel.lines[0].at == t)
-            if strobes[2 * c + 1]:
+            self.takes.offer(t, channel, running)
+            strobes[3 * c] = self._slot(t, channel, hold, running)
+            strobes[3 * c + 1] = int(bool(channel.lines) and channel.lines[0].at == t)
+            if strobes[3 * c + 1]:
                 channel.lines.popleft()
+        for c, answered in enumerate(self.takes.cycle(t, running)):
+            strobes[3 * c + 2] = answered
         strobes += [int(t == self.rule_ready), table_ready]
         if t == self.rule_ready:
             self.rule = None
@@ -137,11 +146,11 @@ class Reference:
         self.plan.strobes.append(strobes if t else [None] * len(strobes))
         self.plan.drives.append(drives)
 
-    def _off(self, p: int, t: int) -> bool:
+    def off(self, p: int, t: int) -> bool:
         """Pipeline p is being cleared in cycle t."""
         return self.clearing_from[p] <= t < self.clearing_to[p]
 
-    def _bits(self, port: str, **values: int) -> None:
+    def bits(self, port: str, **values: int) -> None:
         self.drives.extend((f"{port}_bits_{name}", value) for name, value in values.items())
 
     # --- a channel: events and reads ---
@@ -151,7 +160,8 @@ class Reference:
         event = channel.events[t] if t < len(channel.events) else None
         self._offer_event(channel, event)
         self._offer_read(t, channel, running)
-        ready = not (hold or channel.walk or channel.waiting or event)
+        channel.free = not (hold or channel.walk or channel.waiting)
+        ready = channel.free and not event
         if not running:
             return int(ready)
         read = channel.offered
@@ -171,7 +181,7 @@ class Reference:
         elif ready and read:
             self._read(t, channel, read)
             channel.offered = None
-        if event or channel.walk or channel.waiting or channel.offered:
+        if event or channel.walk or channel.waiting or channel.offered or channel.take:
             self.active = t
         if event:
             self.plan.events += 1
@@ -195,16 +205,16 @@ class Reference:
             read = channel.offered = channel.reads.popleft()
             if read.line is None:
                 read.line = self.models[read.pipeline].line[channel.number]
-            self._bits(port, pipeline=read.pipeline, line=read.line, effect=int(read.effect))
+            self.bits(port, pipeline=read.pipeline, line=read.line, effect=int(read.effect))
         elif self.script.noise:
             pipeline, line = (self.rng.randrange(n) for n in (self.size.pipelines, self.size.lines))
-            self._bits(port, pipeline=pipeline, line=line, effect=line & 1)
+            self.bits(port, pipeline=pipeline, line=line, effect=line & 1)
         self.drives.append((f"{port}_valid", int(channel.offered is not None)))
 
     def _event(self, t: int, event: Event) -> None:
         """An event gets its slot: the fold of every rule."""
         for p, model in enumerate(self.models):
-            if self._off(p, t):
+            if self.off(p, t):
                 self.cover["clear/event"] += 1
             else:
                 latched, before = model.notified is not None, model.notifications
@@ -221,10 +231,10 @@ class Reference:
         c, p, line, model = channel.number, read.pipeline, read.line, self.models[read.pipeline]
         assert line is not None
         walks = read.effect and model.walks
-        words = model.read_line(c, line, read.effect and not self._off(p, t + 7 * walks))
-        if self._off(p, t):
+        words = model.read_line(c, line, read.effect and not self.off(p, t + 7 * walks))
+        if self.off(p, t):
             self.cover["clear/read"] += 1
-            if read.effect and not self._off(p, t + 7 * walks):  # only the last words of a walk
+            if read.effect and not self.off(p, t + 7 * walks):  # only the last words of a walk
                 done = self.clearing_to[p] - t
                 first = line * WORDS_PER_LINE
                 model.states[c][first : first + done] = ZEROS[:done]
@@ -238,6 +248,7 @@ class Reference:
             self.cover["restart/stale effect"] += 1
         if walks:
             channel.walk = WORDS_PER_LINE - 1
+            channel.free = False
         if channel.last[0] == t - 1:
             self.cover["slot/read back to back"] += 1
             if channel.last[1:] == (p, line):
@@ -253,15 +264,15 @@ class Reference:
                 self.rule = self.rules.popleft()
                 if t == self.rule_ready + 1:
                     self.cover["rule/back to back"] += 1
-                self._bits("rule", pipeline=self.rule.pipeline)
-                self._bits(
+                self.bits("rule", pipeline=self.rule.pipeline)
+                self.bits(
                     "rule", **self._fields(registers(self.rule.rule, self.rule.enable, self.size))
                 )
             elif self.script.noise and t == self.rule_ready + 1:
                 # What was ready has been taken: another rule on the port must not matter.
                 noise = registers(random_rule(self.rng, self.size), True, self.size)
-                self._bits("rule", pipeline=self.rng.randrange(self.size.pipelines))
-                self._bits("rule", **self._fields(noise))
+                self.bits("rule", pipeline=self.rng.randrange(self.size.pipelines))
+                self.bits("rule", **self._fields(noise))
             self.drives.append(("rule_valid", int(self.rule is not None)))
         if self.rule is None:
             return False
@@ -290,13 +301,13 @@ class Reference:
                     item.key = self._looked_up(t, item.pipeline)
                 self.table_pipeline = item.pipeline
                 mapped = int(item.mapped)
-                self._bits("table", key=item.key, base=item.base, mapped=mapped)
+                self.bits("table", key=item.key, base=item.base, mapped=mapped)
             elif self.script.noise:
                 self.table_pipeline = self.rng.randrange(self.size.pipelines)
-                self._bits("table", key=self.rng.randrange(self.size.table), mapped=1)
-            self._bits("table", pipeline=self.table_pipeline)
+                self.bits("table", key=self.rng.randrange(self.size.table), mapped=1)
+            self.bits("table", pipeline=self.table_pipeline)
             self.drives.append(("table_valid", int(self.table is not None)))
-        ready = not self._off(self.table_pipeline, t)
+        ready = not self.off(self.table_pipeline, t)
         if self.table:
             self.active = t
             if ready:
@@ -324,7 +335,7 @@ class Reference:
             return
         self.drives.append(("clear_bits", p))
         self.models[p].clear()
-        if self._off(p, t):
+        if self.off(p, t):
             self.cover["clear/again"] += 1
         else:
             self.clearing_from[p] = t + 1
@@ -344,10 +355,10 @@ class Reference:
             (model.matched, model.unmapped, model.out_of_range, model.notifications)
         )
         self.latches[p].append(model.notified)
-        clearing = int(self._off(p, t) or t < self.script.reset)
+        clearing = int(self.off(p, t) or t < self.script.reset)
         if t and self.clearing_from[p] <= t <= self.clearing_from[p] + 2 and t > self.script.reset:
             return None, clearing  # on the way to zero
-        if t == 0 or clearing or self._off(p, t - 1):
+        if t == 0 or clearing or self.off(p, t - 1):
             counts, latch, before = [(0, 0, 0, 0)] * 2, None, None
         else:
             lags = (t - timing.matched, t - timing.notifications)

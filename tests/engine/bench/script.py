@@ -26,6 +26,19 @@ class Read:
 
 
 @dataclass(slots=True)
+class Take:
+    """A line that is written back; `line` None: the one whose state this pipeline updated last.
+
+    words: what of the line; None: as it is when it is offered, with some of it changed at random.
+    """
+
+    at: int
+    pipeline: int
+    line: int | None
+    words: list[int] | None = None
+
+
+@dataclass(slots=True)
 class TableWrite:
     """A translation entry; `key` None: the one that this cycle's event looks up, if there is."""
 
@@ -52,7 +65,8 @@ class Script:
 
     cycles: of events and of new reads; then the engine is left to drain and every line is read.
     reset: cycles of reset in front, in which nothing is accepted.
-    events[channel][cycle]; reads[channel] in their order; tables and rules in theirs.
+    events[channel][cycle]; reads[channel] and takes[channel] in their order; tables and rules in
+    theirs.
     clears, acknowledges: (cycle, pipeline).
     samples: cycles in which the counters are compared, besides the last.
     noise: what is not valid is random.
@@ -61,6 +75,7 @@ class Script:
     cycles: int
     events: list[list[Event | None]]
     reads: list[list[Read]]
+    takes: list[list[Take]]
     reset: int = 2
     tables: list[TableWrite] = field(default_factory=list)
     rules: list[RuleWrite] = field(default_factory=list)
@@ -74,7 +89,8 @@ class Script:
     def blank(cls, size: Size, cycles: int, **fields: object) -> Script:
         """A script of the given length in which nothing happens yet."""
         events: list[list[Event | None]] = [[None] * cycles for _ in range(size.channels)]
-        return cls(cycles, events, [[] for _ in range(size.channels)], **fields)  # type: ignore[arg-type]
+        reads, takes = ([[] for _ in range(size.channels)] for _ in range(2))
+        return cls(cycles, events, reads, takes, **fields)  # type: ignore[arg-type]
 
 
 def registers(rule: Rule, enable: bool, size: Size) -> dict[str, int]:

@@ -83,7 +83,7 @@ SIZES = {
             states=64,
             table=32,
             address_bits=20,
-            features=Features(("add",), (64,), False, ("none", "reset"), ("imm",)),
+            features=Features(("add",), (64,), False, ("none", "reset"), ("imm",), False),
         ),
         Size(
             "some",

@@ -8,7 +8,7 @@ from collections import deque
 from tests.engine.bench.coverage import Cover
 from tests.engine.bench.plan import Line
 from tests.engine.bench.probe import Probe
-from tests.engine.bench.script import Event, Read, Script
+from tests.engine.bench.script import Event, Read, Script, Take
 
 STRETCH = 1000  # slots without a gap that count as full rate
 GAPS = 100  # reads among them that count as reads in every gap
@@ -24,7 +24,10 @@ class Channel:
         self.reads = deque(script.reads[number])
         self.offered: Read | None = None
         self.waiting: deque[Event] = deque()
-        self.walk = 0  # slots left of an eight-slot read
+        self.walk = 0  # slots left of an eight-slot read or of an acknowledgement
+        self.takes = deque(script.takes[number])
+        self.take: Take | None = None  # on offer
+        self.free = False  # an acknowledgement may begin
         self.lines: deque[Line] = deque()
         self.last: tuple[int, int, int] = (-1, 0, 0)  # cycle, pipeline and line of the last read
         self.full = 0  # slots since the last gap, and reads among them

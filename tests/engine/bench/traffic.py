@@ -9,7 +9,7 @@ import numpy as np
 
 from anemone.telemetry.rules import Rule
 from tests.engine.bench.rules import changed_rule, other_effect, random_rule
-from tests.engine.bench.script import Event, Read, RuleWrite, Script, TableWrite
+from tests.engine.bench.script import Event, Read, RuleWrite, Script, TableWrite, Take
 from tests.engine.bench.sizes import Size
 
 KINDS = ("hot", "few", "few", "stride", "uniform", "edges", "mixed")
@@ -70,6 +70,19 @@ def _reads(rng: Random, start: int, n: int, load: float, size: Size) -> list[Rea
     return reads
 
 
+def _takes(rng: Random, cycles: int, size: Size) -> list[Take]:
+    """Lines of one channel that are written back: none, some, or one after the other."""
+    if not size.features.acknowledge:
+        return []
+    count = rng.choice((0, 3, cycles // 100, cycles // 30))
+    focus = rng.choice((0.2, 0.8, 1.0))  # on the line of the last update
+    takes = []
+    for at in sorted(rng.randrange(cycles) for _ in range(count)):
+        line = None if rng.random() < focus else rng.randrange(size.lines)
+        takes.append(Take(at, rng.randrange(size.pipelines), line))
+    return takes
+
+
 def _entry(rng: Random, at: int, key: int | None, p: int, width: int, size: Size) -> TableWrite:
     counters = size.states * (64 // width)
     bases = (rng.randrange(counters), rng.randrange(8), counters - 1 - rng.randrange(8))
@@ -125,6 +138,7 @@ def random_script(seed: int, size: Size, cycles: int) -> Script:
             events[start : start + n] = _events(draw, n, load, rng.choice(rules), size, c)
             script.reads[c] += _reads(rng, start, n, load, size)
             start += n
+        script.takes[c] = _takes(rng, cycles, size)
     for _ in range(rng.choice((0, 0, 0, 1, 3))):
         at = rng.randrange(150, cycles)
         script.clears += [(at, rng.randrange(size.pipelines))]

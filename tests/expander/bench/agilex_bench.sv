@@ -52,7 +52,9 @@ module AgilexBench
     output logic [1:0]                 csr_response,
     output logic                       interrupt_valid,
     input  logic                       interrupt_ready,
-    output logic [5:0]                 interrupt_vector
+    output logic [5:0]                 interrupt_vector,
+    input  logic                       quiesce,
+    output logic                       quiet
 );
 
   to_mc_t   [CHANNELS-1:0] from_ip, to_memory;
@@ -92,7 +94,9 @@ module AgilexBench
       .csr_avmm_response(csr_response),
       .interrupt_valid(interrupt_valid),
       .interrupt_ready(interrupt_ready),
-      .interrupt_vector(interrupt_vector)
+      .interrupt_vector(interrupt_vector),
+      .quiesce(quiesce),
+      .quiet(quiet)
   );
 
 endmodule

@@ -20,7 +20,7 @@ def required() -> set[str]:
         _bins("request", ("memory", "telemetry"), ways, "unaligned"),
         _bins("request", ("past the device", "refused"), ways),
         _bins("line", ("snapshot", "none", "reset", "op")),
-        _bins("line/refused", ("narrow", "nowhere", "moved away")),
+        _bins("line/refused", ("narrow", "nowhere")),
         _bins("order", ("line behind memory of its id", "memory behind line of its id")),
         _bins("order", "event behind walk"),
         _bins("poison", ways, (0, 1)),

@@ -15,6 +15,8 @@ from tests.expander.bench.directed_environment import quiet_environment
 async def failure(dut: Any, profile: StimulusProfile) -> tuple[str, int, int]:
     """What is noticed, and how many reads and beats of data the controller lost."""
     environment = await quiet_environment(dut, habits=True)
+    for c in range(environment.build.engine.channels):  # what is below them is no AXI slave
+        getattr(dut, f"downstream_{c}_checker").enabled.value = 0
     for part in (*environment.masters, *environment.memories):
         part.profile = profile
     noticed = ""

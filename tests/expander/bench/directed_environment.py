@@ -19,6 +19,7 @@ from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import environment_type
 
 SEED = 11
+LATE = 600  # cycles behind power-up in which requests may have to wait (EmitBench's lateCycles)
 
 
 async def quiet_environment(dut: Any, habits: bool | None = None) -> Environment:
@@ -28,6 +29,7 @@ async def quiet_environment(dut: Any, habits: bool | None = None) -> Environment
     await environment.start()
     await environment.restart(SEED)
     await environment.program()
+    await environment.cycles(LATE)
     return environment
 
 

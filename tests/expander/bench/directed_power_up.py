@@ -25,6 +25,9 @@ async def nothing_runs_before_the_resets_come_through(dut: Any) -> None:
     dut.csr_reset.value = Immediate(1)
     await power_on(dut)
     board = dut.afu.board
+    # Nobody drives the memory ports here: their pins hold anything.
+    for checker in (child for child in board if child._name.endswith("_checker")):
+        checker.enabled.value = 0
     sides = {"memory": board.expander.reset, "control": board.crossing.hostSide.reset}
     cocotb.start_soon(avalon.tick(dut))
 

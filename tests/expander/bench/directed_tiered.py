@@ -202,18 +202,17 @@ async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment
 async def reads_that_walk_hold_the_controller_and_lose_nothing(
     environment: TieredEnvironment,
 ) -> None:
-    """A line whose read effect is an update takes eight slots: while several wait, and writes come
-    in every cycle, events pile up.
+    """A line whose read effect is an update takes eight slots: many are there at once, and while
+    they wait hits come in every cycle, so that events pile up.
     """
     rule = counts("writes", "any", (0, 15), {0: 0})
     await program(environment, [replace(rule, effect_op="add", effect_operand=1)])
-    requests = []
-    for k in range(600):
-        read = Request(False, k % 16, environment.windows.address(0, k % 2, 0, True))
-        write = Request(True, k % 16, k % LINES * 128)
-        write.data = [(bits(k), (1 << 64) - 1, 0)]
-        requests += (read, write)
-    await play(environment, requests, latency=1)
+    lines = [environment.windows.address(0, k % 2, 0, True) for k in range(16)]
+    requests = [Request(False, k % 8, addr) for k, addr in enumerate(lines)]
+    requests += (Request(False, 8 + k % 8, k % LINES * 128) for k in range(200))
+    for _ in range(4):
+        await offer(environment, requests, latency=1)
+    await play(environment, [])
     await environment.check()
     assert environment.cover["tiered/held"]
 

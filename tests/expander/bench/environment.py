@@ -11,11 +11,12 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from anemone.hardware import registers
 from anemone.telemetry.rules import Rule
 from tests.bench.difference import Difference
 from tests.bench.master import Master
 from tests.bench.memory import Memory
-from tests.bench.pins import Flag, power_on
+from tests.bench.pins import Flag, power_on, reader
 from tests.bench.profile import StimulusProfile
 from tests.expander.bench import avalon
 from tests.expander.bench import control as reg
@@ -54,17 +55,19 @@ class Environment:
         self.dut, self.build, self.cover = dut, build, cover
         self.habits = build.board if habits is None else habits  # those of the board's controller
         self.edge = RisingEdge(dut.clock)
-        self.reset = Flag(dut.reset, 1)
+        self.reset, self.quiesce = Flag(dut.reset, 1), Flag(dut.quiesce)
+        self.quiet = reader(dut.quiet)
         self.engine = find(dut, "io_table_valid")
         assert self.engine is not None, "no telemetry engine in the design"
         channels = [find(dut, f"channel_{c}") for c in range(build.engine.channels)]
         arbiters = [
-            find(getattr(scope, f"channel_{c}"), "io_telemetry_valid")
+            find(getattr(scope, f"channel_{c}"), "io_reads_ready")
             for c, scope in enumerate(channels)
         ]
         self.lockstep = self._lockstep(arbiters)
         self.taps: list[Any] = []  # who else looks on, between masters and memories
         self.t = 0
+        self.memories: list[Memory] = []
         self.control: Any = None
         self.watch: Callable[[int], None] | None = None  # called each cycle, before anything moves
 
@@ -107,7 +110,9 @@ class Environment:
             Master(dut, f"upstream_{c}_", rng, self.scoreboards[c], self.traffic[c])
             for c in channels
         ]
+        before = self.memories
         self.memories = self._memories()
+        self._keep(before)
         # Of the board's two clocks the slow one must see its reset, too.
         for _ in range(rng.randint(2, 4) * (avalon.PERIOD if build.wrapper else 1)):
             await self.edge
@@ -140,6 +145,31 @@ class Environment:
             for c, scoreboard in scoreboards
         ]
 
+    def _keep(self, before: list[Memory]) -> None:
+        """Memories do not share the reset: what they hold stays, and what they owe comes late."""
+        for memory, old, scoreboard in zip(self.memories, before, self.scoreboards, strict=False):
+            memory.carry(old)
+            scoreboard.golden.lines.update(memory.store.lines)
+        self.judged(all(memory.idle for memory in self.memories))
+
+    def judged(self, now: bool) -> None:
+        """Whether memories' ports are held to AXI: not while they answer what nobody asked for."""
+        for c in range(len(self.memories)):
+            checker = f"downstream_{c}_checker"
+            getattr(find(self.dut, checker), checker).enabled.value = int(now)
+
+    def _drained(self) -> None:
+        """All late answers have come."""
+        self.judged(True)
+
+    async def quiesced(self) -> None:
+        """Nothing is under way: requests that are offered are not taken any more."""
+        for _ in range(PATIENCE):
+            await self.cycles(1)
+            if self.quiet():
+                return
+        raise Difference(f"cycle {self.t}: not quiet after {PATIENCE} cycles")
+
     async def cycles(self, count: int) -> None:
         """So many cycles."""
         edge, lockstep, control = self.edge, self.lockstep, self.control
@@ -165,6 +195,7 @@ class Environment:
         self.operator.start()
         self.operator.interrupts(self.interrupts)
         await self.settle()
+        self._drained()
 
     async def settle(self) -> None:
         """No new requests, until everything was answered."""
@@ -247,6 +278,11 @@ class Environment:
         wanted_counts = (totals["dropped"], totals["refused"])
         if seen_counts != wanted_counts:
             raise Difference(f"dropped, refused: {seen_counts}, not {wanted_counts}")
+        late = sum(memory.late for memory in self.memories)
+        totals["error stray"] += late
+        (strays,) = await self.registers([registers.STRAY_ANSWERS.offset])
+        if strays != late:
+            raise Difference(f"{strays} answers were nobody's, not {late}")
         bits = {name: int(bool(totals[f"error {name}"])) for name in reg.ERRORS}
         expected = sum(bit << i for i, bit in enumerate(bits.values()))
         if status != expected:

@@ -33,7 +33,7 @@ class Host:
         self.size = size
         place = self.build.window_bytes * 4
         self.windows = Windows(self.build, place, place + self.build.window_bytes)
-        dut.interrupt_ready.value = 0
+        dut.interrupt_ready.value = dut.quiesce.value = 0
         clock, reset = dut.clock, dut.reset
         self.memory = [
             AxiMaster(AxiBus.from_prefix(dut, f"upstream_{c}"), clock, reset)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The telemetry that the expander must have: golden models told of every beat in acceptance order.
+"""The telemetry that the expander must have: golden models told of every beat in the order of a
+channel, which is that in which its arbiter takes them.
 
 What each beat is comes from the memory ports' pins and this bench's own decoding of its address;
-the engine's ports say only when its turn is. They are looked at because software can't know in
-which cycle a table entry or a rule takes effect. The slots follow the documentation of SlotArbiter
-and TelemetryEngine, as tests/engine/bench/reference.py does.
+the arbiter says only in which cycle a read or a write has its turn, and it is checked that this is
+legal: each side in the order of its port, behind the acceptance there, a burst of memory in a row.
+The engine's ports are looked at because software can't know in which cycle a table entry or a rule
+takes effect. The slots follow the documentation of SlotArbiter and TelemetryEngine, as
+tests/engine/bench/reference.py does.
 """
 
 from __future__ import annotations
@@ -28,12 +31,14 @@ LATCH = 13  # cycles from an event's acceptance to the one in which it is latche
 
 
 class Line:
-    """An expected telemetry beat; `resp` and `words` once its slot came."""
+    """An expected telemetry beat; `resp` and `words` once its slot came. target: as `decode`
+    says it, as the windows were when the request was accepted.
+    """
 
-    __slots__ = ("addr", "either", "last", "narrow", "resp", "words")
+    __slots__ = ("either", "last", "narrow", "resp", "target", "words")
 
-    def __init__(self, addr: int, narrow: bool, last: bool) -> None:
-        self.addr, self.narrow, self.last, self.either = addr, narrow, last, False
+    def __init__(self, target: tuple[int, int, bool] | str, narrow: bool, last: bool) -> None:
+        self.target, self.narrow, self.last, self.either = target, narrow, last, False
         self.resp: int | None = None
         self.words: list[int] | None = None
 
@@ -66,11 +71,25 @@ class Model(Telemetry):
         return self.clearing_from <= t < self.clearing_to
 
 
+class Taken:
+    """A beat that was accepted in cycle `t` and that the arbiter has to take: `event`, its address
+    if it is one, or the line that is read, or neither. more: a burst of memory goes on behind it.
+    """
+
+    __slots__ = ("event", "line", "more", "t")
+
+    def __init__(
+        self, t: int, event: int | None = None, line: Line | None = None, more: bool = False
+    ) -> None:
+        self.t, self.event, self.line, self.more = t, event, line, more
+
+
 class Slots:
-    """A channel's order at the engine: beats accepted, a walk's backlog, lines on their way."""
+    """A channel's order: beats accepted, a walk's backlog at the engine, lines on their way."""
 
     def __init__(self) -> None:
-        self.beats: deque[tuple[Any, ...]] = deque()
+        self.accepted: dict[bool, deque[Taken]] = {False: deque(), True: deque()}
+        self.burst: bool | None = None  # of writes or of reads, amid which the arbiter is
         self.walk = 0
         self.waiting: deque[tuple[Any, ...]] = deque()
         self.flying: deque[tuple[int, int, Line]] = deque()
@@ -97,8 +116,11 @@ class Lockstep:
         channels, pipelines = range(self.size.channels), range(self.size.pipelines)
         self._event = [reader(getattr(engine, f"io_events_{c}_valid")) for c in channels]
         self._read = [reader(getattr(engine, f"io_reads_{c}_valid")) for c in channels]
-        self._beat = [reader(arbiter.io_telemetry_valid) for arbiter in arbiters]
-        self._ack = [reader(getattr(engine, f"io_acknowledge_{p}")) for p in pipelines]
+        self._takes = [
+            {False: reader(arbiter.io_reads_ready), True: reader(arbiter.io_writes_ready)}
+            for arbiter in arbiters
+        ]
+        self._ack = [reader(getattr(engine, f"io_rearm_{p}")) for p in pipelines]
         self._latched = [reader(getattr(engine, f"io_status_{p}_notified")) for p in pipelines]
         self.restart(0, Windows(build))
 
@@ -121,13 +143,19 @@ class Lockstep:
     @property
     def idle(self) -> bool:
         """Nothing is on its way."""
-        busy = any(s.beats or s.outcomes or s.walk or s.waiting or s.flying for s in self.slots)
-        return not (busy or self.rules or self.tables or self.clears)
+        busy = any(s.outcomes or s.walk or s.waiting or s.flying for s in self.slots)
+        return not (busy or self._requests or self.rules or self.tables or self.clears)
+
+    @property
+    def _requests(self) -> bool:
+        """Some were accepted, and have had no turn."""
+        return any(beats for s in self.slots for beats in s.accepted.values())
 
     @property
     def amid_burst(self) -> bool:
         """A burst of lines has begun and has not ended."""
-        return any(s.beats and s.beats[0][0] == "beat" for s in self.slots)
+        reads = [s.accepted[False] for s in self.slots if s.accepted[False]]
+        return any(beats[0].line and not beats[0].line.last for beats in reads)
 
     def cycle(self, t: int) -> None:
         """Cycle t, all of whose requests have been accepted already."""
@@ -137,7 +165,7 @@ class Lockstep:
             self._wanted(self.tables, t, "table entry")
             p, key, base, mapped = self.tables.popleft()
             self.models[p].set_translation(key, base, mapped)
-            busy = any(s.beats or s.walk or s.waiting for s in self.slots)
+            busy = self._requests or any(s.walk or s.waiting for s in self.slots)
             self.cover[f"control/table/{'busy' if busy else 'idle'}"] += 1
         for c, slots in enumerate(self.slots):
             self._slot(t, c, slots, hold)
@@ -165,7 +193,7 @@ class Lockstep:
         p, rule, enable = self.rules.popleft()
         self.models[p].rule, self.models[p].on = rule, enable
         self.loading = True
-        busy = any(s.beats or s.waiting for s in self.slots)
+        busy = self._requests or any(s.waiting for s in self.slots)
         self.cover[f"control/rule/{'busy' if busy else 'idle'}"] += 1
         return True
 
@@ -195,40 +223,39 @@ class Lockstep:
     ) -> tuple[tuple[Any, ...] | None, tuple[int, int, bool] | None, Line | None]:
         """What the engine must see in this cycle: an event, or a read and its line."""
         event = read = line = None
-        if self._event[c]():
-            kind, due, *event = self._next(t, c, slots)
-            if kind != "event" or due != t:
-                raise Difference(f"cycle {t}: channel {c} has an event, not {kind} of cycle {due}")
-        elif self._beat[c]():
-            read, line = self._accepted(t, c, slots)
-        if self._read[c]() != (read is not None):
-            raise Difference(f"cycle {t}: channel {c}: the engine reads a line, or not: {read}")
-        if slots.beats and slots.beats[0][0] == "event" and slots.beats[0][1] <= t:
-            raise Difference(f"cycle {t}: channel {c} lost the event {slots.beats[0]}")
+        beat, write = self._taken(t, c, slots)
+        if beat and beat.event is not None:
+            event = beat.event, write
+        if beat and (line := beat.line):
+            read = self._target(line)
+        seen = self._event[c](), self._read[c]()
+        if seen != (event is not None, read is not None):
+            raise Difference(f"cycle {t}: channel {c}: event, read are {seen}: {event}, {read}")
         return event, read, line
 
-    def _accepted(self, t: int, c: int, slots: Slots) -> tuple[tuple[int, int, bool] | None, Line]:
-        """A beat of the telemetry region: what it reads, if that is there."""
-        kind, *(line,) = self._next(t, c, slots)
-        if kind != "beat":
-            raise Difference(f"cycle {t}: channel {c} answers a telemetry read, not {kind}")
-        return self._target(c, line), line
+    def _taken(self, t: int, c: int, slots: Slots) -> tuple[Taken | None, bool]:
+        """The beat that has its turn in this cycle, and whether it is a write's."""
+        sides = [write for write, takes in self._takes[c].items() if takes()]
+        if len(sides) > 1 or slots.burst not in (None, *sides):
+            raise Difference(f"cycle {t}: channel {c} takes {sides} amid a burst {slots.burst}")
+        if not sides:
+            return None, False
+        (write,) = sides
+        beats = slots.accepted[write]
+        if not beats or beats[0].t >= t:
+            raise Difference(f"cycle {t}: channel {c} takes a beat that was not accepted: {write}")
+        beat = beats.popleft()
+        slots.burst = write if beat.more else None
+        return beat, write
 
-    def _target(self, c: int, line: Line) -> tuple[int, int, bool] | None:
-        """What a telemetry beat reads as the windows are in its cycle, and its answer."""
-        target = self.windows.decode(line.addr, c)
-        if isinstance(target, tuple) and not line.narrow:
+    def _target(self, line: Line) -> tuple[int, int, bool] | None:
+        """What a telemetry beat reads, and its answer."""
+        if isinstance(line.target, tuple) and not line.narrow:
             line.resp = OKAY
-            return target
-        line.resp = SLVERR if isinstance(target, tuple) else DECERR
-        why = "narrow" if line.resp == SLVERR else "nowhere" if target else "moved away"
-        self.cover[f"line/refused/{why}"] += 1
+            return line.target
+        line.resp = SLVERR if isinstance(line.target, tuple) else DECERR
+        self.cover[f"line/refused/{'narrow' if line.resp == SLVERR else 'nowhere'}"] += 1
         return None
-
-    def _next(self, t: int, c: int, slots: Slots) -> tuple[Any, ...]:
-        if not slots.beats:
-            raise Difference(f"cycle {t}: the engine sees a beat that channel {c} did not accept")
-        return slots.beats.popleft()
 
     def _fold(self, t: int, c: int, addr: int, write: bool, near: str = "any") -> None:
         self.events += 1

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from collections.abc import Sequence
 from typing import Any
 
 from tests.bench.difference import Difference
 from tests.bench.requests import OKAY, Request
 from tests.bench.store import Store, bits
-from tests.expander.bench.lockstep import Line, Slots
+from tests.expander.bench.lockstep import Line, Slots, Taken
 from tests.expander.bench.windows import Windows
 
 SHOWN = 40  # of the last things on the pins, in a failure
+EARLY = 2  # beats of data may be taken before their address: a register slice has two places
 MEMORY = object()
 
 
@@ -30,6 +32,7 @@ class Scoreboard:
         self.ar: deque[tuple[int, ...]] = deque()
         self.aw: deque[tuple[int, ...]] = deque()
         self.w: deque[tuple[Any, ...]] = deque()
+        self.early: deque[tuple[Any, ...]] = deque()  # beats of W whose request was not accepted
         self.reads: defaultdict[int, deque[Any]] = defaultdict(deque)
         self.writes: defaultdict[int, deque[Any]] = defaultdict(deque)
         self.from_memory: defaultdict[int, deque[Any]] = defaultdict(deque)
@@ -66,8 +69,13 @@ class Scoreboard:
             self.counts["dropped"] += len(beats)
             self.counts["error dropped_write"] += 1
             self.writes[request.id].append((OKAY, ()))
+            self.slots.accepted[True].append(Taken(t))
         else:
-            self._telemetry(request, beats)
+            self._telemetry(t, request, beats)
+        if request.write:
+            early, self.early = self.early, deque()
+            for item in early:
+                self._beat(*item)
 
     def _cover(self, request: Request, kind: str, target: Any) -> None:
         way = "write" if request.write else "read"
@@ -96,9 +104,7 @@ class Scoreboard:
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
         write = request.write
         device = self.windows.build.engine.address_bits
-        for k, addr in enumerate(beats):
-            if not addr >> device:
-                self.slots.beats.append(("event", t + k, addr, write))
+        self._takes(t, write, [None if addr >> device else addr for addr in beats])
         lines = [addr >> 6 for addr in beats]
         if write:
             self.aw.append(request.pins)
@@ -115,19 +121,32 @@ class Scoreboard:
                 (MEMORY, k == last, line, -1 if self.pending[line] else self.version[line])
             )
 
-    def _telemetry(self, request: Request, beats: list[int]) -> None:
+    def _takes(self, t: int, write: bool, events: Sequence[int | None]) -> None:
+        """The beats of a request of memory, and which are events."""
+        last = len(events) - 1
+        taken = (Taken(t, event, more=k < last) for k, event in enumerate(events))
+        self.slots.accepted[write].extend(taken)
+
+    def _telemetry(self, t: int, request: Request, beats: list[int]) -> None:
         narrow = request.size != 6 and request.len > 0
         last = len(beats) - 1
         for k, addr in enumerate(beats):
-            line = Line(addr, narrow, k == last)
+            target = self.windows.line(addr, request.addr, self.channel)
+            line = Line(target, narrow, k == last)
             self.reads[request.id].append((line,))
-            self.slots.beats.append(("beat", line))
+            self.slots.accepted[False].append(Taken(t, line=line))
 
     def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
         """A beat of W."""
         self.counts["write beats"] += 1
-        if request.dropped is None:
-            self.fail(t, "data are taken before their address")
+        self.early.append((beat, request, addr))
+        if request.dropped is not None:
+            self._beat(*self.early.popleft())
+        elif len(self.early) > EARLY:
+            self.fail(t, f"{len(self.early)} beats of data are taken before their address")
+
+    def _beat(self, beat: tuple[Any, ...], request: Request, addr: int) -> None:
+        """A beat of W, and its request, were taken."""
         if not request.dropped:
             self.w.append(beat)
             self.golden.write(addr >> 6, beat[0], beat[1], beat[3])

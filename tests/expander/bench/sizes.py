@@ -53,9 +53,7 @@ class Build:
     @property
     def emitted(self) -> str:
         """The module that is emitted."""
-        if self.wrapper:
-            return "BoardExpander"
-        return "AdaptedExpander" if self.board else "MemoryExpander"
+        return "BoardExpander" if self.wrapper else "MemoryExpander"
 
     @property
     def window_bytes(self) -> int:
@@ -82,7 +80,7 @@ class Build:
         numbers = (
             size.pipelines, size.channels, size.states, size.table, size.address_bits,
             self.address_bits, self.id_bits, self.len_bits,
-            self.telemetry_reads, self.reads_in_flight, self.ratio, self.requests,
+            self.telemetry_reads, self.reads_in_flight, self.ratio, self.requests, int(self.board),
         )  # fmt: skip
         return [self.emitted, *map(str, numbers)]
 

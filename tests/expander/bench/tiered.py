@@ -16,7 +16,7 @@ from anemone.hardware import registers
 from anemone.telemetry.rules import NEAR, Rule
 from tests.bench.difference import Difference
 from tests.bench.memory import Memory
-from tests.bench.pins import ADDRESS, Fields, Flag, reader
+from tests.bench.pins import Flag, reader
 from tests.bench.profile import StimulusProfile
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.lockstep import Lockstep, Slots
@@ -28,6 +28,8 @@ from tests.expander.bench.windows import Windows
 from tests.flat.bench.contents import check_contents
 from tests.flat.bench.environment import any_config
 from tests.flat.bench.memories import Far, Near
+from tests.flat.bench.tap import Tap
+from tests.flat.bench.traffic import Rivals
 
 PAGE = 4096  # dedicated memory comes in these
 SWEEP = 4000  # cycles in which near memory is swept, at most
@@ -87,21 +89,21 @@ class TieredLockstep(Lockstep):
     def _turn(self, t: int, c: int, slots: Slots, hold: bool) -> Any:
         order = self._orders[c]
         self.cover["tiered/held"] += self._held[c]()
-        if self._decided[c]():
-            if not slots.outcomes:
-                raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
-            order.append((slots.outcomes.popleft(), None, None))
-            slots.given += 1
-        if self._beat[c]():
-            read, line = self._accepted(t, c, slots)
-            if read:
-                self.cover["tiered/read behind events"] += bool(order)
-                order.append((None, read, line))
+        # What comes in this cycle goes in the next, or later.
         event = read = line = None
         if order and (order[0][0] or not (hold or slots.walk or slots.waiting)):
             event, read, line = order.popleft()
             if event:
                 self.cover["tiered/event behind reads"] += bool(order and order[0][1])
+        if self._decided[c]():
+            if not slots.outcomes:
+                raise Difference(f"cycle {t}: channel {c} decides what nobody asked for")
+            order.append((slots.outcomes.popleft(), None, None))
+            slots.given += 1
+        beat, _ = self._taken(t, c, slots)
+        if beat and beat.line and (target := self._target(beat.line)):
+            self.cover["tiered/read behind events"] += bool(order)
+            order.append((None, target, beat.line))
         seen = self._event[c](), self._read[c]() and self._ready[c]()
         if seen != (event is not None, read is not None):
             raise Difference(f"cycle {t}: channel {c}: event, read are {seen}: {event}, {read}")
@@ -141,37 +143,23 @@ class TieredTraffic(Traffic):
         rng = self.rng
         self._homes = [rng.getrandbits(16) for _ in range(rng.choice((1, 2, 4, 16)))]
         self._conflicts = rng.choice((0.2, 0.5, 0.9))
+        self._rivals: Rivals | None = None
+
+    def rival(self) -> None:
+        """In this phase the few sets are those of `Rivals`, or not."""
+        self._rivals = Rivals(self.rng, self.config) if self.rng.random() < 0.3 else None
 
     def _address(self) -> int:
         rng, config = self.rng, self.config
         if rng.random() >= self._conflicts:
             return super()._address()
-        tag = rng.randrange(config.ratio + 1)
-        p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
+        if self._rivals:
+            p = self._rivals.line()
+        else:
+            tag = rng.randrange(config.ratio + 1)
+            p = rng.choice(self._homes) % config.near_lines + tag * config.near_lines
         addr = ((p * self.build.engine.channels) + self.channel) << 6
         return addr if self.windows.decode(addr, self.channel) is None else super()._address()
-
-
-class Tap:
-    """Sees what a channel's controller takes."""
-
-    def __init__(self, controller: Any, scoreboard: TieredScoreboard) -> None:
-        self.scoreboard = scoreboard
-        self._pins = [
-            (
-                write,
-                reader(getattr(controller, f"host_{name}valid")),
-                reader(getattr(controller, f"host_{name}ready")),
-                Fields(controller, f"host_{name}", ADDRESS),
-            )
-            for write, name in ((False, "ar"), (True, "aw"))
-        ]
-
-    def step(self, t: int) -> None:
-        """Cycle t."""
-        for write, valid, ready, fields in self._pins:
-            if valid() and ready():
-                self.scoreboard.taken(t, write, fields.read())
 
 
 class TieredEnvironment(Environment):
@@ -226,6 +214,12 @@ class TieredEnvironment(Environment):
         self.far = [Far(self.dut, self.rng, self.now, prefix) for prefix in prefixes]
         return [*self.near, *self.far]
 
+    def _keep(self, before: list[Memory]) -> None:
+        """See `restart`."""
+
+    def _drained(self) -> None:
+        """Near and far answer nothing late."""
+
     async def program(self) -> None:
         """Windows, rules, tables; then flat memory mode."""
         await super().program()
@@ -266,6 +260,7 @@ class TieredEnvironment(Environment):
         """Other traffic, other memories, other software."""
         for traffic in self.traffic:
             traffic.focus()
+            traffic.rival()
         for part in (*self.masters, *self.memories):
             part.profile = StimulusProfile.random(self.rng)
         for memory in self.memories:  # what is written brings poison enough

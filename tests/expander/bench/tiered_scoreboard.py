@@ -38,7 +38,7 @@ class TieredScoreboard(Scoreboard):
         self.flat, self.poison = flat, poison
         self.refused: set[int] = set()  # addresses: near will not tell what it has
         self.events = 0
-        self._asked: dict[bool, deque[tuple[Request, list[Beat]]]] = {False: deque(), True: deque()}
+        self._asked: dict[bool, deque[tuple[Request, int, Beat]]] = {False: deque(), True: deque()}
 
     @property
     def unanswered(self) -> Counter[int]:
@@ -53,7 +53,8 @@ class TieredScoreboard(Scoreboard):
 
     def _memory(self, t: int, request: Request, beats: list[int]) -> None:
         played = [Beat(addr, k == request.len) for k, addr in enumerate(beats)]
-        self._asked[request.write].append((request, played))
+        self._asked[request.write] += ((request, k, beat) for k, beat in enumerate(played))
+        self._takes(t, request.write, [None for _ in beats])  # events come when it is decided
         if request.write:
             self.writes[request.id].append((MEMORY, played))
         else:
@@ -61,20 +62,19 @@ class TieredScoreboard(Scoreboard):
 
     # --- the controller ---
 
-    def taken(self, t: int, write: bool, pins: tuple[int, ...]) -> None:
-        """The controller takes a request, and its beats in a row."""
+    def taken(self, t: int, write: bool, id: int, line: int) -> None:
+        """The controller takes a beat."""
         if not self._asked[write]:
-            self.fail(t, f"the controller takes {pins}, which nobody asked for")
-        request, beats = self._asked[write].popleft()
-        if request.pins != pins:
-            self.fail(t, f"the controller takes {pins}, not {request.pins}")
-        for k, beat in enumerate(beats):
-            p = self._physical(beat.addr)
-            if p is None:
-                beat.resp = DECERR
-                self.cover[f"tiered/outside/{'write' if write else 'read'}"] += 1
-            else:
-                self._access(request, k, beat, p)
+            self.fail(t, f"the controller takes line {line}, id {id}, which nobody asked for")
+        request, k, beat = self._asked[write].popleft()
+        if (request.id, beat.addr >> 6) != (id, line):
+            self.fail(t, f"the controller takes line {line}, id {id}: not {request.pins}, beat {k}")
+        p = self._physical(beat.addr)
+        if p is None:
+            beat.resp = DECERR
+            self.cover[f"tiered/outside/{'write' if write else 'read'}"] += 1
+        else:
+            self._access(request, k, beat, p)
 
     def _physical(self, addr: int) -> int | None:
         """The channel's physical line at an address; None: it has none there."""
@@ -110,11 +110,8 @@ class TieredScoreboard(Scoreboard):
 
     # --- upstream ---
 
-    def write_data(self, t: int, beat: tuple[Any, ...], request: Request, addr: int) -> None:
-        """A beat of W."""
-        self.counts["write beats"] += 1
-        if request.dropped is None:
-            self.fail(t, "data are taken before their address")
+    def _beat(self, beat: tuple[Any, ...], request: Request, addr: int) -> None:
+        """What is written is known from the request."""
 
     def response(self, t: int, id: int, resp: int) -> None:
         """B."""

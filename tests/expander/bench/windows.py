@@ -15,11 +15,13 @@ class Windows:
     build: Build
     effect: int | None = None
     snapshot: int | None = None
+    acknowledge: int | None = None
 
     def decode(self, addr: int, channel: int) -> tuple[int, int, bool] | str | None:
         """The (pipeline, line, effect) that an address names; "refused"; or None: memory."""
         size, bytes_ = self.build.engine, self.build.window_bytes
-        for base, effect in ((self.snapshot, False), (self.effect, True)):
+        windows = ((self.snapshot, False), (self.acknowledge, False), (self.effect, True))
+        for base, effect in windows:
             if base is not None and base <= addr < base + bytes_:
                 line = (addr - base) // 64
                 if line % size.channels != channel:
@@ -27,6 +29,12 @@ class Windows:
                 pipeline, line = divmod(line // size.channels, size.lines)
                 return (pipeline, line, effect) if pipeline < size.pipelines else "refused"
         return None
+
+    def line(self, addr: int, first: int, channel: int) -> tuple[int, int, bool] | str:
+        """The same of a beat of a burst of lines that begins at `first`."""
+        target = self.decode(addr, channel)
+        inside = addr // self.build.window_bytes == first // self.build.window_bytes
+        return target if target is not None and inside else "refused"
 
     def address(self, pipeline: int, line: int, channel: int, effect: bool) -> int:
         """Where a line is read."""

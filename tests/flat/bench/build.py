@@ -11,15 +11,22 @@ from tests.bench.build import SIMULATORS, simulator
 
 WORK = SIMULATORS / "flat"
 TOP = "FlatMemory"
+DRAIN = 250  # cycles, more than memory ever takes to answer
 
 PINS = (
     "clock", "reset", "powerOn", "initialised",
     "host_*", "near_*", "far_*", "config_*", "counters_*", "outcome_*",
-    "untrusted_*", "rearm", "repair",
+    "untrusted_*", "rearm", "repair", "quiesce", "quiet",
+    "inject_*", "faults_*",
 )  # fmt: skip
 PUBLIC = "`verilator_config\n" + "".join(
     f'public_flat_rw -module "{TOP}" -var "{pin}"\n' for pin in PINS
 )
+PUBLIC += """\
+public_flat_rd -module "HostRequests" -var "io_beat_*"
+public_flat_rw -module "memory_*" -var "Memory"
+public_flat_rw -module "ram_*" -var "Memory"
+"""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,7 @@ class Build:
             "requests": self.requests,
             "address-bits": self.address_bits,
             "id-bits": self.id_bits,
+            "drain": DRAIN,
         }
         words = [word for name, value in sizes.items() for word in (f"--{name}", str(value))]
         return ["--top", "flat", *words]

@@ -65,16 +65,21 @@ class Flipping(Near):
 
 
 class Book(Answers):
-    """Requests in the order of their acceptance, which is the order of what they do."""
+    """Requests, each of a line, in the order of what they do."""
 
     def __init__(self) -> None:
         super().__init__()
         self.requests: list[Request] = []
+        self._accepted: dict[bool, deque[Request]] = {False: deque(), True: deque()}
 
     def accept(self, t: int, request: Request) -> None:
         """A request was taken."""
         super().accept(t, request)
-        self.requests.append(request)
+        self._accepted[request.write].append(request)
+
+    def taken(self, t: int, write: bool, id: int, line: int) -> None:
+        """It has its place in the order."""
+        self.requests.append(self._accepted[write].popleft())
 
 
 class Truth:
@@ -132,7 +137,8 @@ class FlipEnvironment(DirectedEnvironment):
         latency = rng.choice((1, 8, 40))
         self.play(latency)
         self.near.profile = StimulusProfile(latency=latency)  # its own, not far's
-        book = self.answers = self.scoreboard = self.master.scoreboard = Book()
+        book = self.answers = Book()
+        self.scoreboard = self.master.scoreboard = self.tap.scoreboard = book
         ids = min(8, 1 << self.build.id_bits)
         hot = rng.sample(range(LINES), 2)
         for _ in range(count):

@@ -75,4 +75,8 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
             environment.play()
             for line, (resp, value) in zip(lines, await environment.read(lines), strict=True):
                 assert resp == OKAY and value in holds[line], f"{case}: {line}, {resp}, {value:x}"
-            assert environment.tags(A) == before, f"{case}: {environment.tags(A)}, not {before}"
+            # What comes for A ahead of near's write swaps back, and that is what is taken back.
+            to = {before[0]: B // LINES, B // LINES: before[0]}
+            swapped = [to.get(tag, tag) for tag in before]
+            may = [before, swapped] if any(line == A for line, _ in later) else [before]
+            assert environment.tags(A) in may, f"{case}: {environment.tags(A)}, not {may}"

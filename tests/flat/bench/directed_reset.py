@@ -18,21 +18,25 @@ A, B, C = 1, 1 + LINES, 2  # A and B are of one set
 OLD_A, OLD_B, NEW = 0xA, 0xB, 0xC
 LATENCY = 8  # of memory, so that a cut falls between every two handshakes
 LONGEST = 120  # cycles of a swap
+VERY_LATE = 60  # cycles, at most, of a memory that is not reset
+STEP = 5  # cycles
 
 
-async def _cut(environment: DirectedEnvironment, kind: str, cycle: int) -> None:
-    """Cut an access of B that misses after so many cycles, and look at all that is there."""
+async def _cut(environment: DirectedEnvironment, kind: str, cycle: int, late: bool = False) -> None:
+    """Cut an access of B that misses after so many cycles, and look at all that is there. late:
+    memory is not reset, and answers when all is over.
+    """
     case = f"{kind}, cycle {cycle}"
     await environment.begin(FlatConfig(LINES, environment.build.ratio), latency=LATENCY)
     for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
         environment.ask(line, value)
         await environment.answered(0, len(environment.answers.writes) + 1)
     await environment.settle()
-    environment.play(LATENCY)
+    environment.play(VERY_LATE if late else LATENCY)
     environment.ask(B, *{"read": (), "line": (NEW,), "part": (NEW, FULL >> 32)}[kind])
     await environment.cycles(cycle)
     written = kind != "read" and bool(environment.answers.writes)
-    await environment.warm_reset()
+    await (environment.cut() if late else environment.warm_reset())
     (resp_a, a), (resp_b, b) = await environment.read((A, B))
     assert (resp_a, a) == (OKAY, OLD_A), f"{case}: the other line is {resp_a}, {a:#x}"
     may = {NEW} if written else {OLD_B} if kind == "read" else {OLD_B, NEW}
@@ -50,3 +54,74 @@ async def a_reset_in_any_cycle_of_a_swap_loses_no_line(dut: Any) -> None:
         for cycle in range(1, LONGEST):
             await _cut(environment, kind, cycle)
         assert environment.near.accesses.counts["writes"], f"{kind}: {LONGEST} cycles are too few"
+
+
+@cocotb.test()
+async def a_memory_that_is_not_reset_may_answer_late(dut: Any) -> None:
+    """No answer is taken for that to another request, and none makes the controller wait."""
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    strays = 0
+    for kind in ("read", "line", "part"):
+        for cycle in range(1, 2 * LONGEST, STEP):
+            await _cut(environment, kind, cycle, late=True)
+            strays += int(dut.counters_strays.value)
+    assert strays > 2 * LONGEST // STEP, strays
+
+
+@cocotb.test()
+async def answers_that_nobody_waits_for_are_dropped(dut: Any) -> None:
+    """Of any kind and id, while nothing is under way; what comes then is answered as ever."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = DirectedEnvironment(dut, build)
+    await environment.start()
+    await environment.begin(FlatConfig(LINES, build.ratio))
+    environment.judged(False)
+    sent = 0
+    for memory in (environment.near, environment.far):
+        for id in (0, 1, build.requests - 1):
+            environment.play()
+            memory.say(id)
+            await environment.cycles(6)
+            sent += 2
+            environment.ask(B, sent)
+            await environment.answered(0, 1)
+            assert await environment.read((B, C)) == [(OKAY, sent), (OKAY, ~C & FULL)]
+            await environment.settle()
+    assert int(dut.counters_strays.value) == sent
+
+
+@cocotb.test()
+async def a_quiet_controller_may_be_reset(dut: Any) -> None:
+    """Amid traffic: from the quiesce on no request is taken, and all that were are answered."""
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    await environment.begin(FlatConfig(LINES, environment.build.ratio))
+    ids = 1 << environment.build.id_bits
+    for cycle in range(1, 100, 7):
+        environment.play(VERY_LATE)
+        values = {}
+        for n in range(40):
+            line = n % (2 * LINES)
+            values[line] = 100 * cycle + n
+            environment.ask(line, values[line], id=n % ids)
+            environment.ask(line, id=n % ids)
+        await environment.cycles(cycle)
+        environment.quiesce.set(1)
+        await environment.cycles(2)
+        taken = len(environment.answers.accepted)
+        while not environment.quiet():
+            await environment.cycles(1)
+        answers = environment.answers
+        # The address of a write of which the data were accepted is, too.
+        assert len(answers.accepted) <= taken + 2, f"cycle {cycle}"
+        assert len(answers.reads) + len(answers.writes) == len(answers.accepted), f"cycle {cycle}"
+        assert environment.near.idle and environment.far.idle
+        await environment.cut()
+        environment.quiesce.set(0)
+        await environment.cycles(2)
+        assert not int(dut.counters_strays.value)
+        written = len(answers.writes)
+        held = {n % (2 * LINES): 100 * cycle + n for n in range(written)}
+        read = await environment.read(list(held))
+        assert read == [(OKAY, value) for value in held.values()], f"cycle {cycle}"

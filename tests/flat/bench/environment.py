@@ -20,6 +20,7 @@ from tests.flat.bench.build import Build
 from tests.flat.bench.contents import check_contents
 from tests.flat.bench.memories import Far, Near
 from tests.flat.bench.scoreboard import Scoreboard
+from tests.flat.bench.tap import Tap
 from tests.flat.bench.traffic import Traffic
 
 PATIENCE = 20_000  # cycles in which everything under way must have ended
@@ -75,8 +76,11 @@ class Environment:
         self.edge = RisingEdge(dut.clock)
         self.reset, self.power_on = Flag(dut.reset, 1), Flag(dut.powerOn, 1)
         self.rearm, self.repair = Flag(dut.rearm), Flag(dut.repair)
+        self.inject = Flag(dut.inject_valid)
+        self.quiesce, self.quiet = Flag(dut.quiesce), reader(dut.quiet)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
+        self.watchers: list[Any] = []  # who else looks on
         self.t = 0
 
     async def start(self) -> None:
@@ -88,11 +92,17 @@ class Environment:
         await self.power_up(rng, config)
         await self.sweep()
 
+    def judged(self, now: bool) -> None:
+        """Whether near's and far's ports are held to AXI: not when memory has another reset."""
+        for checker in (self.dut.near_checker, self.dut.far_checker):
+            checker.enabled.value = int(now)
+
     async def power_up(self, rng: Random, config: FlatConfig) -> None:
         """As far as the reset, which is still there."""
         self.rng, self.config, dut = rng, config, self.dut
         self.reset.set(1)
         self.power_on.set(1)
+        self.judged(True)
         lines = config.dedicated_lines
         pins = (config.near_lines, lines.start, lines.stop)
         for name, value in zip(("nearLines", "dedicatedStart", "dedicatedEnd"), pins, strict=True):
@@ -104,6 +114,7 @@ class Environment:
         self.near, self.far = self.near_type(dut, rng, config), Far(dut, rng, config)
         self.traffic = Traffic(rng, self.build, config)
         self.master = Master(dut, "host_", rng, self.scoreboard, self.traffic)
+        self.tap = Tap(dut, self.scoreboard)
         for _ in range(rng.randint(2, 4)):
             await self.edge
 
@@ -119,7 +130,7 @@ class Environment:
 
     async def cycles(self, count: int) -> None:
         """So many cycles."""
-        parts = (self.master, self.near, self.far)
+        parts = (self.master, self.tap, self.near, self.far, *self.watchers)
         valid, kind = self._outcome
         for _ in range(count):
             await self.edge

@@ -14,7 +14,7 @@ SHOWN = 60  # of the last things on the pins, in a failure
 
 
 class Scoreboard:
-    """The golden model in lock-step: every request is played on it when it is accepted."""
+    """The golden model in lock-step: a beat is played on it when it has its place in the order."""
 
     def __init__(self, golden: FlatMemory, cover: Counter[str]) -> None:
         self.golden, self.cover = golden, cover
@@ -22,13 +22,16 @@ class Scoreboard:
         self.counts: Counter[str] = Counter()
         self.outcomes: deque[tuple[int, int]] = deque()  # kind, and the line
         self.poison: dict[int, int] = {}
+        self._accepted: dict[bool, deque[tuple[Request, int]]] = {False: deque(), True: deque()}
+        self._worst = OKAY  # answer to a beat of the burst that is written
         self.reads: defaultdict[int, deque[tuple[int, int, int, int, bytes]]] = defaultdict(deque)
         self.writes: defaultdict[int, deque[int]] = defaultdict(deque)
 
     @property
     def idle(self) -> bool:
         """Everything was answered."""
-        return not (self.outcomes or any(self.reads.values()) or any(self.writes.values()))
+        waiting = self.outcomes or any(self._accepted.values())
+        return not (waiting or any(self.reads.values()) or any(self.writes.values()))
 
     def fail(self, t: int, what: str) -> None:
         """Raise Difference."""
@@ -36,20 +39,29 @@ class Scoreboard:
         raise Difference(f"cycle {t}: {what}; the last on the host's pins:\n{shown}")
 
     def accept(self, t: int, request: Request) -> None:
-        """A request, in the cycle it is accepted in: its beats come one behind the other."""
+        """A request, in the cycle it is accepted in."""
         self.log.append((t, "AW" if request.write else "AR", *request.pins))
-        beats = request.beats()
-        resps = []
-        for k, addr in enumerate(beats):
-            line, last = addr >> 6, int(k == request.len)
-            self.counts["beats"] += 1
-            data = self._access(line, request, k)
-            resps.append(OKAY if data is not None else DECERR)
-            if not request.write:
-                resp, poison = resps[-1], self.poison.get(line, 0) if data is not None else 0
-                self.reads[request.id].append((line, resp, last, poison, data or b""))
-        if request.write:
-            self.writes[request.id].append(max(resps))
+        self._accepted[request.write] += ((request, k) for k in range(request.len + 1))
+
+    def taken(self, t: int, write: bool, id: int, line: int) -> None:
+        """A beat of what was accepted has its place in the order."""
+        self.log.append((t, "write" if write else "read", id, line))
+        if not self._accepted[write]:
+            self.fail(t, f"a beat of id {id}, line {line}, that was not accepted")
+        request, k = self._accepted[write].popleft()
+        if (request.id, request.beats()[k] >> 6) != (id, line):
+            self.fail(t, f"id {id}, line {line} is not beat {k} of {request.pins}")
+        last = k == request.len
+        self.counts["beats"] += 1
+        data = self._access(line, request, k)
+        resp = OKAY if data is not None else DECERR
+        if write:
+            self._worst = max(resp, self._worst if k else OKAY)
+            if last:
+                self.writes[id].append(self._worst)
+        else:
+            poison = self.poison.get(line, 0) if data is not None else 0
+            self.reads[id].append((line, resp, int(last), poison, data or b""))
 
     def _access(self, line: int, request: Request, k: int) -> bytes | None:
         golden = self.golden

@@ -12,6 +12,25 @@ from tests.bench.transfers import Transfers
 from tests.flat.bench.build import Build
 
 
+class Rivals:
+    """Lines of a few sets by turns, each set's one behind the other, some times each: swaps of
+    several tags under one lock, and counts of misses in a row, with other locks' between them.
+    """
+
+    def __init__(self, rng: Random, config: FlatConfig) -> None:
+        self.config = config
+        self._homes = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 3)))]
+        self._run = rng.choice((1, 1, 2, 3, 5))
+        self._asked = rng.randrange(100)
+
+    def line(self) -> int:
+        """The next one."""
+        turn, of = divmod(self._asked, len(self._homes))
+        self._asked += 1
+        tag = turn // self._run % (self.config.ratio + 1)
+        return self._homes[of] + tag * self.config.near_lines
+
+
 class Traffic(Transfers):
     """A source of requests for a master."""
 
@@ -24,7 +43,8 @@ class Traffic(Transfers):
         """Another phase: other sets."""
         rng, config = self.rng, self.config
         self._sets = [rng.randrange(config.near_lines) for _ in range(rng.choice((1, 2, 4, 16)))]
-        self._kind = rng.choice(("hot", "hot", "uniform", "scan", "mixed", "mixed"))
+        self._kind = rng.choice(("hot", "hot", "rivals", "uniform", "scan", "mixed", "mixed"))
+        self._rivals = Rivals(rng, config)
         self._whole = rng.choice((0.0, 0.5, 0.9, 1.0))  # writes of all bytes
         self._next = rng.randrange(config.lines)
 
@@ -40,6 +60,8 @@ class Traffic(Transfers):
             request = Request(write, id, addr, size=6 if rng.random() < 0.9 else rng.randrange(6))
         if write:
             request.data = [self._beat(request, beat, profile) for beat in request.beats()]
+            if rng.random() < profile.late:
+                request.after[rng.randrange(request.len + 1)] = self(False, profile)
         return request
 
     def _line(self) -> int:
@@ -49,6 +71,8 @@ class Traffic(Transfers):
             kind = rng.choice(("hot", "hot", "uniform", "scan", "dedicated", "outside"))
         if kind == "hot":
             return rng.choice(self._sets) + rng.randrange(config.ratio + 1) * config.near_lines
+        if kind == "rivals":
+            return self._rivals.line()
         if kind == "scan":
             self._next = (self._next + 1) % config.lines
             return self._next

@@ -199,15 +199,25 @@ struct anemone_read {
 	__u64 values; /* pointer to __u64 */
 };
 
+/*
+ * How reads with effect are made, so that each event is in one of them: see driver/harvest.h.
+ * ANEMONE_READ of one that is refused is EOPNOTSUPP, unless it is a snapshot.
+ */
+#define ANEMONE_HARVEST_NONE 0        /* there is no read effect; or an older kernel */
+#define ANEMONE_HARVEST_DIFFERENCE 1  /* the kernel keeps what it read last */
+#define ANEMONE_HARVEST_ACKNOWLEDGE 2 /* what was read is written back, to be taken away */
+#define ANEMONE_HARVEST_EFFECT 3      /* by loads that change what they read */
+#define ANEMONE_HARVEST_REFUSED 4     /* this processor has no such loads, of 64 bytes */
+
 struct anemone_status {
 	__u32 size;
 	__u32 id;
 	__u64 matched;
 	__u64 unmapped; /* 0 for who may not name memory by its physical address */
 	__u64 out_of_range, notifications, parity_errors;
-	__u64 events; /* of the notifications, those that were told */
-	__u32 mapped; /* keys that are mapped */
-	__u32 pad;
+	__u64 events;  /* of the notifications, those that were told */
+	__u32 mapped;  /* keys that are mapped */
+	__u32 harvest; /* ANEMONE_HARVEST_* */
 };
 
 /* Notifications also signal this eventfd; -1: none any more. */

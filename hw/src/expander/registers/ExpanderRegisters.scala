@@ -30,7 +30,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
   })
   private val map = new RegisterMap(io.bus)
   map.read(at.id, 0 -> "h414e454d4f4e4531".U(64.W))
-  map.read(at.version, 0 -> 0.U(16.W), 16 -> 1.U(16.W))
+  map.read(at.version, 0 -> 1.U(16.W), 16 -> 1.U(16.W))
   map.read(
     at.capability,
     0 -> io.in.capability.pipelines,
@@ -49,6 +49,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     32 -> io.in.features.effects,
     40 -> io.in.features.operandSources,
     48 -> io.in.features.flatRatio,
+    56 -> io.in.features.acknowledges,
     63 -> io.in.features.flatMemory
   )
   map.read(at.window, 0 -> io.in.window.bytes)
@@ -61,6 +62,12 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
   map.storage(at.snapshotWindow, 0 -> snapshotWindow.enable, 12 -> snapshotWindow.base)
   io.out.snapshotWindow := snapshotWindow
 
+  private val acknowledgeWindow = RegInit(0.U.asTypeOf(new TelemetryWindowRegister))
+  map.storage(at.acknowledgeWindow, 0 -> acknowledgeWindow.enable, 12 -> acknowledgeWindow.base)
+  io.out.acknowledgeWindow := acknowledgeWindow
+
+  map.read(at.quiesceStatus, 0 -> io.in.quiesceStatus.quiet)
+
   private val errorStatus = RegInit(0.U.asTypeOf(new ErrorStatusRegister))
   map.sticky(
     at.errorStatus,
@@ -68,7 +75,10 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     (1, errorStatus.droppedWrite, io.in.errorStatus.droppedWrite),
     (2, errorStatus.refusedRead, io.in.errorStatus.refusedRead),
     (3, errorStatus.memoryRead, io.in.errorStatus.memoryRead),
-    (4, errorStatus.memoryWrite, io.in.errorStatus.memoryWrite)
+    (4, errorStatus.memoryWrite, io.in.errorStatus.memoryWrite),
+    (5, errorStatus.corrected, io.in.errorStatus.corrected),
+    (6, errorStatus.uncorrected, io.in.errorStatus.uncorrected),
+    (7, errorStatus.stray, io.in.errorStatus.stray)
   )
   io.out.errorStatus := errorStatus
 
@@ -79,12 +89,28 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     1 -> errorEnable.droppedWrite,
     2 -> errorEnable.refusedRead,
     3 -> errorEnable.memoryRead,
-    4 -> errorEnable.memoryWrite
+    4 -> errorEnable.memoryWrite,
+    5 -> errorEnable.corrected,
+    6 -> errorEnable.uncorrected,
+    7 -> errorEnable.stray
   )
   io.out.errorEnable := errorEnable
 
   map.read(at.droppedWrites, 0 -> io.in.droppedWrites)
   map.read(at.refusedReads, 0 -> io.in.refusedReads)
+  map.read(at.faultsCorrected, 0 -> io.in.faultsCorrected)
+  map.read(at.faultsUncorrected, 0 -> io.in.faultsUncorrected)
+  map.read(
+    at.firstFault,
+    0 -> io.in.firstFault.memory,
+    8 -> io.in.firstFault.channel,
+    12 -> io.in.firstFault.uncorrected,
+    13 -> io.in.firstFault.idValid,
+    14 -> io.in.firstFault.setValid,
+    16 -> io.in.firstFault.id,
+    63 -> io.in.firstFault.valid
+  )
+  map.read(at.faultSet, 0 -> io.in.faultSet.line)
   map.read(at.interruptPending, 0 -> io.in.interruptPending.errors, 1 -> io.in.interruptPending.pipelines)
 
   private val interruptEnable = RegInit(0.U.asTypeOf(new InterruptEnableRegister))
@@ -96,6 +122,17 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     0 -> io.out.interruptAcknowledge.errors,
     1 -> io.out.interruptAcknowledge.pipelines
   )
+
+  private val faultInject = RegInit(0.U.asTypeOf(new FaultInjectRegister))
+  map.storage(at.faultInject, 0 -> faultInject.memory, 8 -> faultInject.channel, 12 -> faultInject.double)
+  io.out.faultInject := faultInject
+
+  map.pulse(at.faultControl, 0 -> io.out.faultControl.inject, 1 -> io.out.faultControl.rearm)
+  map.read(at.strayAnswers, 0 -> io.in.strayAnswers)
+
+  private val quiesce = RegInit(0.U.asTypeOf(new QuiesceRegister))
+  map.storage(at.quiesce, 0 -> quiesce.stop)
+  io.out.quiesce := quiesce
 
   private val ruleControl = RegInit(0.U.asTypeOf(new RuleControlRegister))
   map.storage(
@@ -197,6 +234,7 @@ class ExpanderRegisters(p: ExpanderParams) extends Module {
     map.read(base + at.flat.poisoned, 0 -> io.in.flat(i).poisoned)
     map.read(base + at.flat.corrected, 0 -> io.in.flat(i).corrected)
     map.read(base + at.flat.untrusted, 0 -> io.in.flat(i).untrusted)
+    map.read(base + at.flat.strays, 0 -> io.in.flat(i).strays)
   }
 
   for (i <- 0 until p.nemo.pipelines) {

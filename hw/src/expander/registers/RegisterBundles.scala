@@ -24,6 +24,7 @@ class FeaturesRegister extends Bundle {
   val effects = UInt(4.W)
   val operandSources = UInt(4.W)
   val flatRatio = UInt(4.W)
+  val acknowledges = Bool()
   val flatMemory = Bool()
 }
 
@@ -32,10 +33,15 @@ class WindowRegister extends Bundle {
   val bytes = UInt(64.W)
 }
 
-/** Fields of effect_window and snapshot_window. */
+/** Fields of effect_window and snapshot_window and acknowledge_window. */
 class TelemetryWindowRegister extends Bundle {
   val enable = Bool()
   val base = UInt(40.W)
+}
+
+/** Whether a reset is safe. */
+class QuiesceStatusRegister extends Bundle {
+  val quiet = Bool()
 }
 
 /** What went wrong since it was last cleared; write ones to clear. */
@@ -45,6 +51,9 @@ class ErrorStatusRegister extends Bundle {
   val refusedRead = Bool()
   val memoryRead = Bool()
   val memoryWrite = Bool()
+  val corrected = Bool()
+  val uncorrected = Bool()
+  val stray = Bool()
 }
 
 /** Which bits of error_status raise interrupt 0. */
@@ -54,6 +63,25 @@ class ErrorEnableRegister extends Bundle {
   val refusedRead = Bool()
   val memoryRead = Bool()
   val memoryWrite = Bool()
+  val corrected = Bool()
+  val uncorrected = Bool()
+  val stray = Bool()
+}
+
+/** The first of them since a reset or fault_control.rearm; one not corrected goes before others. */
+class FirstFaultRegister extends Bundle {
+  val memory = UInt(8.W)
+  val channel = UInt(2.W)
+  val uncorrected = Bool()
+  val idValid = Bool()
+  val setValid = Bool()
+  val id = UInt(16.W)
+  val valid = Bool()
+}
+
+/** Whose line it was, or which entry of the tables. */
+class FaultSetRegister extends Bundle {
+  val line = UInt(47.W)
 }
 
 /** Vectors whose cause stands. */
@@ -72,6 +100,24 @@ class InterruptEnableRegister extends Bundle {
 class InterruptAcknowledgeRegister extends Bundle {
   val errors = Bool()
   val pipelines = UInt(32.W)
+}
+
+/** What fault_control.inject flips. */
+class FaultInjectRegister extends Bundle {
+  val memory = UInt(8.W)
+  val channel = UInt(2.W)
+  val double = Bool()
+}
+
+/** Commands about flipped bits. */
+class FaultControlRegister extends Bundle {
+  val inject = Bool()
+  val rearm = Bool()
+}
+
+/** Stops the memory ports, so that a reset finds nothing under way, as the pin of that name. */
+class QuiesceRegister extends Bundle {
+  val stop = Bool()
 }
 
 /** What the rule does. */
@@ -192,6 +238,7 @@ class FlatInputs extends Bundle {
   val poisoned = UInt(64.W)
   val corrected = UInt(64.W)
   val untrusted = UInt(64.W)
+  val strays = UInt(64.W)
 }
 
 /** Outputs of one flat. */
@@ -224,10 +271,16 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
   val capability = new CapabilityRegister
   val features = new FeaturesRegister
   val window = new WindowRegister
+  val quiesceStatus = new QuiesceStatusRegister
   val errorStatus = new ErrorStatusRegister
   val droppedWrites = UInt(64.W)
   val refusedReads = UInt(64.W)
+  val faultsCorrected = UInt(64.W)
+  val faultsUncorrected = UInt(64.W)
+  val firstFault = new FirstFaultRegister
+  val faultSet = new FaultSetRegister
   val interruptPending = new InterruptPendingRegister
+  val strayAnswers = UInt(64.W)
   val flat = Vec(p.flatChannels, new FlatInputs)
   val pipeline = Vec(p.nemo.pipelines, new PipelineInputs)
 }
@@ -236,10 +289,14 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
 class RegisterOutputs(p: ExpanderParams) extends Bundle {
   val effectWindow = new TelemetryWindowRegister
   val snapshotWindow = new TelemetryWindowRegister
+  val acknowledgeWindow = new TelemetryWindowRegister
   val errorStatus = new ErrorStatusRegister
   val errorEnable = new ErrorEnableRegister
   val interruptEnable = new InterruptEnableRegister
   val interruptAcknowledge = new InterruptAcknowledgeRegister
+  val faultInject = new FaultInjectRegister
+  val faultControl = new FaultControlRegister
+  val quiesce = new QuiesceRegister
   val ruleControl = new RuleControlRegister
   val ruleStart = new RuleStartRegister
   val ruleEnd = new RuleEndRegister

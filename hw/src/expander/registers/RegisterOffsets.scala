@@ -11,13 +11,23 @@ object RegisterOffsets {
   val window = 0x020
   val effectWindow = 0x040
   val snapshotWindow = 0x048
+  val acknowledgeWindow = 0x050
+  val quiesceStatus = 0x058
   val errorStatus = 0x080
   val errorEnable = 0x088
   val droppedWrites = 0x090
   val refusedReads = 0x098
+  val faultsCorrected = 0x0a0
+  val faultsUncorrected = 0x0a8
+  val firstFault = 0x0b0
+  val faultSet = 0x0b8
   val interruptPending = 0x0c0
   val interruptEnable = 0x0c8
   val interruptAcknowledge = 0x0d0
+  val faultInject = 0x0e0
+  val faultControl = 0x0e8
+  val strayAnswers = 0x0f0
+  val quiesce = 0x0f8
   val ruleControl = 0x100
   val ruleStart = 0x108
   val ruleEnd = 0x110
@@ -54,6 +64,7 @@ object RegisterOffsets {
     val poisoned = 0x098
     val corrected = 0x0a0
     val untrusted = 0x0a8
+    val strays = 0x0b0
   }
 
   object pipeline {
@@ -72,6 +83,29 @@ object RegisterOffsets {
 
 /** Codes of fields, by name. */
 object RegisterCodes {
+  val faultMemory: Seq[(String, Int)] =
+    Seq(
+      "lines" -> 0,
+      "writes" -> 1,
+      "answers" -> 2,
+      "lookups" -> 3,
+      "fetches" -> 4,
+      "events" -> 5,
+      "read_order" -> 8,
+      "write_order" -> 9,
+      "region_writes" -> 16,
+      "acknowledges" -> 17,
+      "tables" -> 18,
+      "waiting_events" -> 19,
+      "reset_values" -> 20,
+      "memory_data" -> 21,
+      "memory_answers" -> 22,
+      "ordered_events" -> 23,
+      "ordered_reads" -> 24,
+      "telemetry_lines" -> 25,
+      "line_order" -> 26,
+      "ready_lines" -> 27
+    )
   val nearFilter: Seq[(String, Int)] =
     Seq("any" -> 0, "hit" -> 1, "miss" -> 2)
   val counterWidth: Seq[(String, Int)] =

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from anemone.backends.rtl.checkers import CHECKERS, bound
 from anemone.io.build_cache import built
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -30,6 +31,9 @@ VERILATOR_FLAGS = (
     "--output-split", "5000", "--output-split-cfuncs", "2500", "--no-timing", "-Wno-fatal",
 )  # fmt: skip
 HOT, COLD = "-O2", "-O0"  # code that runs every cycle; code that runs once
+
+# CHECKS=yes: a protocol checker on each AXI port; what that costs is in docs/testing.md.
+CHECKED = os.environ.get("CHECKS") == "yes"
 
 Say = Callable[[str], None]
 
@@ -77,24 +81,31 @@ def compile_simulator(
     """The program for the SystemVerilog in a folder, `folder`/simulator; compiled if need be.
 
     hot: how much the compiler is to optimise, instead of HOT: little, for a run of a few cycles.
+    With CHECKED it is another program, whose AXI ports are checked.
     """
     hot = hot or HOT
     sources = [p for part in simulator.harness for p in part.iterdir() if p.is_file()]
-    tools = (*VERILATOR_FLAGS, hot, COLD, version("verilator"), _compiler())
+    checks = bound(verilog) if CHECKED else ""
+    kind = "-checked" if checks else ""
+    sources += CHECKERS if checks else []
+    tools = (*VERILATOR_FLAGS, hot, COLD, version("verilator"), _compiler(), checks)
 
     def make(program: Path) -> None:
         say(f"verilating and compiling {folder.name} (a minute or two; once)")
-        objects = folder / "objects"
+        objects = folder / f"objects{kind}"
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir()
+        if checks:
+            (objects / "checks.sv").write_text(checks)
         params = json.loads((verilog / "params.json").read_text())
         (objects / "configuration.h").write_text(configuration(simulator, params))
-        _run(_verilator(simulator, verilog, objects), folder / "verilate.log", "Verilator")
-        _run(_make(simulator, objects, hot), folder / "compile.log", "the C++ compiler")
+        _run(_verilator(simulator, verilog, objects), folder / f"verilate{kind}.log", "Verilator")
+        _run(_make(simulator, objects, hot), folder / f"compile{kind}.log", "the C++ compiler")
         (objects / "simulator").replace(program)
         shutil.rmtree(objects)
 
-    return built(folder / "simulator", [*_by_name([*verilog.iterdir(), *sources]), *tools], make)
+    made_of = [*_by_name([*verilog.iterdir(), *sources]), *tools]
+    return built(folder / f"simulator{kind}", made_of, make)
 
 
 def elaborate(simulator: Simulator, say: Say = tell) -> Path:
@@ -141,6 +152,8 @@ def _verilator(simulator: Simulator, verilog: Path, objects: Path) -> list[str]:
     sources = [verilog / name for name in (verilog / "filelist.f").read_text().split()]
     for kind in ("*.vlt", "*.cpp"):
         sources += [path for folder in simulator.harness for path in sorted(folder.glob(kind))]
+    if (checks := objects / "checks.sv").exists():
+        sources += [*CHECKERS, checks]
     include = " ".join(f"-I{folder}" for folder in simulator.harness)
     return [
         _tool("verilator"), "--cc", "--exe", "--top-module", simulator.top,

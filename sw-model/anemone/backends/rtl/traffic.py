@@ -104,7 +104,7 @@ def readout(ids: int, every: int) -> Kind:
     """Reads of any line in both windows, every `every`-th a memory read, all of a few AXI ids."""
 
     def rows(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-        events = _mixed(rng, geometry, cycles, 1.0) & ~np.uint64(1 << WRITE)
+        events = _mixed(rng, geometry, cycles, 1.0)
         memory = np.repeat(np.arange(cycles) % every == 0, geometry.channels)
         mine = np.where(memory, events, reads(rng, geometry, cycles))
         return with_ids(mine, rng.integers(0, ids, len(mine)))
@@ -124,4 +124,6 @@ def _mixed(rng: np.random.Generator, geometry: Geometry, cycles: int, events: fl
         effect=np.broadcast_to(rng.random((cycles, 1)) < 0.5, shape).ravel(),
     )
     event = np.broadcast_to(rng.random((cycles, 1)) < events, shape).ravel()
-    return np.where(event, _events(rng, geometry, line), read_rows(chosen))
+    # AXI has no order between a read and a write, so a write would wait for the lines before it.
+    loads = _events(rng, geometry, line) & ~np.uint64(1 << WRITE)
+    return np.where(event, loads, read_rows(chosen))

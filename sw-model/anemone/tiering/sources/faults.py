@@ -25,7 +25,7 @@ class HintFaults(Source):
     is 1 or 0. fault_ns: of the program's thread, a fault.
     """
 
-    scan_mib: int = setting(int(_FAULTS["scan_mib"]), 1)
+    scan_mib: int = setting(int(_FAULTS["scan_mib"]), 1, divide=True)
     fault_ns: float = setting(_FAULTS["fault_ns"])
 
     def start(self, machine: Machine) -> None:
@@ -59,4 +59,5 @@ class HintFaults(Source):
         return Heat(heat, np.zeros(len(units)), cpu_ns=cpu)
 
     def counts(self, machine: Machine) -> dict[str, float]:
-        return {"faults": self._faults, "program_ns": self._faults * self.fault_ns}
+        cost = self.fault_ns * machine.config.scale
+        return {"faults": self._faults, "program_ns": self._faults * cost}

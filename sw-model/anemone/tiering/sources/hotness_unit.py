@@ -42,7 +42,7 @@ class HotnessUnit(Source):
     tell, heat 1 or 0.
     """
 
-    counters: int = setting(int(_UNIT["counters"]), 1, 1 << 24)
+    counters: int = setting(int(_UNIT["counters"]), 1, 1 << 24, divide=True)
     threshold: int = setting(int(_UNIT["threshold"]), 1)
 
     line_ns = _LINE_NS

@@ -78,11 +78,11 @@ class Nemo(Source):
 
     pipelines: int = setting(8, 1, 32)
     width: int = setting(64, choices=(8, 16, 32, 64))
-    states: int = setting(8192, choices=tuple(1 << n for n in range(9, 21)))
+    states: int = setting(8192, choices=tuple(1 << n for n in range(9, 21)), divide=True)
     fast: str = setting("pebs", choices=("pebs", "nemo", "none"))
     period: int = setting(Pebs.period, 1)
     sample_ns: float = setting(Pebs.sample_ns)
-    buffer: int = setting(Pebs.buffer, 1, 1 << 28)
+    buffer: int = setting(Pebs.buffer, 1, 1 << 28, divide=True)
     needs: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:

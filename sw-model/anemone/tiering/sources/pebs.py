@@ -17,6 +17,11 @@ _PROCESS_NS = _PEBS["process_instructions"] * constants("processor")["ns_per_ins
 # Demand loads that miss, and stores by their fetches. Prefetched lines, non-temporal stores and
 # write-backs have no instruction that a sample could name (NEMO §5.1.1).
 VISIBLE = ("load", "rfo")
+# What an adaptive period goes through (pebs_period_list of MEMTIS' published code).
+_PERIODS = (
+    199, 293, 401, 499, 599, 701, 797, 907, 997, 1201, 1399, 1601, 1801, 1999, 2503, 3001, 3499,
+    4001, 4507, 4999, 6007, 7001, 7993, 9001, 10007, 12007, 13999, 16001, 17989, 19997,
+)  # fmt: skip
 
 
 @dataclass
@@ -24,15 +29,21 @@ class Pebs(Source):
     """Every period-th visible access of a thread is a sample; heat is samples × period.
 
     sample_ns: of the thread, a sample. buffer: samples between two readings; more are dropped.
+    quota: share of a processor that processing may take; each adapt_ms the period grows or shrinks
+    a step, as MEMTIS does, where the share is above it or below. 0: the period stays.
     """
 
     period: int = setting(int(_PEBS["period"]), 1)
     sample_ns: float = setting(_PEBS["sample_ns"])
-    buffer: int = setting(int(_PEBS["buffer"]), 1, 1 << 28)
+    buffer: int = setting(int(_PEBS["buffer"]), 1, 1 << 28, divide=True)
+    quota: float = setting(0.0, most=1.0)
+    adapt_ms: float = setting(_PEBS["adapt_ms"], 1e-6)
 
     needs = ("kind",)
 
     def start(self, machine: Machine, tiers: tuple[int, ...] = (FAST, SLOW)) -> None:
+        self._cpu = self._since = 0.0
+        self._share: float | None = None
         machine.sample(self.period, self.sample_ns, self.buffer, VISIBLE, tiers)
         self._counts, self._stores = FrameCounts(machine), FrameCounts(machine)
         self._samples = 0
@@ -46,17 +57,38 @@ class Pebs(Source):
         base = base_pages(counts, units, machine.span)
         if base:
             base["base"] = base["base"] * self.period
-        return Heat(
+        cpu = len(addr) * _PROCESS_NS
+        heat = Heat(
             by_unit(counts, units, machine.span) * self.period,
             by_unit(stores, units, machine.span) * self.period,
-            cpu_ns=len(addr) * _PROCESS_NS,
+            cpu_ns=cpu,
             **base,
         )
+        if self.quota:
+            self._adapt(machine, cpu * machine.config.scale)
+        return heat
+
+    def _adapt(self, machine: Machine, cpu: float) -> None:
+        """Another period, if processing takes more or less than it may."""
+        self._cpu += cpu
+        elapsed = machine.now - self._since
+        if elapsed < self.adapt_ms * 1e6:
+            return
+        share, newest = self._cpu / elapsed, _PEBS["newest"]
+        old = share if self._share is None else self._share
+        self._share = newest * share + (1 - newest) * old
+        self._cpu, self._since = 0.0, machine.now
+        if self._share > self.quota + _PEBS["slack"]:
+            self.period = next((p for p in _PERIODS if p > self.period), self.period)
+        elif self._share < self.quota - _PEBS["slack"]:
+            self.period = next((p for p in _PERIODS[::-1] if p < self.period), self.period)
+        machine.period(self.period)
 
     def counts(self, machine: Machine) -> dict[str, float]:
         dropped = int(machine.state.whole[I_DROPPED])
         return {
             "samples": self._samples,
             "dropped": dropped,
-            "program_ns": (self._samples + dropped) * self.sample_ns,
+            "program_ns": (self._samples + dropped) * self.sample_ns * machine.config.scale,
+            **({"period": self.period} if self.quota else {}),
         }

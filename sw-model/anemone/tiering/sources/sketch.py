@@ -17,6 +17,7 @@ from anemone.tiering.state import SLOW
 _NEOPROF = constants("neoprof")
 _LINE_NS = constants("nemo")["counter_instructions"] * constants("processor")["ns_per_instruction"]
 _PAGE_SHIFT = 12
+_WIDTHS = tuple(1 << n for n in range(4, 25))
 _PER_LINE = 8  # reported pages in 64 B
 # Odd multipliers: a row's hash is the upper bits of the product.
 _ROWS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
@@ -50,10 +51,10 @@ class NeoProf(Source):
     bits do, with heat 1 or 0.
     """
 
-    width: int = setting(int(_NEOPROF["width"]), choices=tuple(1 << n for n in range(4, 25)))
+    width: int = setting(int(_NEOPROF["width"]), choices=_WIDTHS, divide=True)
     depth: int = setting(int(_NEOPROF["depth"]), 1, 4)
     threshold: int = setting(64, 1)
-    reports: int = setting(16384, 1, 1 << 24)
+    reports: int = setting(16384, 1, 1 << 24, divide=True)
 
     line_ns = _LINE_NS
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which way of reading, and lines to be written back. */
+#include <linux/string.h>
+
+#include "fold.h"
+#include "harvest.h"
+
+/* What a counter has in one snapshot less what it had in another is what came in between. */
+static bool differs(const struct anemone_plan *plan)
+{
+	return (plan->op == ANEMONE_OP_ADD || plan->op == ANEMONE_OP_SUB) && plan->width >= 32 &&
+	       ANEMONE_GET(RULE_CONTROL_NOTIFY_OP, plan->rule.control) == ANEMONE_PREDICATE_NONE;
+}
+
+static bool acknowledges(const struct anemone_plan *plan, const struct anemone_hw *hw)
+{
+	return hw->acknowledge && hw->stores_whole && plan->op != ANEMONE_OP_SHR &&
+	       plan->op != ANEMONE_OP_SHL;
+}
+
+unsigned int anemone_harvest_choose(const struct anemone_plan *plan, const struct anemone_hw *hw)
+{
+	u64 kind = ANEMONE_GET(RULE_CONTROL_EFFECT_KIND, plan->rule.control);
+
+	if (kind == ANEMONE_READ_EFFECT_NONE)
+		return ANEMONE_HARVEST_NONE;
+	if (kind == ANEMONE_READ_EFFECT_RESET && differs(plan))
+		return ANEMONE_HARVEST_DIFFERENCE;
+	if (kind == ANEMONE_READ_EFFECT_RESET && acknowledges(plan, hw))
+		return ANEMONE_HARVEST_ACKNOWLEDGE;
+	return hw->loads_once ? ANEMONE_HARVEST_EFFECT : ANEMONE_HARVEST_REFUSED;
+}
+
+void anemone_harvest_pack(u64 *words, unsigned int width, const u64 *values, unsigned int count,
+			  unsigned int stride)
+{
+	unsigned int each = 64 / width, i;
+
+	memset(words, 0, ANEMONE_LINE_BYTES);
+	for (i = 0; i < count; i++)
+		words[i / each] |= anemone_cut(values[i * stride], width) << (i % each * width);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counters of the mock: their places in words, and what updates make of them. */
+#ifndef ANEMONE_KUNIT_MOCK_COUNTER_H
+#define ANEMONE_KUNIT_MOCK_COUNTER_H
+
+#include <linux/minmax.h>
+
+#include "../fold.h"
+#include "mock.h"
+
+/* By the hardware's codes, which begin with 0. */
+static inline u64 update(unsigned int code, unsigned int width, u64 counter, u64 operand)
+{
+	u64 most = ~0ULL >> (64 - width);
+	unsigned int shift = operand % 64;
+
+	operand &= most;
+	switch (code + ANEMONE_OP_ADD) {
+	case ANEMONE_OP_ADD:
+		return (counter + operand) & most;
+	case ANEMONE_OP_SUB:
+		return (counter - operand) & most;
+	case ANEMONE_OP_SHR:
+		return shift >= width ? 0 : counter >> shift;
+	case ANEMONE_OP_SHL:
+		return shift >= width ? 0 : counter << shift & most;
+	case ANEMONE_OP_XOR:
+		return counter ^ operand;
+	case ANEMONE_OP_OR:
+		return counter | operand;
+	case ANEMONE_OP_MAX:
+		return max(counter, operand);
+	default:
+		return operand > most - counter ? most : counter + operand;
+	}
+}
+
+static inline u64 get_counter(u64 word, unsigned int width, unsigned int index)
+{
+	return anemone_cut(word >> (index * width % 64), width);
+}
+
+static inline unsigned int width_of(const struct anemone_rule *rule)
+{
+	return 8U << ANEMONE_GET(RULE_CONTROL_COUNTER_WIDTH, rule->control);
+}
+
+static inline u64 put_counter(u64 word, unsigned int width, unsigned int index, u64 value)
+{
+	unsigned int shift = index * width % 64;
+
+	return (word & ~(~0ULL >> (64 - width) << shift)) | value << shift;
+}
+
+#endif

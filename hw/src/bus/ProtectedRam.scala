@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.bus
+
+import chisel3._
+import chisel3.util._
+
+/** A [[Ram1R1W]] whose words have a code ([[Secded]]): a flipped bit is corrected on its way out.
+  *
+  * Latency: `data` and `fault` answer a read three cycles after `read.valid`; in a cycle that answers none they are zero. As
+  * there, a word is not to be read in the cycle that writes it.
+  *
+  * @param depth words
+  * @param width bits a word, without its check bits
+  * @param early `data` a cycle before `fault`, behind the code's look-ups: for who stores it in that cycle
+  */
+class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Module {
+  val io = IO(new Bundle {
+    val read = Flipped(Valid(UInt(log2Ceil(depth).W)))
+    val data = Output(UInt(width.W))
+    val fault = Output(new MemoryFault)
+    val write = Flipped(Valid(new RamWrite(depth, width)))
+
+    /** Flip a bit, or two, of the word that is written next. */
+    val inject = Flipped(Valid(Bool()))
+  })
+  private val code = new Secded(width)
+  private val ram = Module(new Ram1R1W(depth, code.bits))
+  private val flip = Module(new FlipNext)
+  flip.io.arm := io.inject
+  flip.io.stores := io.write.valid
+  ram.io.write.valid := io.write.valid
+  ram.io.write.bits.address := io.write.bits.address
+  ram.io.write.bits.data := code.encode(io.write.bits.data) ^ flip.io.flips
+  ram.io.read := io.read
+  private val (data, fault) = code.decode(ram.io.data)
+  io.data := (if (early) data else RegNext(data))
+  io.fault := RegNext(fault, 0.U.asTypeOf(fault))
+}
+
+object ProtectedRam {
+  val latency: Int = 3
+}

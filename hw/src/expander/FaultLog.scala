@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.{FaultReport, OneHot}
+import anemone.expander.registers.{FaultSetRegister, FirstFaultRegister}
+import chisel3._
+import chisel3.util._
+
+/** One of the memories that report: its number in `fault_memory` of the registers, and its channel. */
+case class FaultSource(memory: Int, channel: Int)
+
+/** Counts what the protected memories found flipped, and keeps the first: of one corrected, until one comes that is not.
+  *
+  * Latency: three cycles from a report to `first`, two to the counts. Of several in a cycle one is kept, an uncorrected one
+  * before others. A count stops at the most it can be.
+  *
+  * @param countBits of a count, 64 or, for a test of its end, fewer
+  */
+class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits: Int = 64) extends Module {
+  require(sources.nonEmpty, "sources: one or more")
+  val io = IO(new Bundle {
+    val reports = Input(Vec(sources.length, new FaultReport(idBits, lineBits)))
+
+    /** Forget the first one. */
+    val rearm = Input(Bool())
+    val corrected = Output(UInt(countBits.W))
+    val uncorrected = Output(UInt(countBits.W))
+    val first = Output(new FirstFaultRegister)
+    val set = Output(new FaultSetRegister)
+
+    /** There is one in this cycle. */
+    val anyCorrected = Output(Bool())
+    val anyUncorrected = Output(Bool())
+  })
+  private val reports = RegNext(io.reports)
+  private def live(flags: Seq[Bool]): UInt = Mux(RegNext(!reset.asBool, false.B), VecInit(flags).asUInt, 0.U)
+  private val corrected = live(reports.map(_.fault.corrected))
+  private val uncorrected = live(reports.map(_.fault.uncorrected))
+  private def count(flags: UInt): UInt = {
+    val total = RegInit(0.U(countBits.W))
+    val sum = total +& PopCount(flags)
+    total := Mux(sum(countBits), Fill(countBits, 1.U), sum)
+    total
+  }
+  io.corrected := count(corrected)
+  io.uncorrected := count(uncorrected)
+  io.anyCorrected := corrected.orR
+  io.anyUncorrected := uncorrected.orR
+
+  private val lost = RegNext(uncorrected.orR, false.B)
+  private val found = RegNext((corrected | uncorrected).orR, false.B)
+  private val chosen = RegNext(OneHot.first(Mux(uncorrected.orR, uncorrected, corrected), sources.length))
+  private val report = Mux1H(chosen, RegNext(reports))
+  private val first = RegInit(0.U.asTypeOf(new FirstFaultRegister))
+  private val set = Reg(new FaultSetRegister)
+  private val kept = first.valid && !io.rearm
+  when(io.rearm) { first.valid := false.B }
+  when(found && (!kept || (lost && !first.uncorrected))) {
+    first.valid := true.B
+    first.uncorrected := lost
+    first.memory := Mux1H(chosen, sources.map(_.memory.U(8.W)))
+    first.channel := Mux1H(chosen, sources.map(_.channel.U(2.W)))
+    first.idValid := report.id.valid
+    first.id := report.id.bits
+    first.setValid := report.line.valid
+    set.line := report.line.bits
+  }
+  io.first := first
+  io.set := set
+}

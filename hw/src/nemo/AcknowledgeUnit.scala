@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import anemone.bus.{MemoryFault, ProtectedRam, SixInputs, SixInputsRow}
+import chisel3._
+import chisel3.util._
+
+/** What becomes of a cycle of a channel in which it belongs to an acknowledgement.
+  *
+  * @param busy it does: events wait
+  * @param read the slot reads the line, or puts an operand to a word of it; else it is left empty
+  * @param walk it puts: `op` is applied to `word` where `effect`
+  */
+class TakeSlot(p: NemoParams) extends Bundle {
+  val busy = Bool()
+  val read = Bool()
+  val walk = Bool()
+  val effect = Bool()
+  val op = UInt(UpdateOp.codeBits.W)
+  val word = UInt(p.wordIndexBits.W)
+}
+
+/** Takes lines that software has read away from the counters, one line at a time for all channels.
+  *
+  * What it makes of a counter follows from the rule's update op, modulo its width, with r the rule's reset value, or 0:
+  *   - add, sub, addsat: counter - written + r
+  *   - xor: counter ^ written ^ r
+  *   - or: (counter & ~written) | r
+  *   - max: r where the counter is what was written
+  *   - shr and shl, and a pipeline without a rule: nothing
+  *
+  * It has the channel's slots for itself for [[AcknowledgeUnit.slots]] cycles, in which events wait in the queue of
+  * [[SlotArbiter]]. It reads the line; where a word has bad parity, or r can't be corrected, it stops there. Then it puts an operand to each word,
+  * which stands on the port of the rule as the effect's does, and the effect's own again behind the last. Sums and XOR are
+  * made by the lane of an operand that is made of the written word alone; of the others the new word is made here, and set.
+  * A pipeline that is cleared meanwhile keeps its zeros.
+  *
+  * Latency: [[AcknowledgeUnit.latency]] cycles from `acknowledge` to `acknowledged` when the channel is free and no other
+  * acknowledgement is under way; up to [[AcknowledgeUnit.period]] more for each other channel. It starts behind all
+  * waiting events of its channel, which get on in cycles without an event.
+  */
+class AcknowledgeUnit(p: NemoParams) extends Module {
+  import AcknowledgeUnit._
+  val io = IO(new Bundle {
+
+    /** As [[TelemetryEngine]] has them. */
+    val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAcknowledge(p))))
+    val acknowledged = Vec(p.channels, Valid(Bool()))
+
+    /** The channel's slots may be had from the next cycle on. */
+    val free = Input(Vec(p.channels, Bool()))
+    val slots = Output(Vec(p.channels, new TakeSlot(p)))
+    val lines = Input(Vec(p.channels, new Line(p)))
+    val clearing = Input(Vec(p.pipelines, Bool()))
+
+    /** A pipeline gets this rule; not while a channel's slots are had. */
+    val load = Flipped(Valid(UInt(p.pipelineBits.W)))
+    val rule = Input(new LaidRule(p))
+
+    /** Stands in the place of the effect's operand of a rule, [[MatchStage.latency]] + 1 cycles behind its slot. */
+    val operand = Valid(UInt(p.wordBits.W))
+
+    /** Of the reset values. */
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
+  })
+
+  // What has to be known of a rule.
+  private val kinds = RegInit(VecInit(Seq.fill(p.pipelines)(0.U.asTypeOf(new Kind))))
+  private val kind = Wire(new Kind)
+  private val op = io.rule.op
+  private def isOne(ops: UpdateOp*): Bool = ops.map(op === _.code.U).reduce(_ || _)
+  kind.takes := !isOne(UpdateOp.Shr, UpdateOp.Shl)
+  kind.by := Cat(isOne(UpdateOp.Or, UpdateOp.Max), isOne(UpdateOp.Xor, UpdateOp.Max))
+  kind.counterWidth := io.rule.counterWidth
+  kind.resets := io.rule.modifies && io.rule.heals
+  private val operands = Module(new ProtectedRam(p.pipelines.max(2), p.wordBits))
+  when(io.load.valid) { NemoParams.pick(kinds, io.load.bits) := kind }
+  operands.io.write.valid := io.load.valid
+  operands.io.write.bits.address := io.load.bits
+  operands.io.write.bits.data := io.rule.effectOperand
+  operands.io.inject := io.inject
+  io.fault := operands.io.fault
+
+  // One at a time, until all that it puts is out. A line that has not to be changed, or must not be, ends the steps before
+  // the first word.
+  private val active = RegInit(false.B)
+  private val step = RegInit(0.U(log2Ceil(slots(p) + 1).W))
+  private val done = RegInit(false.B)
+  private val channel = RegInit(0.U(p.channelBits.W))
+  private val now = Reg(new Kind)
+  private val noOperand = RegEnable(operands.io.fault.uncorrected, step === operandStep.U)
+  private val bad = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel) || noOperand)
+  private val restores = active && step === (firstPut + p.lineWords).U
+  private val stops = active && step === firstPut.U && (bad || !now.takes)
+  private val puts = active && step >= firstPut.U && step < (firstPut + p.lineWords).U && !stops
+  private val tail = Seq.iterate(puts || restores, operandDelay + 1)(RegNext(_, false.B))
+  // Channels take turns: the next one above the last, or the lowest.
+  private val can = io.acknowledge.zip(io.free).map { case (offered, free) => offered.valid && free }
+  private val above = can.zipWithIndex.map { case (one, c) => one && c.U > channel }
+  private val chosen = Mux(above.reduce(_ || _), PriorityEncoder(above), PriorityEncoder(can))
+  private val starts = can.reduce(_ || _) && !active && !done && !tail.reduce(_ || _)
+  private val target = NemoParams.pick(VecInit(io.acknowledge.map(_.bits.target.pipeline)), chosen)
+  private val pipeline = RegEnable(target, starts)
+  when(starts) {
+    channel := chosen
+    now := NemoParams.pick(kinds, target)
+  }
+
+  private val applies = RegEnable(!bad, step === firstPut.U)
+  private val ends = restores || stops
+  active := starts || (active && !ends)
+  step := Mux(active, step + 1.U, 0.U)
+  done := ends
+
+  // A clear wins, also one that is over before the line would be put.
+  private val cleared = Reg(Bool())
+  private val clears = NemoParams.pick(io.clearing, pipeline)
+  cleared := active && (cleared || clears)
+  private val word = (step - firstPut.U)(p.wordIndexBits - 1, 0)
+  for (c <- 0 until p.channels) {
+    val slot = io.slots(c)
+    slot.busy := active && isFor(c)
+    slot.read := step === readStep.U || puts || restores
+    slot.walk := step =/= readStep.U
+    slot.effect := puts && !cleared && !clears
+    slot.op := Mux(now.by(1), UpdateOp.Set.code.U, Mux(now.by(0), UpdateOp.Xor.code.U, UpdateOp.Sub.code.U))
+    slot.word := word
+    io.acknowledge(c).ready := done && isFor(c)
+    io.acknowledged(c).valid := done && isFor(c)
+    io.acknowledged(c).bits := applies
+  }
+  private def isFor(c: Int): Bool = if (p.channels == 1) true.B else channel === c.U
+
+  // Its own effect's operand, kept to be put back; zero where it is no reset value.
+  // Without a rule that takes there is none: that word was never written, and has no code.
+  operands.io.read.valid := active && step === 0.U && now.takes
+  operands.io.read.bits := pipeline
+  private val own = RegEnable(operands.io.data, step === operandStep.U)
+
+  // The word that was read and that was written, `wordDelay` cycles behind the slot: the last while it is still offered.
+  private val at = ShiftRegister(word, wordDelay)
+  private def one(words: Int => Vec[UInt]): UInt = {
+    val all = Seq.tabulate(p.channels)(words(_)).flatten
+    RegNext(choice(all, if (p.channels == 1) at else Cat(channel, at), p.wordBits))
+  }
+  private val stored = one(c => io.lines(c).words)
+  private val written = one(c => io.acknowledge(c).bits.words)
+  private val restored = Seq.iterate(restores, wordDelay + 3)(RegNext(_, false.B))
+
+  // The operand. Behind the last word it is the rule's own, which is what is set where all counters are what was written.
+  private val sameBytes = RegNext(VecInit.tabulate(p.wordBytes) { k =>
+    val (low, high) = (k * p.byteBits, (k + 1) * p.byteBits - 1)
+    restored(wordDelay + 1) || SixInputs.equal(stored(high, low), written(high, low), p.byteBits)
+  })
+  private val fresh = RegNext(Mux(now.resets || restored(wordDelay + 1), own, 0.U))
+  private val by = Mux(restored(wordDelay + 2), By.max.U, now.by)
+  private val (was, away) = (RegNext(stored), RegNext(written))
+  private def same(width: Int): UInt = VecInit
+    .tabulate(p.wordBytes)(k => sameBytes.slice(k >> width << width, ((k >> width) + 1) << width).reduce(_ && _))
+    .asUInt
+  private val equal = CounterWidth.spread(CounterWidth.select(now.counterWidth, p)(same), p)
+  private val tops = CounterWidth.ends(now.counterWidth, p)
+  private val difference =
+    CounterWidth.guarded(away, Fill(p.wordBytes, 1.U), p) + CounterWidth.guarded((~fresh).asUInt, tops, p) + 1.U
+  private val sum = RegNext(Mux(by === By.sum.U, CounterWidth.unguarded(difference, p), 0.U))
+  private val others = Module(new SixInputsRow("Taken", 6, p.wordBits, taken))
+  others.in := Seq(was, away, fresh, equal, Fill(p.wordBits, by(0)), Fill(p.wordBits, by(1)))
+  private val other = RegNext(others.out)
+  io.operand.valid := tail.last
+  io.operand.bits := sum | other
+}
+
+object AcknowledgeUnit {
+
+  /** How something is taken away: 0 as add, sub and addsat are, 1 as xor, 2 as or, 3 as max. */
+  private object By {
+    val (sum, max) = (0, 3)
+    val bits = 2
+  }
+
+  /** Of a word that was read, the one that was written, r, where counters are equal, and a way, what is put; zero for a sum. */
+  private def taken(in: Seq[UInt]): UInt = {
+    val (was, away, fresh, equal, low, high) = (in(0), in(1), in(2), in(3), in(4), in(5))
+    (low & ~high & (away ^ fresh)) | (~low & high & ((was & ~away) | fresh)) |
+      (low & high & ((equal & fresh) | (~equal & was)))
+  }
+
+  /** What is taken from the counters of a pipeline, and how. */
+  private class Kind extends Bundle {
+    val takes = Bool()
+    val by = UInt(By.bits.W)
+    val counterWidth = UInt(2.W)
+    val resets = Bool()
+  }
+
+  /** Steps: the slot before the read is empty, so that nothing of the line is still to come when it is there. */
+  private val readStep = 1
+  private val firstPut = readStep + TelemetryEngine.readLatency + 1
+  private val operandStep = ProtectedRam.latency
+  require(operandStep < firstPut - 1)
+  private val wordDelay = 2
+  private val operandDelay = MatchStage.latency + 1
+
+  /** Cycles for which a channel's slots are had. */
+  def slots(p: NemoParams): Int = firstPut + p.lineWords + 1
+
+  /** Cycles from what is offered to its answer. */
+  def latency(p: NemoParams): Int = slots(p) + 1
+
+  /** Cycles from one to the next. */
+  def period(p: NemoParams): Int = slots(p) + operandDelay + 1
+
+  /** Of words of `width` bits the one that `index` numbers. */
+  private def choice(words: Seq[UInt], index: UInt, width: Int): UInt =
+    if (words.size == 1) words.head
+    else choice(words.grouped(4).map(SixInputs.choice(_, index, width)).toSeq, index >> 2, width)
+}

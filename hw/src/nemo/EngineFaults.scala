@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.nemo
+
+import anemone.bus.MemoryFault
+import chisel3._
+
+/** What was found flipped in one channel's memories of the engine, [[EngineFaults.memories]]. */
+class EngineFaults(p: NemoParams) extends Bundle {
+  val of = Vec(EngineFaults.memories.length, new MemoryFault)
+
+  /** The entry of the tables: its pipeline above its key. */
+  val entry = UInt((p.pipelineBits + p.keyBits).W)
+}
+
+object EngineFaults {
+
+  /** By their numbers in `fault_memory` of the registers: translation tables, events that wait behind a walk or an
+    * acknowledgement, and reset values of rules, which are all channels' and are told as the first one's.
+    */
+  val memories: Seq[Int] = Seq(18, 19, 20)
+  val (tables, events, operands) = (0, 1, 2)
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handshake of one AXI channel (IHI 0022, A3.1.2 and A3.2.1): nothing is offered under reset nor in the first cycle
+// behind it, and what is offered stays as it is until it is taken.
+module axi_handshake_checker #(
+    parameter int BITS = 1,
+    // Of `data`, which come by themselves: to gather them with the others costs more than to look at them.
+    parameter int DATA_BITS = 1,
+    // The reset comes some cycles behind the pin's, and is over when that is: what goes on until then, or waits, is no error.
+    parameter bit LATE_RESET = 1'b0
+) (
+    input logic                 clock,
+    input logic                 reset,
+    input logic                 enabled,
+    input logic                 valid,
+    input logic                 ready,
+    input logic [     BITS-1:0] payload,
+    input logic [DATA_BITS-1:0] data
+);
+
+  logic was_reset = 1'b0;
+  logic waits = 1'b0;
+  logic [BITS-1:0] held;
+  logic [DATA_BITS-1:0] held_data;
+
+  always @(posedge clock) begin
+    was_reset <= reset;
+    waits <= valid && !ready && !reset;
+    if (valid && !ready && !waits) begin
+      held <= payload;
+      held_data <= data;
+    end
+    if (enabled) begin
+      if (was_reset && valid && !LATE_RESET) $error("valid under reset");
+      if (waits && !reset) begin
+        if (!valid) $error("valid was taken back");
+        else if (payload != held || data != held_data) $error("changed while it waited");
+      end
+    end
+  end
+
+endmodule

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What software says to a controller, whatever it is: NEMO §3.2, as the driver's interface has it.
+
+A telemetry has regions; a key of the translation is mapped to one of them, and a region has as many
+counters as there are offsets, rounded up to a power of two.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, TYPES, WIDTHS
+
+ALL_MEMORY = (1 << 64) - 1
+SUMMED = ("add", "sub")
+FOLDED = (*SUMMED, "xor", "or", "max", "addsat")  # what has one value of all channels, from 0 on
+
+
+@dataclass(frozen=True)
+class Field:
+    """(address & mask) >> shift."""
+
+    mask: int = 0
+    shift: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """A rule (Table 1). start, end: bytes, end exclusive; both 0: all memory.
+
+    update: an op and its operand, a number, "line" or "is_write". notify: a predicate and its
+    operand. read_effect: "none", "reset" to a value, or an op and its operand. width: bits of a
+    counter. regions: wanted at a time; 0: as many as a pipeline holds. Raises ValueError.
+    """
+
+    name: str = "telemetry"
+    type: str = "RW"
+    start: int = 0
+    end: int = 0
+    primary: Field = Field(ALL_MEMORY, 0)
+    sub: Field = Field()
+    update: tuple[str, int | str] = ("add", 1)
+    notify: tuple[str, int] = ("none", 0)
+    read_effect: tuple[str, int] = ("none", 0)
+    width: int = 64
+    regions: int = 0
+
+    def __post_init__(self) -> None:
+        kinds = (
+            ("type", self.type, TYPES),
+            ("update", self.update[0], OPS),
+            ("notify", self.notify[0], PREDICATES),
+            ("read_effect", self.read_effect[0], EFFECTS),
+            ("width", self.width, WIDTHS),
+        )
+        for name, value, known in kinds:
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(str, known))}")
+        operand = self.update[1]
+        if isinstance(operand, str) and operand not in OPERANDS[1:]:
+            raise ValueError(f"operand is {operand!r}; allowed: a number, line, is_write")
+
+    @property
+    def region_counters(self) -> int:
+        """Counters of a region."""
+        return 1 << (self.sub.mask >> self.sub.shift).bit_length()
+
+
+@dataclass(frozen=True)
+class Event:
+    """A notification. counter: region * region_counters + offset, the first since the last."""
+
+    telemetry: int
+    counter: int
+    channel: int
+
+
+class Registered(ABC):
+    """A telemetry that runs. regions: there are so many."""
+
+    def __init__(self, spec: Spec, number: int, regions: int) -> None:
+        self.spec, self.number, self.regions = spec, number, regions
+        self.region_counters = spec.region_counters
+        self.callbacks: list[Callable[[Event], None]] = []
+        self._keys: list[int] = []
+
+    @abstractmethod
+    def set_translation(self, key: int, region: int | None) -> None:
+        """Map a key to a region; None: unmap it. Raises ValueError past the table or regions."""
+
+    @abstractmethod
+    def by_channel(self, snapshot: bool) -> np.ndarray:
+        """uint64[regions * region_counters, channels], with the read effect unless a snapshot."""
+
+    @abstractmethod
+    def remove(self) -> None:
+        """It runs no more, and its pipeline is free."""
+
+    def read(self, snapshot: bool = False) -> np.ndarray:
+        """uint64[regions, region_counters], folded over the channels by the op's own rule (§3.2).
+
+        Raises ValueError for an op whose channels have no one value from 0 on (shifts).
+        """
+        values = self.by_channel(snapshot)
+        return fold(self.spec.update[0], self.spec.width, values).reshape(self.regions, -1)
+
+    def reprogram(self, keys: Sequence[int]) -> None:
+        """Count other regions: key i is mapped to region i, those before no more (Listing 1)."""
+        if len(keys) > self.regions:
+            raise ValueError(f"{len(keys)} keys; allowed: at most {self.regions} regions")
+        for key in self._keys:
+            self.set_translation(key, None)
+        self.read()  # what was counted is of others
+        self._keys = list(keys)
+        for region, key in enumerate(self._keys):
+            self.set_translation(key, region)
+
+    def on_notify(self, callback: Callable[[Event], None]) -> None:
+        """Call it with each event that Controller.dispatch finds."""
+        self.callbacks.append(callback)
+
+
+class Controller(ABC):
+    """A device, or what stands for one."""
+
+    def __init__(self) -> None:
+        self.registered: dict[int, Registered] = {}
+
+    @abstractmethod
+    def register(self, spec: Spec) -> Registered:
+        """Run a telemetry. Raises ValueError where there is no room for it."""
+
+    @abstractmethod
+    def events(self) -> list[Event]:
+        """Notifications since the last call; their pipelines are armed again."""
+
+    def dispatch(self) -> int:
+        """Call the callbacks of what has happened; returns the number of events."""
+        found = self.events()
+        for event in found:
+            if event.telemetry in self.registered:
+                for callback in self.registered[event.telemetry].callbacks:
+                    callback(event)
+        return len(found)
+
+
+def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
+    """uint64[n] of uint64[n, channels]: one value of all channels, whose counters began at 0."""
+    if op not in FOLDED:
+        raise ValueError(f"update is {op!r}; read by_channel, as shifts of 0 have no one value")
+    if op == "xor":
+        return np.bitwise_xor.reduce(values, axis=1)
+    if op == "or":
+        return np.bitwise_or.reduce(values, axis=1)
+    if op == "max":
+        return values.max(axis=1)
+    most = np.uint64((1 << width) - 1)
+    if op == "addsat":
+        total = values[:, 0]
+        for channel in range(1, values.shape[1]):
+            room = most - total
+            total = np.where(values[:, channel] > room, most, total + values[:, channel])
+        return total
+    return values.sum(axis=1, dtype=np.uint64) & most
+
+
+def sweep_s(regions: int, at_once: int, period_s: float) -> float:
+    """How long it takes until each of the regions had its turn (§6.1)."""
+    return -(-regions // at_once) * period_s

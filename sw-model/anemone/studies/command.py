@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of `anemone study`. Heavy imports wait until it runs, so that help is quick."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anemone.io.errors import MISSING, InputError
+from anemone.studies import STUDIES
+from anemone.terminal import print_json, printing
+
+if TYPE_CHECKING:
+    from anemone.studies.study import Found, Study
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+
+_EXAMPLE = """
+**Example.** The shift of the hot set under HeMem, in less than a minute:
+
+    $ anemone study hemem --quick
+
+DIR (build/studies/NAME) then has README.md, a table of the paper's numbers and ours with pictures,
+result.json, the same for programs, and points/, the answers so far: a study that was stopped, or
+whose worker died, goes on where it was when it is run again. `make studies` runs all of them in
+full into docs/results.
+"""
+
+
+# NAME may stand before the options.
+@app.callback(
+    invoke_without_command=True,
+    epilog=_EXAMPLE,
+    context_settings={"allow_interspersed_args": True},
+)
+def command(
+    name: Annotated[str | None, typer.Argument(help="Which one.", metavar="NAME")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Tell all that there are.")] = False,
+    quick: Annotated[bool, typer.Option(help="Under a minute: fewer, smaller points.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Folder. [default: build/studies/NAME]", metavar="DIR"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0, max=1 << 31)] = 1,
+    workers: Annotated[int, typer.Option(help="Processes at a time.", min=1, max=256)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print result.json.")] = False,
+) -> None:
+    """Run an experiment of a paper on the simulator."""
+    if list_all:
+        for one, (_, text) in STUDIES.items():
+            print(f"{one:16}{text}")
+        return
+    if name not in STUDIES:
+        value = MISSING if name is None else name
+        raise InputError("command line", "arguments", "NAME", value, ", ".join(STUDIES))
+    from anemone.io.outputs import check_out, write_files, write_json
+    from anemone.report.charts import save
+    from anemone.studies.page import page
+    from anemone.studies.study import answers, result
+
+    study: Study = import_module(STUDIES[name][0]).STUDY
+    folder = Path(out or f"build/studies/{name}")
+    check_out(folder, ("README.md", "result.json"))
+    points = study.points(quick, seed)
+    found: Found = study.finish(
+        answers(study, points, folder / "points", workers, partial(_told, name))
+    )
+    date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
+    report = result(name, seed, quick, found)
+    text = page(name, study, found, seed, quick, date)
+    files = {
+        "README.md": lambda path: path.write_text(text, encoding="utf-8"),
+        "result.json": lambda path: write_json(path, report),
+    }
+    write_files(folder, files)
+    for title, picture in found.pictures.items():
+        save(picture, folder / f"{title}.svg")
+    with printing():
+        if as_json:
+            print_json(report)
+        else:
+            _table(report, folder)
+
+
+def _told(name: str, done: int, points: int, left: float) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == points else ""
+        line = f"\r{name}: {done} of {points} points, {left:.0f} s left   "
+        print(line, end=end, file=sys.stderr, flush=True)
+
+
+def _table(report: dict, folder: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{report['study']}, seed {report['seed']}")
+    for head in ("what", "unit", "paper", "here"):
+        table.add_column(head, justify="left" if head in ("what", "unit") else "right")
+    for row in report["rows"]:
+        paper = "" if row["paper"] is None else f"{row['paper']:,.4g}"
+        table.add_row(row["what"], row["unit"], paper, f"{row['here']:,.4g}")
+    Console().print(table)
+    print(f"{folder}/README.md")

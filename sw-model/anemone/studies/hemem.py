@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HeMem when the hot set shifts, by NEMO's counts and by samples (NEMO §5.1, Figures 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from anemone.hardware.geometry import Geometry
+from anemone.report import theme
+from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.study import Found, Point, Row, Study
+from anemone.tiering import Tier, TierConfig, simulate
+from anemone.tiering.config import made
+from anemone.tiering.devices import devices
+from anemone.tiering.scaling import scaled
+from anemone.trace import KINDS, Trace
+
+# Of the paper: 24 GiB of huge pages, 1:2, 6 threads, values of 1024 B, 20 % of keys, 90 %.
+_PAGES, _FAST, _THREADS, _HOT, _SHARE = 12_288, 4096, 6, 0.2, 0.9
+_VALUE_LINES = 16
+_LOADED = 3  # lines of a value until the prefetcher runs ahead (sim/capture's does after three)
+_THINK_NS = 1000.0  # of a request, beside its memory: an assumption
+_PAGE_BYTES, _PAGE_LINES = 2 << 20, 1 << 15
+_RATES = {"0.005 %": 20_000, "0.02 %": 5003, "0.1 %": 1000, "1 %": 100}
+_NEMO, _DEFAULT = "NEMO", "0.02 %"
+_RECOVERED = 0.95  # of the throughput before the shift
+_PAPER_S = {_NEMO: 67.0, _DEFAULT: 324.0}
+_KIND = {name: code for code, name in enumerate(KINDS)}
+
+
+class HeMemShift(Study):
+    title = "HeMem when the hot set shifts"
+    about = (
+        "A key-value store of 24 GiB, 1:2, 6 threads; hot keys lie together and take 90 % of the "
+        "requests; then a disjoint set of pages becomes hot. A request reads its bucket and 16 "
+        "lines of its value, all but three of them prefetched. Each interval of 1 s HeMem is told "
+        "what PEBS sampled of both tiers, or NEMO's counts of the slow one and PEBS at 0.02 % of "
+        "the fast one (NEMO §5.1). Recovered is when throughput is at 95 % of what the best source "
+        "had before the shift."
+    )
+
+    def points(self, quick: bool, seed: int) -> list[Point]:
+        k, before, after = (512, 20, 60) if quick else (128, 120, 500)
+        return [
+            {"source": source, "timing": timing, "k": k, "before": before, "after": after,
+             "seed": seed}
+            for timing in ("queue", "dram")
+            for source in (_NEMO, *_RATES)
+        ]  # fmt: skip
+
+    def run(self, point: Point) -> dict[str, Any]:
+        one = devices()["nemo"]
+        source, k = point["source"], point["k"]
+        if source == _NEMO:
+            telemetry = {"telemetry": "nemo", "telemetry_with": {"pipelines": 1}}
+            policy: dict[str, Any] = {}
+        else:
+            period = _RATES[source]
+            telemetry = {"telemetry": "pebs", "telemetry_with": {"period": period}}
+            policy = {"samples_per_access": 1 / period}
+        whole = TierConfig(
+            _PAGE_BYTES, 10, Tier(_FAST, *one.fast), Tier(_PAGES, *one.slow), posted=48,
+            policy="hemem", policy_with=policy, interval_ns=1e9, seed=point["seed"],
+            timing=point["timing"], **telemetry,
+        )  # fmt: skip
+        # The hardware's table and counters do not get smaller: one pipeline has enough of them.
+        config = scaled(replace(whole, telemetry="none", telemetry_with={}), k)
+        config = replace(config, telemetry=whole.telemetry, telemetry_with=whole.telemetry_with)
+        requests = int(_rate() / k * point["before"]), int(_rate() / k * point["after"])
+        trace = partial(store, _PAGES // k, requests, k, point["seed"])
+        geometry = Geometry(device_gib=max(1, -(-_PAGES * _PAGE_BYTES // k >> 30)))
+        done = simulate(config, trace, *made(config), geometry)
+        rate = done.timeline["throughput"]
+        end = done.timeline["time_ns"] / 1e9
+        counts = done.timeline["fast_accesses"] + done.timeline["slow_accesses"]
+        shifted = int(np.searchsorted(np.cumsum(counts), requests[0] * (_VALUE_LINES + 1)))
+        level = float(np.median(rate[max(0, shifted - 11) : max(1, shifted - 1)]))
+        cpu = (done.telemetry_cpu_ns + done.policy_cpu_ns) / done.time_ns
+        per_request = k / (_VALUE_LINES + 1)
+        return {
+            "seconds": end.tolist(),
+            "requests_per_second": (rate * per_request).tolist(),
+            "shift_s": float(end[shifted]),
+            "before": level * per_request,
+            "cpu": float(cpu),
+        }
+
+    def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
+        rows, notes = [], []
+        took: dict[str, dict[str, float]] = {}
+        for point, answer in answers:
+            source, timing = point["source"], point["timing"]
+            level = max(a["before"] for p, a in answers if p["timing"] == timing)
+            seconds = _recovery(answer, _RECOVERED * level)
+            took.setdefault(timing, {})[source] = seconds
+            words = f"{source if source == _NEMO else 'PEBS at ' + source}, {timing}"
+            paper = _PAPER_S.get(source)
+            why = _WHY if paper else ""
+            if seconds == np.inf:
+                seconds = answer["seconds"][-1] - answer["shift_s"]
+                why = "not recovered by the end of the run, which is given"
+            rows.append(Row(f"recovery, {words}", "s", paper, seconds, why))
+            share = 0.89 if source == _NEMO else None
+            rows.append(Row(f"CPU, {words}", "% of a processor", share, 100 * answer["cpu"],
+                            _WHY_CPU if share else ""))  # fmt: skip
+        for timing, of in took.items():
+            order = sorted(of, key=lambda source: of[source])
+            notes.append(f"Ranking by recovery, {timing}: {', '.join(order)}.")
+        pictures = {
+            f"throughput-{timing}": _picture([(p, a) for p, a in answers if p["timing"] == timing])
+            for timing in ("queue", "dram")
+        }
+        first = answers[0][0]
+        constants = {
+            "k, machine and accesses are smaller by": first["k"],
+            "think time, an assumption": f"{_THINK_NS:.0f} ns a request",
+            "device": devices()["nemo"].source,
+        }
+        return Found(rows, pictures, notes, constants)
+
+
+_WHY = (
+    "hot keys fill whole pages here, so that a few samples tell them, and HeMem migrates at up to "
+    "10 GB/s; the paper says that its recovery is bound by migration, not how fast that was, nor "
+    "how hot keys lie on pages"
+)
+_WHY_CPU = (
+    "instructions of our driver at one a cycle, and nothing else that the prototype spent; what a "
+    "poll costs whatever it reads is multiplied by k, too, so this is an upper bound"
+)
+
+
+def _recovery(answer: dict[str, Any], level: float) -> float:
+    """s from the shift until throughput is at a level again; inf: not by the end of the run."""
+    later = [
+        t - answer["shift_s"]
+        for t, rate in zip(answer["seconds"], answer["requests_per_second"], strict=True)
+        if t > answer["shift_s"] and rate >= level
+    ]
+    return later[0] if later else np.inf
+
+
+def _rate() -> float:
+    """Requests a second of the whole machine, about: to choose how many there are."""
+    return _THREADS / ((_THINK_NS + 600.0) * 1e-9)
+
+
+def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[Trace]:
+    """Requests before and after the shift, in batches. pages: of 2 MiB, all touched at first."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(pages)
+    hot = max(1, round(_HOT * pages))
+    kinds = [_KIND["load"]] * (1 + _LOADED) + [_KIND["prefetch"]] * (_VALUE_LINES - _LOADED)
+    rows = len(kinds)
+    # The store is filled in the order of its addresses, so that what is hot is anywhere.
+    fill = np.arange(pages, dtype=np.uint64) * np.uint64(_PAGE_BYTES)
+    yield Trace(
+        fill, np.ones(pages, np.bool_), thread=np.zeros(pages, np.uint16),
+        gap_ns=np.full(pages, 64.0 * k), kind=np.full(pages, _KIND["writeback"], np.uint8),
+    )  # fmt: skip
+    for some, number in zip((order[:hot], order[hot : 2 * hot]), requests, strict=True):
+        for begin in range(0, number, 1 << 16):
+            n = min(1 << 16, number - begin)
+            page = np.where(rng.random(n) < _SHARE, rng.choice(some, n), rng.integers(0, pages, n))
+            # Its bucket is on the page of its value, as both are allocated together.
+            line = rng.integers(0, _PAGE_LINES - _VALUE_LINES, n)
+            lines = np.empty((n, rows), np.int64)
+            lines[:, 0] = rng.integers(0, _PAGE_LINES, n)
+            lines[:, 1:] = line[:, None] + np.arange(_VALUE_LINES)
+            addr = (page[:, None] * _PAGE_LINES + lines) << 6
+            gap = np.zeros((n, rows))
+            gap[:, 0] = rng.exponential(_THINK_NS * k, n)
+            thread = (begin + np.arange(n)) % _THREADS
+            yield Trace(
+                addr.reshape(-1).astype(np.uint64), np.zeros(n * rows, np.bool_),
+                thread=np.repeat(thread, rows).astype(np.uint16), gap_ns=gap.reshape(-1),
+                kind=np.tile(np.array(kinds, np.uint8), n),
+            )  # fmt: skip
+
+
+def _picture(answers: list[tuple[Point, dict[str, Any]]]) -> Any:
+    frame = Frame(HALF, 300, left=80, right=20)
+    lines: dict[str, list] = {"x": [], "y": [], "of": []}
+    for point, answer in answers:
+        lines["x"] += [t - answer["shift_s"] for t in answer["seconds"]]
+        lines["y"] += [r / 1e6 for r in answer["requests_per_second"]]
+        lines["of"] += [point["source"]] * len(answer["seconds"])
+    names = list(dict.fromkeys(lines["of"]))
+    colour = alt.Color(
+        "of:N",
+        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
+        legend=alt.Legend(title=None, orient="bottom-right"),
+    )
+    x = alt.X("x:Q", axis=alt.Axis(title="seconds since the shift"))
+    y = alt.Y("y:Q", axis=frame.y("million requests a second"))
+    curves = alt.Chart(table(**lines)).mark_line().encode(x=x, y=y, color=colour)
+    return svg(frame, "Throughput over time, by source", data(curves, "throughput"))
+
+
+STUDY = HeMemShift()

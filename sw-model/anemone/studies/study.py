@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a study is: points that are run one by one, and what is made of their answers.
+
+A point is plain JSON, and so is its answer. Each answer is kept in a file when it is there, by what
+was asked, so that a study that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Point = dict[str, Any]
+# Called with the points done, those there are, and the seconds that are left.
+Told = Callable[[int, int, float], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A number: of a paper, None where it has none, and here; why they differ, where they do."""
+
+    what: str
+    unit: str
+    paper: float | None
+    here: float
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a study found. pictures: by the file's name without its suffix. notes: for its page."""
+
+    rows: list[Row]
+    pictures: dict[str, Markup] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    constants: dict[str, Any] = field(default_factory=dict)
+
+
+class Study(ABC):
+    """One experiment. title: of its page. about: what it does, where the paper has it."""
+
+    title = ""
+    about = ""
+
+    @abstractmethod
+    def points(self, quick: bool, seed: int) -> list[Point]:
+        """What is to be run."""
+
+    @abstractmethod
+    def run(self, point: Point) -> dict[str, Any]:
+        """The answer of a point; called in another process."""
+
+    @abstractmethod
+    def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
+        """What all answers say, in the points' order."""
+
+
+def answers(
+    study: Study, points: list[Point], folder: Path, workers: int, told: Told | None = None
+) -> list[tuple[Point, dict[str, Any]]]:
+    """Run the points whose answers are not in `folder` yet, and put them there, each at once.
+
+    A worker that dies takes its own point with it and no other: the rest is run, and the error
+    says so; what was answered is not run again.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{_name(study, point)}.json" for point in points]
+    todo = [i for i, path in enumerate(paths) if not path.exists()]
+    started = time.perf_counter()
+    for done, _ in enumerate(_run(study, points, paths, todo, workers), 1):
+        if told:
+            left = (time.perf_counter() - started) / done * (len(todo) - done)
+            told(len(points) - len(todo) + done, len(points), left)
+    return [
+        (point, json.loads(path.read_text(encoding="utf-8")))
+        for point, path in zip(points, paths, strict=True)
+    ]
+
+
+def _run(
+    study: Study, points: list[Point], paths: list[Path], todo: list[int], workers: int
+) -> Iterator[None]:
+    if workers == 1:
+        for i in todo:
+            _keep(study, points[i], paths[i])
+            yield
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        waiting = {pool.submit(_keep, study, points[i], paths[i]) for i in todo}
+        while waiting:
+            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for one in ready:
+                one.result()
+                yield
+
+
+def _keep(study: Study, point: Point, path: Path) -> None:
+    answer = study.run(point)
+    aside = path.with_suffix(f".{os.getpid()}")
+    aside.write_text(json.dumps(answer), encoding="utf-8")
+    aside.replace(path)
+
+
+def _name(study: Study, point: Point) -> str:
+    """Of a point's file: what is asked, and by which program."""
+    source = Path(__import__(type(study).__module__, fromlist=["_"]).__file__ or "").read_bytes()
+    asked = json.dumps(point, sort_keys=True).encode()
+    return hashlib.sha256(source + b"\0" + asked).hexdigest()[:24]
+
+
+def result(name: str, seed: int, quick: bool, found: Found) -> dict[str, Any]:
+    """The contents of result.json."""
+    return {
+        "study": name,
+        "seed": seed,
+        "quick": quick,
+        "rows": [asdict(row) for row in found.rows],
+        "constants": found.constants,
+    }

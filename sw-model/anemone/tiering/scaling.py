@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine k times smaller that does in each interval what the whole one does, to simulate it.
+
+Pages, bandwidths, migration limits and the parts of telemetry that are so much of memory are
+divided by k; latencies, the costs of samples, faults, copies and shootdowns and all CPU time are
+multiplied by k, and so have the trace's gaps to be. Then k times fewer accesses go to k times fewer
+pages in the same time: intervals, sampling rates, accesses a page, reads in flight and the share of
+pages tracked at once are what they were. The last-level cache of a captured program has to scale
+with its footprint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+from anemone.tiering.config import Tier, TierConfig
+from anemone.tiering.parameters import NONE, POLICIES, SOURCES, load
+
+
+def scaled(config: TierConfig, k: int) -> TierConfig:
+    """A machine 1/k of another. Raises ValueError where something of it cannot be so small."""
+    if k < 1:
+        raise ValueError(f"scale {k}: at least 1")
+    tlb = config.tlb
+    if tlb:
+        sets = tlb.entries // tlb.ways // k
+        if not sets:
+            raise ValueError(f"scale {k}: a TLB of {tlb.entries} entries is too small for it")
+        tlb = replace(tlb, entries=sets * tlb.ways, walk_ns=tlb.walk_ns * k)
+    migration = config.migration
+    return replace(
+        config,
+        scale=config.scale * k,
+        fast=_tier(config.fast, k),
+        slow=_tier(config.slow, k),
+        migration=replace(
+            migration,
+            gb_per_s=migration.gb_per_s / k,
+            unmap_ns=migration.unmap_ns * k,
+            shootdown_ns=migration.shootdown_ns * k,
+        ),
+        tlb=tlb,
+        policy_with=_divided(config.policy, POLICIES, config.policy_with, k),
+        telemetry_with=_divided(config.telemetry, SOURCES, config.telemetry_with, k),
+    )
+
+
+def _tier(tier: Tier, k: int) -> Tier:
+    if tier.pages // k == 0 and tier.pages:
+        raise ValueError(f"scale {k}: a tier of {tier.pages} pages is too small for it")
+    return replace(
+        tier, pages=tier.pages // k, latency_ns=tier.latency_ns * k, gb_per_s=tier.gb_per_s / k
+    )
+
+
+def _divided(name: str, known: dict[str, str], given: dict[str, Any], k: int) -> dict[str, Any]:
+    """Parameters, those that are so much of memory or of all accesses a k-th of theirs."""
+    if name == NONE:
+        return given
+    parameters = dict(given)
+    for one in fields(load(name, known)):
+        if not one.metadata.get("divide"):
+            continue
+        value = parameters.get(one.name, one.default)
+        small = value / k if isinstance(value, float) else max(1, value // k)
+        choices = one.metadata["choices"]
+        if choices and small not in choices:
+            raise ValueError(f"scale {k}: {one.name} would be {small}, which there is not")
+        parameters[one.name] = small
+    return parameters

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of memory accesses: `perf script` of perf's memory events, and DAMON's records.
+
+A sample stands for `period` accesses, or a page of a DAMON region for as many as the region was
+found accessed. There is no access in them that a simulator could time: they give hit ratios.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from anemone.io.errors import Bare, InputError
+from anemone.io.tables import read_text
+
+# COMM PID[/TID] [CPU] TIME: PERIOD EVENT: ADDRESS [DATA_SRC |OP ...|LVL ...|...] ...
+_HEAD = r"\s*(?P<comm>.+?)\s+(?:\d+|-\d+)(?:/\d+)?\s+(?:\[\d+\]\s+)?(?P<time>\d+\.\d+):\s+"
+_PERF = re.compile(_HEAD + r"(?P<period>\d+)\s+(?P<event>\S+):\s+(?P<addr>[0-9a-f]+)\b(?P<rest>.*)")
+_NO_PERIOD = re.compile(_HEAD + r"(?P<event>\S+):")
+# ... TIME: damon:damon_aggregated: target_id=N nr_regions=N START-END: NR_ACCESSES [AGE]
+_DAMON = re.compile(
+    r".*?\s(?P<time>\d+\.\d+):\s+damon:damon_aggregated:\s+target_id=(?P<target>\d+)\s+"
+    r"nr_regions=\d+\s+(?P<start>\d+)-(?P<end>\d+):\s+(?P<seen>-?\d+)(?:\s+-?\d+)?\s*$"
+)
+_CALLED = re.compile(r"\s+[0-9a-f]+ .*")  # a line of a call chain, below its sample
+_LEVEL = re.compile(r"\|LVL ([^|]*)")
+_MEMORY = ("RAM", "L3 miss", "PMEM", "CXL")  # levels that are of memory, as perf calls them
+_PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Samples:
+    """In order of time. kind: "perf" or "DAMON".
+
+    page: int64[n], of 4 KiB, numbered by their first samples. weight: float64[n], accesses that
+    each stands for. store: bool[n]. time: float64[n], ns since the first. cached: samples of perf's
+    that a cache answered, which are left out. unknown: those without an address, too.
+    """
+
+    kind: str
+    page: np.ndarray
+    weight: np.ndarray
+    store: np.ndarray
+    time: np.ndarray
+    cached: int = 0
+    unknown: int = 0
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+
+def kind_of(text: bytes) -> str | None:
+    """ "perf" or "DAMON", whose records a text begins with; None: of neither."""
+    for raw in text[:4096].splitlines():
+        line = raw.decode("utf-8", "replace")
+        if _DAMON.fullmatch(line):
+            return "DAMON"
+        if _PERF.fullmatch(line) or (_NO_PERIOD.match(line) and "mem" in line):
+            return "perf"
+    return None
+
+
+def is_samples(path: Path) -> bool:
+    """Whether a file has samples and not accesses; a pipe, of which nothing is read, has not."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return kind_of(file.read(4096)) is not None
+    except OSError:
+        return False
+
+
+def read_samples(path: Path, page_bytes: int = _PAGE) -> Samples:
+    """All samples of a file, as text. Raises InputError.
+
+    page_bytes: what pages are counted in; a region of DAMON's has all pages that begin in it.
+    """
+    text = read_text(path, "samples")
+    kind = kind_of(text.encode())
+    if kind is None:
+        allowed = "perf script of memory events, or of damon:damon_aggregated"
+        raise InputError(path, "file", "samples", Bare("of no kind that is known"), allowed)
+    cached = unknown = 0
+    rows: list[tuple[float, int, int, float, bool]] = []  # time, first page, pages, weight, store
+    parse = _perf if kind == "perf" else _damon
+    for time, first, last, weight, store, level in parse(path, text):
+        if level is not None and not any(name in level for name in _MEMORY):
+            cached += 1
+        elif kind == "perf" and first == 0:
+            unknown += 1
+        elif weight > 0:
+            pages = max(1, -(-last // page_bytes) - first // page_bytes)
+            rows.append((time, first // page_bytes, pages, weight, store))
+    if not rows:
+        what = Bare(f"empty, of {cached} in caches and {unknown} without an address")
+        raise InputError(path, "file", "samples", what, "at least one of memory")
+    time, first, pages, weight, store = (np.array(column) for column in zip(*rows, strict=True))
+    order = np.argsort(time, kind="stable")
+    of = np.repeat(order, pages[order])
+    nth = np.arange(len(of)) - np.repeat(np.cumsum(pages[order]) - pages[order], pages[order])
+    # Numbered as they come, as first touch places them; addresses are virtual, and anywhere.
+    _, at, number = np.unique(first[of] + nth, return_index=True, return_inverse=True)
+    rank = np.empty(len(at), np.int64)
+    rank[np.argsort(at, kind="stable")] = np.arange(len(at))
+    weights, times = weight[of].astype(np.float64), (time[of] - time.min()) * 1e9
+    return Samples(kind, rank[number], weights, store[of].astype(np.bool_), times, cached, unknown)
+
+
+_Sample = tuple[float, int, int, float, bool, str | None]  # time, start, end, weight, store, level
+
+
+def _perf(path: Path, text: str) -> Iterator[_Sample]:
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _PERF.fullmatch(line)
+        if found:
+            level = _LEVEL.search(found["rest"])
+            store = "OP STORE" in found["rest"] or "store" in found["event"].lower()
+            at = int(found["addr"], 16)
+            yield (
+                float(found["time"]), at, at + 1, float(found["period"]), store,
+                level[1] if level else None,
+            )  # fmt: skip
+        elif line.strip() and not line.startswith("#") and not _CALLED.fullmatch(line):
+            allowed = "perf script -F comm,tid,time,period,event,addr,data_src"
+            missing = _NO_PERIOD.match(line)
+            field = "period or address" if missing else "sample"
+            raise InputError(path, f"line {number}", field, line.strip(), allowed)
+
+
+def _damon(path: Path, text: str) -> Iterator[_Sample]:
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _DAMON.fullmatch(line)
+        if found:
+            # Targets are address spaces of their own. damo ends a record with a region of -1.
+            space = int(found["target"]) % (1 << 14) << 48
+            start, end, seen = (int(found[name]) for name in ("start", "end", "seen"))
+            yield float(found["time"]), space + start, space + end, float(seen), False, None
+        elif line.strip() and not line.startswith("#"):
+            allowed = "perf script of damon:damon_aggregated: TIME: EVENT: target_id= nr_regions= "
+            raise InputError(
+                path, f"line {number}", "region", line.strip(), allowed + "START-END: NR_ACCESSES"
+            )

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways to break emitted SystemVerilog, all of them in one simulator: a plusarg chooses."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.sites import Change
+
+Span = tuple[int, int]
+
+SWITCH = "package mutation; int id = 0; endpackage\n"
+# What is broken may not end any more. The limit is in cycles.
+CHOOSE = """  int limit = 0, cycles = 0;
+  initial begin
+    if (!$value$plusargs("mutant=%d", mutation::id)) mutation::id = 0;
+    if (!$value$plusargs("limit=%d", limit)) limit = 0;
+  end
+  always @(posedge clock) begin
+    cycles <= cycles + 1;
+    if (cycles == limit && limit != 0)
+      $fatal(1, "Assertion failed: no end within %0d cycles", limit);
+  end
+  final $display("cycles: %0d", cycles);
+endmodule"""
+
+
+class StaleError(Exception):
+    """A place to break that the emitted SystemVerilog does not have."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One way to break the hardware: in `file`, `instead` in place of what `where` marks.
+
+    change: its place, if it was drawn; `where` finds that of a list.
+    """
+
+    number: int
+    breaks: str
+    file: str
+    where: str
+    instead: str
+    change: Change | None = None
+
+
+def mutants(listed: Path) -> list[Mutant]:
+    """Those in a list, numbered from 1."""
+    found: list[Mutant] = []
+    file = breaks = ""
+    for line in listed.read_text().splitlines():
+        if line.startswith("== "):
+            file = line[3:]
+        elif line.startswith("    "):
+            where, instead = line.strip().split(" => ")
+            found.append(Mutant(len(found) + 1, breaks, file, where, instead))
+        elif line and not line.startswith("#"):
+            breaks = line
+    return found
+
+
+def spans(mutant: Mutant, text: str) -> list[Span]:
+    """What a mutant replaces. Raises StaleError when there is nothing."""
+    if mutant.change:
+        return [(mutant.change.start, mutant.change.end)]
+    before, marked, after = re.split("[«»]", mutant.where)
+    parts = (
+        r"\s*".join(map(re.escape, re.findall(r"\w+|\S", part))).replace(r"\#", r"\d+")
+        for part in (before, marked, after)
+    )
+    found = [match.span(1) for match in re.finditer(r"{}\s*({})\s*{}".format(*parts), text)]
+    if not found:
+        raise StaleError(f"{mutant.file}: {mutant.where} ({mutant.breaks})")
+    return found
+
+
+def unmixed(changes: Sequence[Change], listed: Sequence[Mutant], rtl: Path) -> list[Change]:
+    """The changes that fit beside a list's: none is half within one of those."""
+    taken = {
+        file: [span for m in group for span in spans(m, (rtl / f"{file}.sv").read_text())]
+        for file, group in _by_file(listed).items()
+    }
+    return [
+        change
+        for change in changes
+        if not any(
+            first < change.start < last < change.end or change.start < first < change.end < last
+            for first, last in taken.get(change.file, ())
+        )
+    ]
+
+
+def same(listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path) -> dict[Change, Mutant]:
+    """The changes that a list has. Raises StaleError when it has one that there is not."""
+    by_place = {(c.file, c.start, c.end, "".join(c.instead.split())): c for c in changes}
+    found = {}
+    for mutant in listed:
+        text = (rtl / f"{mutant.file}.sv").read_text()
+        instead = "".join(mutant.instead.split())
+        keys = [(mutant.file, *span, instead) for span in spans(mutant, text)]
+        if not any(key in by_place for key in keys):
+            raise StaleError(f"{mutant.file}: {mutant.where} => {mutant.instead} is no change")
+        found |= {by_place[key]: mutant for key in keys if key in by_place}
+    return found
+
+
+def instrument(rtl: Path, out: Path, all_mutants: Sequence[Mutant], top: str) -> None:
+    """A copy of the RTL with the top module `top`; +mutant=N chooses one of the mutants."""
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(rtl, out)
+    for file, group in _by_file(all_mutants).items():
+        path = out / f"{file}.sv"
+        path.write_text(with_choices(path.read_text(), group))
+    path = out / f"{top}.sv"
+    head, _, tail = path.read_text().rpartition("endmodule")
+    path.write_text(head + CHOOSE + tail)
+    (out / "mutation.sv").write_text(SWITCH)
+    files = out / "filelist.f"
+    files.write_text("mutation.sv\n" + files.read_text())
+
+
+def _by_file(all_mutants: Sequence[Mutant]) -> dict[str, list[Mutant]]:
+    by_file: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in all_mutants:
+        by_file[mutant.file].append(mutant)
+    return by_file
+
+
+def with_choices(text: str, group: Sequence[Mutant]) -> str:
+    """A file whose mutants are choices. Raises StaleError; also when two places overlap."""
+    here: dict[Span, list[Mutant]] = defaultdict(list)
+    for mutant in group:
+        for span in spans(mutant, text):
+            here[span].append(mutant)
+    # The outer one of two that begin together first.
+    left = deque(sorted(here, key=lambda span: (span[0], -span[1])))
+
+    def chosen(start: int, end: int) -> str:
+        """This part; one place may be within another."""
+        parts, at = [], start
+        while left and left[0][0] < end:
+            first, last = span = left.popleft()
+            if last > end:
+                raise StaleError(f"the place of {here[span][0].breaks} is half in another one")
+            choice = "".join(f"mutation::id == {m.number} ? ({m.instead}) : " for m in here[span])
+            parts += [text[at:first], f"({choice}({chosen(first, last)}))"]
+            at = last
+        return "".join([*parts, text[at:end]])
+
+    return chosen(0, len(text))

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make mutate` breaks: the hardware builds, and what their benches play to notice it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.bench.bench import Bench, Build, Shard
+from tests.bench.build import ROOT
+from tests.engine.bench import build as engine
+from tests.engine.bench.shards import BENCH as ENGINE
+from tests.expander.bench import build as expander
+from tests.expander.bench.shards import BENCH as EXPANDER
+from tests.flat.bench import build as flat
+from tests.flat.bench.shards import BENCH as FLAT
+
+Play = tuple[int, int] | str  # seeds, first and count; or a module of directed tests
+
+
+@dataclass(frozen=True)
+class Target:
+    """A build, its list of mutants, and what its bench plays, the cheapest first."""
+
+    bench: Bench
+    build: Build
+    list: Path
+    emit: Callable[[Any], Path]
+    visible: str
+    plays: tuple[Play, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Of RTL, simulator and runs."""
+        return self.bench.work / f"mutants-{self.build.name}"
+
+    @property
+    def equivalents(self) -> Path:
+        """Changes that nothing can notice, and why; the format is that of `list`."""
+        return self.list.with_name(self.list.name.replace("mutants", "equivalents"))
+
+    @property
+    def sources(self) -> list[Path]:
+        """What the plays are made of."""
+        folders = (ROOT / "tests" / "bench", self.list.parent)
+        return sorted(path for folder in folders for path in folder.rglob("*.py"))
+
+    def runs(self, sim: Path, folder: Path, chosen: Sequence[str]) -> Iterator[Callable[[], int]]:
+        """The plays, each a function that returns the cycles that it took.
+
+        It raises AssertionError when the bench notices something.
+        """
+        for what in self.plays:
+
+            def run(what: Play = what) -> int:
+                if isinstance(what, str):
+                    self.bench.run(self.build, what, folder, sim, chosen)
+                else:
+                    self.bench.play(Shard(self.build, *what), folder, sim, chosen)
+                text = (folder / "simulation.log").read_text()
+                return int(re.findall(r"^cycles: (\d+)", text, re.MULTILINE)[-1])
+
+            yield run
+
+
+def _tests(package: str, name: str) -> Path:
+    return ROOT / "tests" / package / name
+
+
+TARGETS = {
+    "engine": Target(
+        ENGINE,
+        ENGINE.builds["p2c2"],
+        _tests("engine", "mutants.txt"),
+        engine.emit,
+        engine.PUBLIC,
+        ((0, 10), "parity", "directed", "directed_control", "directed_takes", (10, 40)),
+    ),
+    "expander": Target(
+        EXPANDER,
+        EXPANDER.builds["x2"],
+        _tests("expander", "mutants.txt"),
+        expander.emit,
+        expander.visible(EXPANDER.builds["x2"]),
+        (
+            (0, 12),
+            *("directed_order", "directed_path", "directed_region", "directed_interrupts"),
+            *("directed_programming", "directed_parity", "directed_quiesce"),
+            *("directed_acknowledge", "directed_faults", "directed_upsets"),
+            (12, 30),
+        ),
+    ),
+    "tiered": Target(
+        EXPANDER,
+        EXPANDER.builds["tiered"],
+        _tests("expander", "mutants-tiered.txt"),
+        expander.emit,
+        expander.visible(EXPANDER.builds["tiered"]),
+        (
+            (0, 12),
+            *("directed_tiered", "directed_policy", "directed_untrusted", "directed_warm"),
+            (12, 30),
+        ),
+    ),
+    "flat": Target(
+        FLAT,
+        FLAT.builds["flat2"],
+        _tests("flat", "mutants.txt"),
+        flat.emit,
+        flat.PUBLIC,
+        (
+            (0, 20),
+            *("directed_latency", "directed_refusals", "directed_races"),
+            *("directed_marks", "directed_tags", "directed_sweep", "directed_flips"),
+            "directed_reset",
+            (20, 100),
+        ),
+    ),
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the AXI checkers of the benches (sim/common) say of sound and of faulty traffic."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.bench.build import SIMULATORS, simulator
+from tests.bench.protocol_cases import CASES
+from tests.bench.simulate import simulate
+
+PORTS = Path(__file__).with_name("ports")
+PUBLIC = '`verilator_config\npublic_flat_rw -module "Ports" -var "*"\n'
+
+
+@pytest.fixture(scope="session")
+def said() -> dict[str, list[str]]:
+    """What the checkers said in each case."""
+    folder = SIMULATORS / "protocol"
+    built = simulator(PORTS, folder / "sim", "Ports", PUBLIC)
+    go_on = ["+verilator+error+limit+100000"]
+    # It ends as one that failed.
+    with suppress(AssertionError):
+        simulate(built, "protocol", folder, go_on, package="tests.bench", top="Ports")
+    found: dict[str, list[str]] = {}
+    case = ""
+    for line in (folder / "simulation.log").read_text().splitlines():
+        if line.startswith("case "):
+            found[case := line.removeprefix("case ")] = []
+        elif case and (error := re.search(r"Assertion failed in \S*Ports\.(\S*: .*)", line)):
+            found[case].append(error[1])
+    return found
+
+
+@pytest.mark.xdist_group("protocol")
+@pytest.mark.parametrize(("port", "name"), CASES)
+def test_each_rule_is_checked(port: str, name: str, said: dict[str, list[str]]) -> None:
+    wanted, _ = CASES[port, name]
+    errors = said[f"{port} {name}"]
+    assert bool(errors) == bool(wanted), errors
+    if wanted:
+        assert all(error.startswith(f"{port}_checker") for error in errors), errors
+        assert any(wanted in error for error in errors), errors

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Reads three telemetries with effect, one in each way that there is, while the host makes
+ * accesses: what they return adds up to all of them, and to nothing more.
+ */
+#include "telemetry.h"
+
+enum { WAYS = 3, COUNTERS = 32 };
+
+static uint64_t sums[WAYS][COUNTERS];
+
+static void harvest(int fd, const struct anemone_add* ways) {
+    uint64_t values[COUNTERS];
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        read_counters(fd, ways[way].id, 0, COUNTERS, values);
+        for (unsigned i = 0; i < COUNTERS; i++)
+            sums[way][i] += values[i];
+    }
+}
+
+int main(int argc, char** argv) {
+    struct anemone_spec spec[WAYS] = {counting("difference", COUNTERS),
+                                      counting("acknowledge", COUNTERS),
+                                      counting("effect", COUNTERS)};
+    struct anemone_entry entries[] = {{.key = 3, .region = 5}, {.key = 5, .region = 30}};
+    struct anemone_add ways[WAYS];
+    int rounds = argc > 1 ? atoi(argv[1]) : 0, fd = open_device();
+
+    spec[1].width = 16;
+    spec[2].width = 32;
+    /* A shift of all bits: zero, by an op. */
+    spec[2].read_effect = (struct anemone_operation){.op = ANEMONE_OP_SHR, .operand = 32};
+    for (unsigned way = 0; way < WAYS; way++) {
+        ways[way] = add(fd, spec[way]);
+        map_keys(fd, ways[way].id, entries, 2);
+        CHECK(status(fd, ways[way].id).harvest == ANEMONE_HARVEST_DIFFERENCE + way);
+    }
+    ask("start");
+    for (int i = 0; i < rounds; i++)
+        harvest(fd, ways);
+    ask("wait");
+    harvest(fd, ways);
+    for (unsigned way = 0; way < WAYS; way++) {
+        printf("%s matched %llu", spec[way].name,
+               (unsigned long long)status(fd, ways[way].id).matched);
+        for (unsigned i = 0; i < COUNTERS; i++)
+            if (sums[way][i])
+                printf(" %u:%llu", i, (unsigned long long)sums[way][i]);
+        printf("\n");
+    }
+    harvest(fd, ways);
+    harvest(fd, ways);
+    printf("again %llu\n", (unsigned long long)sums[1][5]);
+    return 0;
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of lines that are written back and taken away from the counters; see `directed`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import cocotb
+
+from anemone.telemetry.rules import Rule
+from tests.engine.bench.directed import COUNT, PARAMS, SIZE, counting, directed_test, first, play
+from tests.engine.bench.directed_driver import DirectedDriver
+from tests.engine.bench.parity import BITS, flip
+from tests.engine.bench.script import Event, Take, registers
+
+LATENCY = PARAMS["acknowledge_latency"]
+BAD = LATENCY - 8  # cycles when nothing is put to the eight words
+APART = LATENCY + 5  # cycles from one to the next that can be taken up
+
+
+@directed_test
+async def an_acknowledged_line_is_gone(driver: DirectedDriver) -> None:
+    """What was read is taken away, what came since stays; a second time takes it once more."""
+    await driver.tick({0: 0})
+    words = (await driver.read(0, 0, 0)).words
+    for _ in range(3):
+        await driver.tick({0: 0})
+    assert await driver.acknowledge(0, 0, 0, words) == (LATENCY, True)
+    assert (await driver.read(0, 0, 0)).words == first(3)
+    assert await driver.acknowledge(0, 0, 0, first(4)) == (LATENCY, True)
+    assert (await driver.read(0, 0, 0)).words == first(2**64 - 1)
+    assert (await driver.read(1, 0, 0)).words == (await driver.read(0, 1, 0)).words == first()
+    assert (await driver.read(0, 0, 1)).words == first()
+
+
+@directed_test
+async def every_event_beside_an_acknowledge_counts(driver: DirectedDriver) -> None:
+    """An event in every cycle around it, on both channels: all are in what is left."""
+    both: dict[int, Event | int] = {0: 0, 1: 64}
+    await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
+    events = 0
+    for _ in range(7):
+        await driver.tick(both)
+        events += 1
+    cycles, applied = await driver.acknowledge(0, 0, 0, first(7), both)
+    assert (cycles, applied) == (LATENCY, True)
+    await driver.wait(2 * LATENCY + 20)
+    events += cycles + 1
+    assert (await driver.read(0, 0, 0)).words == [events - 7 + 5, *[5] * 7]
+    assert (await driver.read(1, 0, 0)).words == first(events)
+
+
+@cocotb.test()
+async def acknowledges_at_full_rate(dut: Any) -> None:
+    """Events in four of five cycles: lines are taken as the queue drains, which never runs over."""
+    script, start = counting(4000, "reset")
+    for t in range(start, script.cycles - 60):
+        if t % 50 < 40:
+            script.events[0][t] = (0, 0)
+    script.takes[0] = [Take(start, 0, 0, first(3, 1)) for _ in range(80)]
+    plan, cover = await play(dut, script)
+    taken = cover["channel/0/take"]
+    assert 30 < taken < 80 and cover["queue/20"]
+    answers = [line.words for lines in plan.lines.values() for line in lines]
+    assert [plan.events - 3 * taken + taken, 0, *[taken] * 6] in answers
+
+
+@directed_test
+async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
+    """With a bad word in the line nothing of it changes, and the answer says so; it stays bad."""
+    await driver.tick({0: 128})
+    await driver.wait(12)
+    for bit in BITS:
+        for word in range(8):
+            await flip(driver, bit, word)
+            before = await driver.read(0, 0, 0)
+            counted = driver.status(0)["parityErrors"]
+            assert before.poison
+            assert await driver.acknowledge(0, 0, 0, first(1, 1)) == (BAD, False)
+            after = await driver.read(0, 0, 0)
+            assert after.poison and after.words == before.words
+            assert counted == driver.status(0)["parityErrors"] - 1
+            assert await driver.acknowledge(0, 0, 1, first()) == (LATENCY, True)
+            await flip(driver, bit, word)
+            assert not (await driver.read(0, 0, 0)).poison
+    await driver.tick({0: 128})
+    assert await driver.acknowledge(0, 0, 0, first(0, 1)) == (LATENCY, True)
+    assert (await driver.read(0, 0, 0)).words == first(0, 1)
+
+
+@directed_test
+async def an_acknowledge_leaves_the_rule(driver: DirectedDriver) -> None:
+    """The read effect is the rule's own again right behind it."""
+    for op, operand, left in (("add", 3, 3), ("reset", 9, 9), ("xor", 6, 6)):
+        await driver.rule(0, replace(COUNT, effect_op=op, effect_operand=operand))
+        words = (await driver.read(0, 0, 0)).words
+        fresh = [operand if op == "reset" else 0] * 8
+        assert await driver.acknowledge(0, 0, 0, words) == (LATENCY, True)
+        assert (await driver.read(0, 0, 0, True)).words == fresh
+        assert (await driver.read(0, 0, 0)).words == [left] * 8
+
+
+@directed_test
+async def a_rule_waits_for_an_acknowledge(driver: DirectedDriver) -> None:
+    """A rule that is offered amid one applies behind it; the pipeline has its operand then."""
+    idle = await driver.rule(1, COUNT)
+    driver.driver.set(acknowledge_0_bits_target_pipeline=0, acknowledge_0_bits_words_0=1)
+    for late in range(1, LATENCY + 6):
+        await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=1))
+        rule = replace(COUNT, effect_op="reset", effect_operand=7)
+        assert await _rule_beside(driver, late, rule) - idle == max(0, LATENCY - late), late
+        await driver.wait(2 * LATENCY)
+        await driver.read(0, 0, 0, True)
+        assert (await driver.read(0, 0, 0)).words == [7] * 8, late
+
+
+async def _rule_beside(driver: DirectedDriver, late: int, rule: Rule) -> int:
+    """Load a rule `late` cycles behind a line that is written back; the cycles until its ready."""
+    fields = {f"rule_bits_rule_{k}": v for k, v in registers(rule, True, SIZE).items()}
+    offered = {"acknowledge_0_valid": 1}
+    for cycle in range(10 * LATENCY):
+        loads = {"rule_valid": 1, "rule_bits_pipeline": 0, **fields} if cycle >= late else {}
+        await driver.tick(**offered, **loads)
+        if driver.get("acknowledge_0_ready"):
+            offered = {}
+        if loads and driver.get("rule_ready"):
+            return cycle - late
+    raise AssertionError("the rule is not taken")
+
+
+@directed_test
+async def channels_take_turns(driver: DirectedDriver) -> None:
+    """Lines on offer on both channels: one after the other, in as many cycles as is said."""
+    await driver.tick({0: 0, 1: 64})
+    await driver.wait(12)
+    driver.driver.set(**{f"acknowledge_{c}_bits_words_0": 1 for c in range(2)})
+    answers = []
+    for cycle in range(6 * APART):
+        await driver.tick(acknowledge_0_valid=1, acknowledge_1_valid=1)
+        answers += [(cycle, c) for c in range(2) if driver.get(f"acknowledged_{c}_valid")]
+    cycles, channels = zip(*answers, strict=True)
+    assert channels[:4] in ((0, 1, 0, 1), (1, 0, 1, 0))
+    assert {after - before for before, after in pairwise(cycles)} == {APART}

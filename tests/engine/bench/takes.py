@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines that are written back, to be taken away from the counters, as the reference sees them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anemone.golden.nemo import TAKEN
+from anemone.hardware.geometry import WORDS_PER_LINE
+from tests.engine.bench.slots import Channel
+
+if TYPE_CHECKING:
+    from tests.engine.bench.reference import Reference
+
+# Cycles for which what is put is still on its way, when the last slot has been had.
+ON_ITS_WAY = 5
+CHANGED = 0.3  # of the words that are written back
+
+
+class Takes:
+    """The one unit that takes lines away, for all channels."""
+
+    def __init__(self, reference: Reference) -> None:
+        self.reference = reference
+        self.channel = 0  # the last one that had its turn
+        self.done = -1  # the cycle of its answer
+        self.idle = 0  # from here on another one may be taken up
+
+    def offer(self, t: int, channel: Channel, running: bool) -> None:
+        """What is on the port in this cycle."""
+        reference, rng = self.reference, self.reference.rng
+        port = f"acknowledge_{channel.number}"
+        if channel.take:
+            return
+        if running and channel.takes and channel.takes[0].at <= t:
+            take = channel.take = channel.takes.popleft()
+            model = reference.models[take.pipeline]
+            if take.line is None:
+                take.line = model.line[channel.number]
+            if take.words is None:
+                take.words = model.peek(channel.number, take.line)
+                for k in range(WORDS_PER_LINE):
+                    if rng.random() < CHANGED:
+                        take.words[k] = rng.choice((rng.getrandbits(64), take.words[k] ^ 0x1_0101))
+            self._bits(port, take.pipeline, take.line, take.words)
+        elif reference.script.noise:
+            size = reference.size
+            self._bits(port, rng.randrange(size.pipelines), rng.randrange(size.lines), [])
+        reference.drives.append((f"{port}_valid", int(channel.take is not None)))
+
+    def _bits(self, port: str, pipeline: int, line: int, words: list[int]) -> None:
+        bits = {f"words_{k}": word for k, word in enumerate(words)}
+        effect = line & 1  # says nothing
+        self.reference.bits(
+            port, target_pipeline=pipeline, target_line=line, target_effect=effect, **bits
+        )
+
+    def cycle(self, t: int, running: bool) -> list[int]:
+        """One cycle, behind its slots. Returns which channels are answered."""
+        reference = self.reference
+        answered = [int(running and t == self.done and c.number == self.channel)
+                    for c in reference.channels]  # fmt: skip
+        if any(answered):
+            channel = reference.channels[self.channel]
+            channel.take = None
+            reference.plan.status.setdefault(t, []).append((f"acknowledged_{self.channel}_bits", 1))
+        ready = [c.number for c in reference.channels if c.take and c.free]
+        if running and t >= self.idle and ready:
+            if len(ready) > 1:
+                reference.cover["take/channels at once"] += 1
+            later = [c for c in ready if c > self.channel]
+            self.channel = min(later or ready)
+            self._begin(t, reference.channels[self.channel])
+        return answered
+
+    def _begin(self, t: int, channel: Channel) -> None:
+        """It has its place in the order: behind the slot of this cycle."""
+        reference, take = self.reference, channel.take
+        assert take is not None and take.line is not None and take.words is not None
+        model, cover = reference.models[take.pipeline], reference.cover
+        cover[f"channel/{channel.number}/take"] += 1
+        changes = model.loaded >= 0 and model.rule.op in TAKEN
+        if changes:
+            channel.walk = reference.timing.take - 1
+            self.idle = t + reference.timing.take + ON_ITS_WAY
+        else:  # it reads the line, and no more
+            channel.walk = reference.timing.read + 3
+            self.idle = t + channel.walk + 2
+            cover["take/nothing"] += 1
+        self.done = t + channel.walk + 1
+        reference.active = max(reference.active, self.done)
+        if reference.off(take.pipeline, t + 1):
+            cover["take/clear"] += 1
+        elif changes:
+            model.acknowledge_line(channel.number, take.line, take.words)

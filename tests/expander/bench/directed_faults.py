@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of the registers of faults: injection, counts, whose the first one was, forgetting.
+
+FLIPS: how many bits of the tables are flipped, of `make soak`.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+from cocotb.triggers import ClockCycles
+
+from anemone.hardware import registers
+from tests.bench.upsets import words
+from tests.expander.bench import control as reg
+from tests.expander.bench.directed_acknowledge import line, opened
+from tests.expander.bench.directed_region import COUNTED, counted
+from tests.expander.bench.environment import find
+from tests.expander.bench.faults import CODES
+from tests.expander.bench.host import Host, hosted
+
+FLIPS = int(os.environ.get("FLIPS", "300")) // 10
+CORRECTED = registers.ERROR_STATUS.pack(corrected=1)
+UNCORRECTED = registers.ERROR_STATUS.pack(uncorrected=1)
+OKAY, REFUSED = 0, 2
+
+
+async def arm(host: Host, memory: str, double: int = 0, channel: int = 0) -> None:
+    """Of the next word that is written to a memory a bit is flipped, or two."""
+    fields = {"memory": CODES[memory], "channel": channel, "double": double}
+    await host.set(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
+    await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
+
+
+async def told(host: Host) -> tuple[int, int]:
+    """The counts: corrected, not corrected."""
+    await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
+    counts = (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED)
+    return (await host.get(counts[0].offset), await host.get(counts[1].offset))
+
+
+async def first(host: Host) -> dict[str, int]:
+    """The fields of `first_fault` that are not zero; none if there is not one."""
+    fields = registers.FIRST_FAULT.unpack(await host.get(registers.FIRST_FAULT.offset))
+    return {name: value for name, value in fields.items() if value and fields["valid"]}
+
+
+async def cleared(host: Host) -> None:
+    """Status and first fault are forgotten."""
+    await host.set(reg.ERROR_STATUS, (1 << len(reg.ERRORS)) - 1)
+    assert await host.get(reg.ERROR_STATUS) == 0
+    await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
+    assert await first(host) == {}
+
+
+async def expect(host: Host, memory: str, double: int, count: int = 1, **whose: int) -> None:
+    """What an injected fault is told as; then it is forgotten, but for the counts."""
+    assert await told(host) == ((0, count) if double else (count, 0)), memory
+    assert await host.get(reg.ERROR_STATUS) & (CORRECTED | UNCORRECTED) == (
+        UNCORRECTED if double else CORRECTED
+    )
+    wanted = {"memory": CODES[memory], "uncorrected": double, "valid": 1} | whose
+    assert await first(host) == {name: value for name, value in wanted.items() if value}, memory
+    await cleared(host)
+
+
+async def access(host: Host, write: bool, channel: int) -> None:
+    """One of id 3."""
+    addr = 0x100000 + 64 * channel
+    if write:
+        answer = await host.memory[channel].write(addr, bytes(64), awid=3)
+    else:
+        answer = await host.memory[channel].read(addr, 64, arid=3)
+    assert answer.resp == OKAY
+
+
+async def order(host: Host, memory: str, write: bool, double: int) -> None:
+    """A count by id is flipped when an access of it is counted, and seen when the next one is: what
+    was issued and what was answered, each in its own memory, in one cycle; and at its answer.
+    """
+    await access(host, write, 1)
+    await arm(host, memory, double, channel=1)
+    await access(host, write, 1)
+    await access(host, write, 0)  # of the other channel
+    assert await told(host) == (0, 0)
+    await access(host, write, 1)
+    await expect(host, memory, double, count=2, channel=1)
+    before = await told(host)
+    for _ in range(3):
+        await access(host, write, 1)
+    # What was corrected is written again; what was not is written as it is, with a good code.
+    assert await told(host) == before
+
+
+@hosted
+async def flipped_bits_of_the_order_of_reads(host: Host) -> None:
+    """One is corrected, for good."""
+    await order(host, "read_order", write=False, double=0)
+
+
+@hosted
+async def two_flipped_bits_of_the_order_of_reads(host: Host) -> None:
+    """Noticed."""
+    await order(host, "read_order", write=False, double=1)
+
+
+@hosted
+async def flipped_bits_of_the_order_of_writes(host: Host) -> None:
+    """One is corrected, for good."""
+    await order(host, "write_order", write=True, double=0)
+
+
+@hosted
+async def two_flipped_bits_of_the_order_of_writes(host: Host) -> None:
+    """Noticed."""
+    await order(host, "write_order", write=True, double=1)
+
+
+async def acknowledged(host: Host, double: int) -> None:
+    """Two lines at once: the second waits in a memory."""
+    await counted(host)
+    base = await opened(host)
+    await arm(host, "acknowledges", double)
+    zeros, seen = bytes(64), line(COUNTED)
+    first_write = host.memory[0].init_write(base + 128, zeros, awid=1)
+    write = host.memory[0].init_write(base, seen, awid=2)
+    third = host.memory[0].init_write(base + 256, zeros, awid=3)
+    for event in (first_write, write, third):
+        await event.wait()
+    assert first_write.data.resp == third.data.resp == OKAY
+    assert write.data.resp == (REFUSED if double else OKAY)
+    assert await host.line(0, 0) == (COUNTED if double else [0] * 8)
+    await expect(host, "acknowledges", double, id_valid=1, id=2)
+    if double:  # software asks again
+        assert (await host.memory[0].write(base, seen)).resp == OKAY
+        assert await host.line(0, 0) == [0] * 8
+
+
+@hosted
+async def a_flipped_bit_of_a_line_to_be_taken_away(host: Host) -> None:
+    """It is taken away as it was written."""
+    await acknowledged(host, 0)
+
+
+@hosted
+async def two_flipped_bits_of_a_line_to_be_taken_away(host: Host) -> None:
+    """SLVERR, and nothing changed."""
+    await acknowledged(host, 1)
+
+
+async def reset_value(host: Host, double: int) -> None:
+    """What a rule resets to is kept for acknowledgements, too."""
+    await arm(host, "reset_values", double)
+    await counted(host)
+    base = await opened(host)
+    answer = await host.memory[0].write(base, line(COUNTED))
+    assert answer.resp == (REFUSED if double else OKAY)
+    assert await host.line(0, 0) == (COUNTED if double else [0] * 8)
+    await expect(host, "reset_values", double)
+
+
+@hosted
+async def a_flipped_bit_of_a_reset_value(host: Host) -> None:
+    """Corrected."""
+    await reset_value(host, 0)
+
+
+@hosted
+async def two_flipped_bits_of_a_reset_value(host: Host) -> None:
+    """The acknowledgement is refused."""
+    await reset_value(host, 1)
+
+
+async def misses(host: Host, key: int, before: int) -> None:
+    """An access of the page is unmapped, and told as one whose entry is bad; none is counted."""
+    await host.touch(0x1000 * key, 2)
+    assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == before + 2
+    assert (await told(host))[1] == before + 2
+    wanted = {"memory": CODES["tables"], "uncorrected": 1, "set_valid": 1, "valid": 1}
+    assert await first(host) == wanted
+    entry = registers.FAULT_SET.unpack(await host.get(registers.FAULT_SET.offset))
+    assert entry["line"] == key
+
+
+@hosted
+async def flipped_bits_of_a_table(host: Host) -> None:
+    """One or two: events of that entry count in no counter, and as unmapped; the others go on.
+    Another write of the entry heals.
+    """
+    await counted(host)
+    for double in (0, 1):
+        await arm(host, "tables", double)
+        await host.map(0, (2, 10))
+        await misses(host, 2, 2 * double)
+        await cleared(host)
+        await host.touch(0x3000)
+        await host.map(0, (2, 10))
+    await host.touch(0x2000, 4)
+    wanted = [COUNTED[0], COUNTED[1], COUNTED[2] + (4 << 32), COUNTED[3] + (2 << 48), *[0] * 4]
+    assert await host.line(0, 0) == wanted
+    assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == 4
+
+
+@hosted
+async def any_flipped_bit_of_a_table(host: Host) -> None:
+    """Wherever it is, no event is in a wrong counter."""
+    await counted(host)
+    rng = Random(1)
+    tables = [
+        memory
+        for lane in find(host.dut, "io_table_valid").pipeline_0
+        if (stage := getattr(lane, "matching", None)) is not None
+        and (memory := words(stage.entries.banks_bank_0)) is not None
+    ]
+    assert len(tables) == host.size.channels
+    for k in range(FLIPS):
+        key = rng.randrange(4)
+        word = tables[0][key]
+        good = int(word.value)
+        word.value = good ^ 1 << rng.randrange(len(word))
+        await misses(host, key, 2 * k)
+        await cleared(host)
+        tables[0][key].value = good
+        await ClockCycles(host.dut.clock, 1)
+    assert await host.line(0, 0) == COUNTED
+
+
+@hosted
+async def one_that_is_not_corrected_goes_before_one_that_is(host: Host) -> None:
+    """Both are counted; without a command to forget it the first of a kind stays."""
+    for double in (0, 1, 1, 0):
+        await arm(host, "write_order", double, channel=double)
+        for _ in range(2):
+            await access(host, True, double)
+    assert await told(host) == (4, 4)
+    assert await host.get(reg.ERROR_STATUS) == CORRECTED | UNCORRECTED
+    wanted = {"memory": CODES["write_order"], "channel": 1, "uncorrected": 1, "valid": 1}
+    assert await first(host) == wanted
+    await cleared(host)
+    assert await told(host) == (4, 4)
+    assert (await host.get(registers.FAULTS_CORRECTED.offset)) == 4

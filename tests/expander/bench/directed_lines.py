@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests: bits flip in the memories of the telemetry lines. Nothing wrong comes out
+unpoisoned.
+
+FLIPS: how many of the campaign, of `make soak`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from random import Random
+from typing import Any
+
+import cocotb
+from cocotb.triggers import RisingEdge
+
+from anemone.hardware import registers
+from anemone.hardware.registers import FaultMemory
+from tests.bench.pins import reader
+from tests.bench.upsets import Flipper, words
+from tests.expander.bench.directed_parity import poisoned
+from tests.expander.bench.directed_region import COUNTED, counted
+from tests.expander.bench.environment import Environment
+from tests.expander.bench.host import Host, hosted
+from tests.expander.bench.sizes import BUILDS
+
+FLIPS = int(os.environ.get("FLIPS", "300"))
+CYCLES = 1500  # of a seed
+SEEDS = 30  # at most, until a flipped bit of each memory was read
+PHASE = (60, 400)  # cycles
+TELEMETRY = 0.7  # share of reads
+HANGS = 400  # clock cycles in which a line that is there has come
+EVERY = (1, 12)  # cycles between two flips
+# As a channel's `io_faults` has them, behind those of counts and writes, with their copies.
+FIRST = 4
+MEMORIES = {
+    FaultMemory.TELEMETRY_LINES: ["lines.ram"],
+    FaultMemory.LINE_ORDER: ["asked.queue"],
+    FaultMemory.READY_LINES: [f"ready.data.copy_{n}" for n in range(3)],
+}
+KINDS = ("corrected", "uncorrected")
+
+
+def array(dut: Any, path: str) -> Any:
+    """The words of the memory at a path."""
+    scope = dut
+    for name in path.split("."):
+        scope = getattr(scope, name)
+    return words(scope)
+
+
+class Faults:
+    """What the memories of all channels told, by memory and kind."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.counts: Counter[tuple[FaultMemory, str]] = Counter()
+        self._pins = {
+            (memory, kind, c): reader(getattr(channel, pin))
+            for n, memory in enumerate(MEMORIES, FIRST)
+            for kind in KINDS
+            for c in range(environment.build.engine.channels)
+            # The copies of a word tell of none that was not corrected.
+            if hasattr(
+                channel := getattr(environment.dut, f"channel_{c}"),
+                pin := f"io_faults_{n}_fault_{kind}",
+            )
+        }
+
+    def __call__(self, t: int) -> None:
+        """Cycle t."""
+        for (memory, kind, _), pin in self._pins.items():
+            self.counts[memory, kind] += pin()
+
+
+@cocotb.test()
+async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
+    """Under random traffic, in lock-step with the golden models: all is as if none had flipped."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = Environment(dut, build, Counter())
+    await environment.start()
+    faults = environment.watch = Faults(environment)
+    memories = [
+        [array(dut, f"channel_{c}.telemetry.{path}") for path in copies]
+        for copies in MEMORIES.values()
+        for c in range(build.engine.channels)
+    ]
+    flips, seed = 0, 1000
+
+    def met() -> bool:
+        return all(faults.counts[memory, "corrected"] for memory in MEMORIES)
+
+    while flips < FLIPS or (not met() and seed < 1000 + SEEDS):
+        seed += 1
+        await environment.restart(seed)
+        await environment.program()
+        flipper = Flipper(dut, memories, Random(seed), EVERY)
+        cocotb.start_soon(flipper.run())
+        end = environment.t + CYCLES
+        while environment.t < end:
+            environment.phase()
+            for master in environment.masters:
+                master.profile.telemetry = TELEMETRY
+            await environment.cycles(environment.rng.randint(*PHASE))
+        flipper.stopped = True
+        await environment.settle()
+        (corrected,) = await environment.registers([registers.FAULTS_CORRECTED.offset])
+        environment.scoreboards[0].counts["error corrected"] += corrected
+        await environment.check()
+        flips += flipper.flips
+    told = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items()) if n}
+    print(f"{flips} flips, {seed - 1000} seeds: {told}", flush=True)
+    assert met() and not any(faults.counts[memory, KINDS[1]] for memory in MEMORIES), told
+
+
+async def injected(host: Host, memory: FaultMemory, double: int) -> None:
+    """Of the next word of a memory of channel 0 a bit is flipped, or two."""
+    await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
+    await host.set(
+        registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(memory=memory, double=double)
+    )
+    await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
+
+
+async def told(host: Host) -> tuple[int, int, dict[str, int]]:
+    """Words corrected and not, and the first one."""
+    counts = [
+        await host.get(register.offset)
+        for register in (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED)
+    ]
+    first = registers.FIRST_FAULT
+    return *counts, first.unpack(await host.get(first.offset))
+
+
+@hosted
+async def one_flipped_bit_is_corrected_and_told(host: Host) -> None:
+    """In each memory, and two in that of which there are copies; of a line it is known whose."""
+    await counted(host)
+    cases = [*((memory, 0) for memory in MEMORIES), (FaultMemory.READY_LINES, 1)]
+    for count, (memory, double) in enumerate(cases, 1):
+        await injected(host, memory, double)
+        assert await poisoned(host) == (COUNTED, False), memory.name
+        corrected, uncorrected, first = await told(host)
+        assert (corrected, uncorrected) == (count, 0), memory.name
+        known = {"memory": memory, "channel": 0, "uncorrected": 0, "valid": 1}
+        known["id_valid"] = int(memory != FaultMemory.LINE_ORDER)
+        assert {name: first[name] for name in known} == known, (memory.name, first)
+
+
+@hosted
+async def two_flipped_bits_of_a_line_are_poison(host: Host) -> None:
+    """Of that read; the next one has the line as it is."""
+    await counted(host)
+    await injected(host, FaultMemory.TELEMETRY_LINES, 1)
+    assert (await poisoned(host))[1]
+    corrected, uncorrected, first = await told(host)
+    assert (corrected, uncorrected) == (0, 1) and first["uncorrected"] and first["id_valid"]
+    assert await poisoned(host) == (COUNTED, False)
+
+
+@hosted
+async def two_flipped_bits_of_the_order_leave_no_line_to_be_believed(host: Host) -> None:
+    """The line is not answered, as nobody knows where it is, and those behind it are poisoned."""
+    await counted(host)
+    await injected(host, FaultMemory.LINE_ORDER, 1)
+    lost = cocotb.start_soon(poisoned(host))
+    for _ in range(HANGS):
+        await RisingEdge(host.dut.clock)
+    assert not lost.done() or lost.result()[1]
+    corrected, uncorrected, first = await told(host)
+    assert (corrected, uncorrected) == (0, 1)
+    assert first["memory"] == FaultMemory.LINE_ORDER and first["uncorrected"]
+    if lost.done():
+        assert (await poisoned(host))[1]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of resets that memory does not share: behind a quiesce, and without one."""
+
+from __future__ import annotations
+
+from anemone.hardware import registers
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import Request
+from tests.expander.bench.directed_environment import SEED, directed_test, opened
+from tests.expander.bench.environment import Environment
+
+ALL_ERRORS = (1 << len(registers.ERROR_STATUS.fields)) - 1
+
+
+def busy(environment: Environment, seed: int) -> None:
+    """Traffic of all kinds, memory slow, data before their address now and then."""
+    for master, memory in zip(environment.masters, environment.memories, strict=True):
+        master.profile = StimulusProfile(ahead=0.5, bursts=0.2, w=(1.0, 0.3)[seed % 2])
+        memory.profile = StimulusProfile(latency=(20, 100)[seed // 2 % 2])
+
+
+@directed_test
+async def a_quiesce_drains_all_that_is_under_way(environment: Environment) -> None:
+    """By the register or by the pin, amid traffic: everything accepted is answered, nothing more is
+    accepted, and a reset then finds nothing that it could lose.
+    """
+    for seed in range(8):
+        busy(environment, seed)
+        await environment.cycles(300 + 7 * seed)
+        if seed % 2:
+            environment.quiesce.set(1)
+        else:
+            stop = registers.QUIESCE.pack(stop=1)
+            environment.control.write(registers.QUIESCE.offset, stop)
+        await environment.quiesced()
+        assert all(part.idle for part in (*environment.scoreboards, *environment.memories))
+        accepted = [s.counts["beats"] + s.counts["write beats"] for s in environment.scoreboards]
+        status = await environment.registers([registers.QUIESCE_STATUS.offset])
+        assert status == [registers.QUIESCE_STATUS.pack(quiet=1)]
+        await environment.cycles(100)
+        now = [s.counts["beats"] + s.counts["write beats"] for s in environment.scoreboards]
+        assert environment.quiet() and accepted == now
+        await environment.check_memories()
+        if seed % 4 == 3:
+            await environment.restart(SEED + seed)
+            environment.quiesce.set(0)
+            await environment.program()
+            assert not sum(memory.late for memory in environment.memories)
+            continue
+        environment.quiesce.set(0)
+        environment.control.write(registers.QUIESCE.offset, 0)
+        await environment.cycles(200)
+        assert not environment.quiet()
+    await environment.check()
+
+
+@directed_test
+async def answers_from_before_a_reset_are_dropped(environment: Environment) -> None:
+    """A reset amid traffic, memory goes on: what it still owes is counted, told, and goes nowhere;
+    new requests, of the same ids, meet none of it.
+    """
+    late = 0
+    for seed in range(8):
+        busy(environment, seed)
+        await environment.cycles(300 + 7 * seed)
+        await environment.restart(SEED + seed)
+        await environment.program()
+        late += sum(memory.late for memory in environment.memories)
+        busy(environment, seed)
+        await environment.cycles(300)
+        await environment.check()
+        assert not any(memory.idle is False for memory in environment.memories)
+    assert late > 100, late
+
+
+@directed_test
+async def one_answer_that_nobody_waits_for(environment: Environment) -> None:
+    """Neither wedges the channel: one beat of R, one of B, while nothing is under way."""
+    memory, master = environment.memories[0], environment.masters[0]
+    environment.judged(False)
+    memory._late_reads.append((3, f"{5:0512b}", 0, 1, 0))
+    memory._late_answers.append((3, 0))
+    await environment.cycles(20)
+    environment.judged(True)
+    stray = registers.ERROR_STATUS.pack(stray=1)
+    count, status = await environment.registers(
+        [registers.STRAY_ANSWERS.offset, registers.ERROR_STATUS.offset]
+    )
+    assert (count, status & ALL_ERRORS) == (2, stray)
+    data = [(f"{9:0512b}", (1 << 64) - 1, 0)]
+    master.source = opened([Request(k % 2 == 0, 3, 0x40 * k, data=data) for k in range(12)])
+    master.profile = StimulusProfile()
+    await environment.cycles(200)
+    await environment.check()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests: bits flip in the controller's own memories. Nothing wrong comes out unpoisoned.
+
+FLIPS: how many of the campaign, of `make soak`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from random import Random
+from typing import Any
+
+import cocotb
+
+from anemone.flat.config import FlatConfig
+from tests.bench.pins import Flag, reader, writer
+from tests.bench.requests import FULL, OKAY
+from tests.bench.upsets import Flipper, words
+from tests.flat.bench.build import BUILDS
+from tests.flat.bench.directed_environment import DirectedEnvironment
+from tests.flat.bench.environment import Environment, random_config
+
+FLIPS = int(os.environ.get("FLIPS", "300"))
+CYCLES = 1500  # of a seed
+SEEDS = 30  # at most, until a flipped bit of each memory was read
+LINES = 8  # near lines
+A, B, C = 1, 1 + LINES, 2  # A and B are of one set
+# By number: where each memory is in the design.
+MEMORIES = ("lines.rows.ram", "data.ram", "responses.answers.ram", "lookup.lookups.queue",
+            "fetches.queue")  # fmt: skip
+WHOSE = ("id_valid", "id_bits", "line_valid", "line_bits")
+EVERY = (1, 12)  # cycles between two flips
+PINS = ("fault_corrected", "fault_uncorrected", *WHOSE)
+LINE_BUFFER, WRITE_DATA, ANSWERS = range(3)
+
+
+def array(dut: Any, path: str) -> Any:
+    """The words of a memory."""
+    scope = dut
+    for name in path.split("."):
+        scope = getattr(scope, name)
+    return words(scope)
+
+
+class Faults:
+    """What the memories told, by number: corrected, uncorrected; and the last id and line."""
+
+    def __init__(self, dut: Any) -> None:
+        self.counts: Counter[tuple[int, str]] = Counter()
+        self.last: dict[int, tuple[int, ...]] = {}
+        self._pins = [
+            {name: reader(getattr(dut, f"faults_{n}_{name}")) for name in PINS}
+            for n in range(len(MEMORIES))
+        ]
+
+    def step(self, t: int) -> None:
+        """Cycle t."""
+        for n, pins in enumerate(self._pins):
+            for kind in ("corrected", "uncorrected"):
+                if pins[f"fault_{kind}"]():
+                    self.counts[n, kind] += 1
+                    self.last[n] = tuple(pins[name]() for name in WHOSE)
+
+
+@cocotb.test()
+async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
+    """Under random traffic, in lock-step with the golden model: all is as if none had flipped."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = Environment(dut, build, Counter())
+    await environment.start()
+    faults = Faults(dut)
+    flips, seed = 0, 1000
+    met = set(range(len(MEMORIES) - 1))  # but far's reads, which hardly ever wait
+    while flips < FLIPS or (not met <= {n for n, _ in faults.counts} and seed < 1000 + SEEDS):
+        seed += 1
+        rng = Random(seed)
+        environment.watchers = []
+        await environment.restart(rng, random_config(rng, build))
+        flipper = Flipper(dut, [[array(dut, path)] for path in MEMORIES], Random(seed), EVERY)
+        environment.watchers = [faults]
+        cocotb.start_soon(flipper.run())
+        end = environment.t + CYCLES
+        while environment.t < end:
+            environment.phase()
+            await environment.cycles(rng.randint(60, 400))
+        flipper.stopped = True
+        await environment.check()
+        flips += flipper.flips
+    told = {f"{MEMORIES[n]} {kind}": count for (n, kind), count in sorted(faults.counts.items())}
+    print(f"{flips} flips, {seed - 1000} seeds: {told}", flush=True)
+    assert all(kind == "corrected" for _, kind in faults.counts), told
+    assert met <= {n for n, _ in faults.counts}, told
+
+
+class Injected(DirectedEnvironment):
+    """Flips are asked for by pins."""
+
+    async def arm(self, memory: int, double: int) -> None:
+        """Of the next word of a memory a bit is flipped, or two."""
+        writer(self.dut.inject_bits_memory)(memory)
+        Flag(self.dut.inject_bits_double, 1 - double).set(double)
+        self.inject.set(1)
+        await self.cycles(1)
+        self.inject.set(0)
+        await self.cycles(1)
+
+
+@cocotb.test()
+async def two_flipped_bits_are_poison(dut: Any) -> None:
+    """And one is nothing; each is told once, with whose it was. A full write heals the line."""
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = Injected(dut, build)
+    await environment.start()
+    for memory in (LINE_BUFFER, WRITE_DATA, ANSWERS):
+        for double in (0, 1):
+            await environment.begin(FlatConfig(LINES, build.ratio))
+            faults = Faults(dut)
+            environment.watchers = [faults]
+            case = f"{MEMORIES[memory]}, {1 + double} bits"
+            await environment.arm(memory, double)
+            wanted = {A: ~A & FULL, B: ~B & FULL, C: ~C & FULL}
+            if memory == LINE_BUFFER:  # A is kept while B comes near
+                hurt, whose = A, (0, 0, 1, A)
+                await environment.read((B,))
+                await environment.settle()
+            elif memory == WRITE_DATA:
+                hurt, whose = B, (0, 0, 1, A)
+                wanted[B] = 7
+                environment.ask(B, 7)
+                await environment.answered(0, 1)
+                await environment.settle()
+            else:  # the hit's answer waits for that of the miss
+                hurt, whose = C, (1, 3, 0, 0)
+                environment.far.profile.answer = 0.0
+                for line in (B, C):
+                    environment.ask(line, id=3)
+                await environment.cycles(60)
+                environment.far.profile.answer = 1.0
+                await environment.answered(2, 0)
+                assert environment.answers.poisoned == [0, double], case
+                assert environment.answers.reads[1][3] & FULL == wanted[C] or double, case
+            kind = ("corrected", "uncorrected")[double]
+            assert faults.counts == {(memory, kind): 1}, f"{case}: {faults.counts}"
+            assert faults.last[memory] == whose, f"{case}: {faults.last}"
+            environment.play()
+            read = await environment.read(wanted)
+            poison = [int(double and line == hurt and memory != ANSWERS) for line in wanted]
+            assert environment.answers.poisoned == poison, case
+            for (resp, seen), (line, value), bad in zip(read, wanted.items(), poison, strict=True):
+                assert resp == OKAY and (bad or seen == value), f"{case}: {line}: {seen:#x}"
+            environment.ask(hurt, 9)
+            await environment.answered(0, 1)
+            environment.play()
+            assert await environment.read((hurt,)) == [(OKAY, 9)]
+            assert environment.answers.poisoned == [0], case

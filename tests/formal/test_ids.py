@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is counted of each id, for a while (Yosys, ABC's bmc3).
+
+hw/test/bus/IdCounterReference.scala and hw/test/expander/IdOrderReference.scala are the properties:
+whatever is seen, asked, issued and answered when, an id's count is that of a plain register.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.formal.checker import broken, check, proof, within
+
+# A reset, the two cycles in which counts are zeroed, and two look-ups behind the four under way.
+A_WHILE = within(14)
+
+
+@pytest.fixture(scope="session")
+def counter() -> Path:
+    """The property of a counter."""
+    return proof("IdCounterReference")
+
+
+@pytest.fixture(scope="session")
+def order() -> Path:
+    """That of how many are ahead."""
+    return proof("IdOrderReference")
+
+
+def test_ids_are_counted(counter: Path, tmp_path: Path) -> None:
+    assert check(counter, tmp_path, *A_WHILE) is None
+
+
+def test_how_many_are_ahead_is_known(order: Path, tmp_path: Path) -> None:
+    assert check(order, tmp_path, *A_WHILE) is None
+
+
+COUNTER = {
+    "the oldest in flight is not seen": (r"inFlight_3 \? newer_3 : (_ram_io_data)", r"\1"),
+    "another in flight is taken for it": (r"(inFlight_1 \? )newer_1", r"\1newer_2"),
+    "a look-up counts": (r"written_r <= io_counts", "written_r <= 1'h1"),
+}
+ORDER = {
+    "an answer of just now is not seen": (r"io_answer_valid & io_answer_bits == asked_3", "1'h0"),
+    "an answer amid the look-up is not seen": (r"since_1 <= since_r_2", "since_1 <= 1'h0"),
+    "another id's answer counts": (
+        r"io_answer_valid & io_answer_bits == asked_2",
+        "io_answer_valid",
+    ),
+}
+
+
+@pytest.mark.parametrize("mutant", COUNTER)
+def test_a_broken_counter_is_refuted(mutant: str, counter: Path, tmp_path: Path) -> None:
+    assert check(broken(counter, *COUNTER[mutant], tmp_path), tmp_path, *A_WHILE) is not None
+
+
+@pytest.mark.parametrize("mutant", ORDER)
+def test_a_broken_order_is_refuted(mutant: str, order: Path, tmp_path: Path) -> None:
+    assert check(broken(order, *ORDER[mutant], tmp_path), tmp_path, *A_WHILE) is not None

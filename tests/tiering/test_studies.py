@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Studies: points that are kept, workers that die, pages; and the formula of the sweep."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anemone.studies import STUDIES, sweep
+from anemone.studies.page import page
+from anemone.studies.study import Found, Point, Row, Study, answers, result
+from anemone.studies.sweep import formula
+from tests.commands import run
+
+
+class Squares(Study):
+    """Each point writes that it ran; one of them may kill its process, the first time."""
+
+    title, about = "Squares", "They grow."
+
+    def __init__(self, folder: Path, kills: int = -1) -> None:
+        self.folder, self.kills = folder, kills
+
+    def points(self, quick: bool, seed: int) -> list[Point]:
+        return [{"n": n} for n in range(6)]
+
+    def run(self, point: Point) -> dict[str, Any]:
+        ran = self.folder / f"ran-{point['n']}"
+        first = not ran.exists()
+        ran.write_text(ran.read_text() + "x" if not first else "x")
+        if point["n"] == self.kills and first:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"square": point["n"] ** 2}
+
+    def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
+        rows = [Row(f"{p['n']} squared", "", 25.0, a["square"], "smaller") for p, a in answers]
+        return Found(rows, notes=["A note."], constants={"power": 2})
+
+
+def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+    """What was answered before is kept, and only the rest is run again."""
+    study, folder = Squares(tmp_path, kills=4), tmp_path / "points"
+    with pytest.raises(BrokenProcessPool):
+        answers(study, study.points(True, 1), folder, 2)
+    kept = len(list(folder.glob("*.json")))
+    told = []
+    found = answers(study, study.points(True, 1), folder, 2, lambda *now: told.append(now))
+    assert [a["square"] for _, a in found] == [0, 1, 4, 9, 16, 25]
+    assert [now[:2] for now in told] == [(n, 6) for n in range(kept + 1, 7)]
+    assert told[-1][2] == 0
+    times = [len((tmp_path / f"ran-{n}").read_text()) for n in range(6)]
+    assert times[4] == 2 and sum(times) <= 12 - kept
+    answers(study, study.points(True, 1), folder, 1, lambda *now: pytest.fail("run again"))
+
+
+def test_the_page_and_the_result(tmp_path: Path) -> None:
+    study = Squares(tmp_path)
+    found = study.finish(answers(study, study.points(False, 1), tmp_path / "p", 1))
+    text = page("squares", study, found, 7, True, "2026-01-01")
+    assert "| 5 squared |  | 25 | 25 | smaller |" in text and "| power | 2 |" in text
+    assert "2026-01-01" in text and "seed 7" in text and "quick" in text and "A note." in text
+    report = result("squares", 7, True, found)
+    assert list(report) == ["study", "seed", "quick", "rows", "constants"]
+    assert report["rows"][2] == {
+        "what": "2 squared", "unit": "", "paper": 25.0, "here": 4, "why": "smaller",
+    }  # fmt: skip
+
+
+def test_the_sweep_is_the_formulas(tmp_path: Path) -> None:
+    """Within an interval; and the paper's example is 36.6 s."""
+    assert formula(16, 7, 8192, 64) == pytest.approx(36.57, abs=0.01)
+    point = {"gib": 1, "pipelines": 7, "states": 8192, "width": 64, "seed": 1}
+    answer = sweep.STUDY.run(point)
+    assert 0 <= answer["seconds"] - formula(1, 7, 8192, 64) <= 0.5 + 0.02
+
+
+def test_every_study_has_points() -> None:
+    from importlib import import_module
+
+    for name, (module, _) in STUDIES.items():
+        study = import_module(module).STUDY
+        quick, full = study.points(True, 1), study.points(False, 1)
+        assert 0 < len(quick) <= len(full), name
+        assert json.loads(json.dumps(full)) == full
+        assert study.title and study.about
+
+
+def test_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "STUDY", Squares(tmp_path))
+    words = ["study", "sweep", "--quick", "--out", str(tmp_path / "out"), "--json", "--seed", "3"]
+    status, out, err = run(words, capsys)
+    assert (status, err) == (0, "")
+    report = json.loads(out)
+    assert report == json.loads((tmp_path / "out" / "result.json").read_text())
+    assert (report["study"], report["seed"], report["quick"]) == ("sweep", 3, True)
+    assert "| 5 squared |" in (tmp_path / "out" / "README.md").read_text()
+    status, out, _ = run(["study", "--list"], capsys)
+    assert status == 0 and all(name in out for name in STUDIES)
+    status, _, err = run(["study", "nothing"], capsys)
+    assert status == 2 and 'NAME is "nothing"' in err
