@@ -9,6 +9,7 @@ from typing import Any
 
 from cocotb.triggers import FallingEdge
 
+EVERY = (1, 12)  # cycles between two flips, at least and at most
 EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
 
@@ -20,26 +21,31 @@ def words(scope: Any) -> Any:
     return None
 
 
+def at(dut: Any, path: str) -> Any:
+    """The words of the memory at a path."""
+    scope = dut
+    for name in path.split("."):
+        scope = getattr(scope, name)
+    return words(scope)
+
+
 class Flipper:
     """Flips a bit of any word of these memories now and then, but none of a word in which one is
     flipped.
 
     memories: of each all copies of its words.
-    every: cycles between two flips, at least and at most.
     """
 
-    def __init__(
-        self, dut: Any, memories: Sequence[Sequence[Any]], rng: Random, every: tuple[int, int]
-    ) -> None:
+    def __init__(self, dut: Any, memories: Sequence[Sequence[Any]], rng: Random) -> None:
         self.rng, self.flips, self.stopped = rng, 0, False
         self._fall = FallingEdge(dut.clock)  # when no memory is being written
-        self._memories, self._every = memories, every
+        self._memories = memories
         self._flipped: dict[tuple[int, int], tuple[Any, int]] = {}
 
     async def run(self) -> None:
         """Until stopped."""
         while True:
-            for _ in range(self.rng.randint(*self._every)):
+            for _ in range(self.rng.randint(*EVERY)):
                 await self._fall
             if self.stopped:
                 return

@@ -12,12 +12,12 @@ from random import Random
 from cocotb.triggers import ClockCycles
 
 from anemone.hardware import registers
+from anemone.hardware.registers import FaultMemory
 from tests.bench.upsets import words
 from tests.expander.bench import control as reg
 from tests.expander.bench.directed_acknowledge import line, opened
 from tests.expander.bench.directed_region import COUNTED, counted
 from tests.expander.bench.environment import find
-from tests.expander.bench.faults import CODES
 from tests.expander.bench.host import Host, hosted
 
 FLIPS = int(os.environ.get("FLIPS", "300")) // 10
@@ -26,9 +26,9 @@ UNCORRECTED = registers.ERROR_STATUS.pack(uncorrected=1)
 OKAY, REFUSED = 0, 2
 
 
-async def arm(host: Host, memory: str, double: int = 0, channel: int = 0) -> None:
+async def arm(host: Host, memory: FaultMemory, double: int = 0, channel: int = 0) -> None:
     """Of the next word that is written to a memory a bit is flipped, or two."""
-    fields = {"memory": CODES[memory], "channel": channel, "double": double}
+    fields = {"memory": memory, "channel": channel, "double": double}
     await host.set(registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(**fields))
     await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
 
@@ -54,13 +54,15 @@ async def cleared(host: Host) -> None:
     assert await first(host) == {}
 
 
-async def expect(host: Host, memory: str, double: int, count: int = 1, **whose: int) -> None:
+async def expect(
+    host: Host, memory: FaultMemory, double: int, count: int = 1, **whose: int
+) -> None:
     """What an injected fault is told as; then it is forgotten, but for the counts."""
     assert await told(host) == ((0, count) if double else (count, 0)), memory
     assert await host.get(reg.ERROR_STATUS) & (CORRECTED | UNCORRECTED) == (
         UNCORRECTED if double else CORRECTED
     )
-    wanted = {"memory": CODES[memory], "uncorrected": double, "valid": 1} | whose
+    wanted = {"memory": memory, "uncorrected": double, "valid": 1} | whose
     assert await first(host) == {name: value for name, value in wanted.items() if value}, memory
     await cleared(host)
 
@@ -75,7 +77,7 @@ async def access(host: Host, write: bool, channel: int) -> None:
     assert answer.resp == OKAY
 
 
-async def order(host: Host, memory: str, write: bool, double: int) -> None:
+async def order(host: Host, memory: FaultMemory, write: bool, double: int) -> None:
     """A count by id is flipped when an access of it is counted, and seen when the next one is: what
     was issued and what was answered, each in its own memory, in one cycle; and at its answer.
     """
@@ -96,32 +98,32 @@ async def order(host: Host, memory: str, write: bool, double: int) -> None:
 @hosted
 async def flipped_bits_of_the_order_of_reads(host: Host) -> None:
     """One is corrected, for good."""
-    await order(host, "read_order", write=False, double=0)
+    await order(host, FaultMemory.READ_ORDER, write=False, double=0)
 
 
 @hosted
 async def two_flipped_bits_of_the_order_of_reads(host: Host) -> None:
     """Noticed."""
-    await order(host, "read_order", write=False, double=1)
+    await order(host, FaultMemory.READ_ORDER, write=False, double=1)
 
 
 @hosted
 async def flipped_bits_of_the_order_of_writes(host: Host) -> None:
     """One is corrected, for good."""
-    await order(host, "write_order", write=True, double=0)
+    await order(host, FaultMemory.WRITE_ORDER, write=True, double=0)
 
 
 @hosted
 async def two_flipped_bits_of_the_order_of_writes(host: Host) -> None:
     """Noticed."""
-    await order(host, "write_order", write=True, double=1)
+    await order(host, FaultMemory.WRITE_ORDER, write=True, double=1)
 
 
 async def acknowledged(host: Host, double: int) -> None:
     """Two lines at once: the second waits in a memory."""
     await counted(host)
     base = await opened(host)
-    await arm(host, "acknowledges", double)
+    await arm(host, FaultMemory.ACKNOWLEDGES, double)
     zeros, seen = bytes(64), line(COUNTED)
     first_write = host.memory[0].init_write(base + 128, zeros, awid=1)
     write = host.memory[0].init_write(base, seen, awid=2)
@@ -131,7 +133,7 @@ async def acknowledged(host: Host, double: int) -> None:
     assert first_write.data.resp == third.data.resp == OKAY
     assert write.data.resp == (REFUSED if double else OKAY)
     assert await host.line(0, 0) == (COUNTED if double else [0] * 8)
-    await expect(host, "acknowledges", double, id_valid=1, id=2)
+    await expect(host, FaultMemory.ACKNOWLEDGES, double, id_valid=1, id=2)
     if double:  # software asks again
         assert (await host.memory[0].write(base, seen)).resp == OKAY
         assert await host.line(0, 0) == [0] * 8
@@ -151,13 +153,13 @@ async def two_flipped_bits_of_a_line_to_be_taken_away(host: Host) -> None:
 
 async def reset_value(host: Host, double: int) -> None:
     """What a rule resets to is kept for acknowledgements, too."""
-    await arm(host, "reset_values", double)
+    await arm(host, FaultMemory.RESET_VALUES, double)
     await counted(host)
     base = await opened(host)
     answer = await host.memory[0].write(base, line(COUNTED))
     assert answer.resp == (REFUSED if double else OKAY)
     assert await host.line(0, 0) == (COUNTED if double else [0] * 8)
-    await expect(host, "reset_values", double)
+    await expect(host, FaultMemory.RESET_VALUES, double)
 
 
 @hosted
@@ -177,7 +179,7 @@ async def misses(host: Host, key: int, before: int) -> None:
     await host.touch(0x1000 * key, 2)
     assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == before + 2
     assert (await told(host))[1] == before + 2
-    wanted = {"memory": CODES["tables"], "uncorrected": 1, "set_valid": 1, "valid": 1}
+    wanted = {"memory": FaultMemory.TABLES, "uncorrected": 1, "set_valid": 1, "valid": 1}
     assert await first(host) == wanted
     entry = registers.FAULT_SET.unpack(await host.get(registers.FAULT_SET.offset))
     assert entry["line"] == key
@@ -190,7 +192,7 @@ async def flipped_bits_of_a_table(host: Host) -> None:
     """
     await counted(host)
     for double in (0, 1):
-        await arm(host, "tables", double)
+        await arm(host, FaultMemory.TABLES, double)
         await host.map(0, (2, 10))
         await misses(host, 2, 2 * double)
         await cleared(host)
@@ -230,12 +232,12 @@ async def any_flipped_bit_of_a_table(host: Host) -> None:
 async def one_that_is_not_corrected_goes_before_one_that_is(host: Host) -> None:
     """Both are counted; without a command to forget it the first of a kind stays."""
     for double in (0, 1, 1, 0):
-        await arm(host, "write_order", double, channel=double)
+        await arm(host, FaultMemory.WRITE_ORDER, double, channel=double)
         for _ in range(2):
             await access(host, True, double)
     assert await told(host) == (4, 4)
     assert await host.get(reg.ERROR_STATUS) == CORRECTED | UNCORRECTED
-    wanted = {"memory": CODES["write_order"], "channel": 1, "uncorrected": 1, "valid": 1}
+    wanted = {"memory": FaultMemory.WRITE_ORDER, "channel": 1, "uncorrected": 1, "valid": 1}
     assert await first(host) == wanted
     await cleared(host)
     assert await told(host) == (4, 4)

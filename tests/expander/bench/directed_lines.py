@@ -18,7 +18,8 @@ from cocotb.triggers import RisingEdge
 from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
 from tests.bench.pins import reader
-from tests.bench.upsets import Flipper, words
+from tests.bench.upsets import Flipper, at
+from tests.expander.bench.directed_faults import arm
 from tests.expander.bench.directed_parity import poisoned
 from tests.expander.bench.directed_region import COUNTED, counted
 from tests.expander.bench.environment import Environment
@@ -31,7 +32,6 @@ SEEDS = 30  # at most, until a flipped bit of each memory was read
 PHASE = (60, 400)  # cycles
 TELEMETRY = 0.7  # share of reads
 HANGS = 400  # clock cycles in which a line that is there has come
-EVERY = (1, 12)  # cycles between two flips
 # As a channel's `io_faults` has them, behind those of counts and writes, with their copies.
 FIRST = 4
 MEMORIES = {
@@ -40,14 +40,6 @@ MEMORIES = {
     FaultMemory.READY_LINES: [f"ready.data.copy_{n}" for n in range(3)],
 }
 KINDS = ("corrected", "uncorrected")
-
-
-def array(dut: Any, path: str) -> Any:
-    """The words of the memory at a path."""
-    scope = dut
-    for name in path.split("."):
-        scope = getattr(scope, name)
-    return words(scope)
 
 
 class Faults:
@@ -81,7 +73,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     await environment.start()
     faults = environment.watch = Faults(environment)
     memories = [
-        [array(dut, f"channel_{c}.telemetry.{path}") for path in copies]
+        [at(dut, f"channel_{c}.telemetry.{path}") for path in copies]
         for copies in MEMORIES.values()
         for c in range(build.engine.channels)
     ]
@@ -94,7 +86,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         seed += 1
         await environment.restart(seed)
         await environment.program()
-        flipper = Flipper(dut, memories, Random(seed), EVERY)
+        flipper = Flipper(dut, memories, Random(seed))
         cocotb.start_soon(flipper.run())
         end = environment.t + CYCLES
         while environment.t < end:
@@ -116,10 +108,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
 async def injected(host: Host, memory: FaultMemory, double: int) -> None:
     """Of the next word of a memory of channel 0 a bit is flipped, or two."""
     await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(rearm=1))
-    await host.set(
-        registers.FAULT_INJECT.offset, registers.FAULT_INJECT.pack(memory=memory, double=double)
-    )
-    await host.set(registers.FAULT_CONTROL.offset, registers.FAULT_CONTROL.pack(inject=1))
+    await arm(host, memory, double)
 
 
 async def told(host: Host) -> tuple[int, int, dict[str, int]]:

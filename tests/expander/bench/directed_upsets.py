@@ -15,27 +15,42 @@ from typing import Any
 import cocotb
 
 from anemone.hardware import registers
+from anemone.hardware.registers import FaultMemory
 from tests.bench.upsets import Flipper, words
 from tests.expander.bench.environment import Environment
-from tests.expander.bench.faults import CODES, CORRECTING
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import environment_type
 
 FLIPS = int(os.environ.get("FLIPS", "300"))
 CYCLES = 1500  # of a seed
 SEEDS = 30  # at most, until a flipped bit of each memory in `OFTEN` was read
-EVERY = (1, 12)  # cycles between two flips
 POLL = (40, 200)  # cycles between two looks at the registers
 # Those in which something is at any time, or, where many are under way, soon.
-OFTEN = {"read_order", "write_order"}
+OFTEN = {FaultMemory.READ_ORDER, FaultMemory.WRITE_ORDER}
+# Those that every build has besides.
+BUILT = {FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES, FaultMemory.WAITING_EVENTS}
 FAULTS = (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED, registers.FIRST_FAULT)
 REARM = registers.FAULT_CONTROL.pack(rearm=1)
-NAMES = {code: name for name, code in CODES.items()}
+# Where those are in the design that correct a bit.
+CORRECTING = {
+    r"channel_\d+\.order\.": FaultMemory.READ_ORDER,
+    r"channel_\d+\.gate\.order\.": FaultMemory.WRITE_ORDER,
+    r"channel_\d+\.gate\.plans\.": FaultMemory.REGION_WRITES,
+    r"channel_\d+\.gate\.lines\.": FaultMemory.ACKNOWLEDGES,
+    r"arbiters.*\.waiting\.": FaultMemory.WAITING_EVENTS,
+    r"\.unit\.operands\.": FaultMemory.RESET_VALUES,
+    r"adapter_\d+\.queue\.": FaultMemory.MEMORY_DATA,
+    r"adapter_\d+\.queue_1\.": FaultMemory.MEMORY_ANSWERS,
+    r"order_\d+\.events\.": FaultMemory.ORDERED_EVENTS,
+    r"order_\d+\.reads\.": FaultMemory.ORDERED_READS,
+}
 
 
-def kind(path: str) -> str:
-    """The name of the memory that is there; empty: none that corrects."""
-    return next((name for where, name in CORRECTING.items() if re.search(where, f"{path}.")), "")
+def kind(path: str) -> FaultMemory | None:
+    """The memory that is there; None: none that corrects."""
+    return next(
+        (memory for where, memory in CORRECTING.items() if re.search(where, f"{path}.")), None
+    )
 
 
 def arrays(scope: Any, path: str = "") -> dict[str, Any]:
@@ -46,7 +61,7 @@ def arrays(scope: Any, path: str = "") -> dict[str, Any]:
             continue
         name = f"{path}.{child._name}"
         memory = words(child)
-        if memory is not None and kind(name):
+        if memory is not None and kind(name) is not None:
             found[name] = memory
         found |= arrays(child, name)
     return found
@@ -56,7 +71,7 @@ class Upsets:
     """An environment of which it is known what is flipped, and told."""
 
     def __init__(self, environment: Environment) -> None:
-        self.environment, self.met = environment, Counter[str]()
+        self.environment, self.met = environment, Counter[FaultMemory]()
         check = environment.check_memories
 
         async def counted() -> None:
@@ -78,7 +93,7 @@ class Upsets:
             fields = registers.FIRST_FAULT.unpack(value)
             if fields["valid"]:
                 assert not fields["uncorrected"], fields
-                self.met[NAMES[fields["memory"]]] += 1
+                self.met[FaultMemory(fields["memory"])] += 1
 
         control = self.environment.control
         control.read(registers.FIRST_FAULT.offset, told)
@@ -96,13 +111,13 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     upsets = Upsets(environment)
     found = arrays(dut)
     built = {kind(path) for path in found}
-    assert built >= OFTEN | {"region_writes", "acknowledges", "waiting_events"}, built
+    assert built >= OFTEN | BUILT, built
     flips, seed = 0, 1000
     while flips < FLIPS or (not upsets.met.keys() >= OFTEN and seed < 1000 + SEEDS):
         seed += 1
         await environment.restart(seed)
         await environment.program()
-        flipper = Flipper(dut, [[array] for array in found.values()], Random(seed), EVERY)
+        flipper = Flipper(dut, [[array] for array in found.values()], Random(seed))
         running = cocotb.start_soon(flipper.run())
         end = environment.t + CYCLES
         while environment.t < end:

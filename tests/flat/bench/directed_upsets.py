@@ -16,7 +16,7 @@ import cocotb
 from anemone.flat.config import FlatConfig
 from tests.bench.pins import Flag, reader, writer
 from tests.bench.requests import FULL, OKAY
-from tests.bench.upsets import Flipper, words
+from tests.bench.upsets import Flipper, at
 from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment
 from tests.flat.bench.environment import Environment, random_config
@@ -30,17 +30,8 @@ A, B, C = 1, 1 + LINES, 2  # A and B are of one set
 MEMORIES = ("lines.rows.ram", "data.ram", "responses.answers.ram", "lookup.lookups.queue",
             "fetches.queue")  # fmt: skip
 WHOSE = ("id_valid", "id_bits", "line_valid", "line_bits")
-EVERY = (1, 12)  # cycles between two flips
 PINS = ("fault_corrected", "fault_uncorrected", *WHOSE)
 LINE_BUFFER, WRITE_DATA, ANSWERS = range(3)
-
-
-def array(dut: Any, path: str) -> Any:
-    """The words of a memory."""
-    scope = dut
-    for name in path.split("."):
-        scope = getattr(scope, name)
-    return words(scope)
 
 
 class Faults:
@@ -77,7 +68,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         rng = Random(seed)
         environment.watchers = []
         await environment.restart(rng, random_config(rng, build))
-        flipper = Flipper(dut, [[array(dut, path)] for path in MEMORIES], Random(seed), EVERY)
+        flipper = Flipper(dut, [[at(dut, path)] for path in MEMORIES], Random(seed))
         environment.watchers = [faults]
         cocotb.start_soon(flipper.run())
         end = environment.t + CYCLES
