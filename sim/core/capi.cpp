@@ -15,6 +15,8 @@ namespace {
 
 using core::Core;
 
+// Operations that are generated at a time, and how far ahead of them their sets are fetched.
+constexpr std::size_t kBatch = 512, kAhead = 16;
 constexpr core::Cycle kTurn = 200; // cycles that a core may be ahead of the others
 
 struct Running {
@@ -28,16 +30,22 @@ struct Running {
 
     bool runs() const { return source && !ended && core.operations() < end; }
     void step() {
-        if (next == ops.size()) {
-            ops.clear();
-            next = 0;
-            source->more(ops);
-            if (ops.empty()) {
-                ended = true;
-                return;
-            }
-        }
+        if (next + kAhead >= ops.size() && !refill())
+            return;
+        if (next + kAhead < ops.size())
+            core.expect(ops[next + kAhead]);
         core.execute(ops[next++]);
+    }
+    // More operations at hand; false, if the program has ended.
+    bool refill() {
+        ops.erase(ops.begin(), ops.begin() + static_cast<std::ptrdiff_t>(next));
+        next = 0;
+        for (std::size_t had = kAhead; ops.size() < kBatch && ops.size() != had;) {
+            had = ops.size();
+            source->more(ops);
+        }
+        ended = ops.empty();
+        return !ended;
     }
 };
 

@@ -19,6 +19,11 @@ public:
     Core(const Config& config, Shared& shared);
 
     void execute(const Op& op);
+    // An operation that will come soon: nothing but a hint.
+    void expect(const Op& op) const {
+        if (op.kind == Kind::load || op.kind == Kind::store)
+            memory_.expect(op.address);
+    }
     // The cycle in which the next operation enters the window: all before is final.
     Cycle now() const { return entry_; }
     // When the last operation retired.

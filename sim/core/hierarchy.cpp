@@ -41,6 +41,12 @@ Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
     return t;
 }
 
+void Hierarchy::expect(std::uint64_t address) const {
+    const std::uint64_t line = address >> kLineBits;
+    shared_.l3.expect(line);
+    shared_.l3.expect(l2_.next_out(line));
+}
+
 Cycle Hierarchy::load(std::uint32_t pc, std::uint64_t address, Cycle t) {
     count_.loads++;
     t = translate(address, t);

@@ -44,6 +44,9 @@ public:
     // A store that is retired at t: when the L1 owns its line.
     Cycle own(std::uint64_t address, Cycle t);
 
+    // An access of this address will come: nothing but a hint.
+    void expect(std::uint64_t address) const;
+
     const Requests& requests() const { return count_; }
 
 private:

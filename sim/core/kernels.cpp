@@ -104,6 +104,7 @@ public:
         : Kernel(s), lines_(1), at_(s.chains), last_(s.chains, kNothing) {
         while (lines_ * 2 <= s.bytes / kLine)
             lines_ *= 2;
+        half_ = std::max(1, static_cast<int>(std::log2(static_cast<double>(lines_))) / 2);
         for (std::uint64_t c = 0; c < s.chains; c++)
             at_[c] = random_.below(lines_);
     }
@@ -123,10 +124,11 @@ private:
     }
     std::uint64_t scatter(std::uint64_t i) const { // one to one on [0, lines_)
         std::uint64_t x = i * 0x9E3779B97F4A7C15u & (lines_ - 1);
-        x ^= x >> std::max(1, static_cast<int>(std::log2(static_cast<double>(lines_))) / 2);
+        x ^= x >> half_;
         return x * 0xD1B54A32D192ED03u & (lines_ - 1);
     }
     std::uint64_t lines_;
+    int half_; // of the bits of a line's number
     std::vector<std::uint64_t> at_, last_;
 };
 

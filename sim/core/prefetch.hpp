@@ -8,9 +8,11 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 
 #include "op.hpp"
+#include "ways.hpp"
 
 namespace core {
 
@@ -81,24 +83,23 @@ public:
         unsigned count;
     };
 
+    Streamer() { std::iota(ages_.begin(), ages_.end(), std::uint8_t{0}); }
+
     Ahead next(std::uint64_t line, unsigned distance, unsigned degree) {
         const std::uint64_t page = line >> (kPageBits - kLineBits);
         const int at = static_cast<int>(line & 63);
-        Entry* e = nullptr;
-        Entry* oldest = &table_[0];
-        for (Entry& each : table_) {
-            if (each.used && each.page == page) {
-                e = &each;
-                break;
-            }
-            if (each.used < oldest->used)
-                oldest = &each;
-        }
-        if (!e) {
-            *oldest = {page, ++clock_, at, at, 0};
+        const std::uint8_t mark = ways::mark(page);
+        const unsigned found = ways::find(marks_.data(), kEntries, mark,
+                                          [&](unsigned i) { return table_[i].page == page; });
+        if (found == ways::kNowhere) {
+            const unsigned oldest = ways::oldest(ages_.data(), kEntries);
+            ways::use(ages_.data(), kEntries, oldest);
+            marks_[oldest] = mark;
+            table_[oldest] = {page, at, at, 0};
             return {0, 0, 0};
         }
-        e->used = ++clock_;
+        ways::use(ages_.data(), kEntries, found);
+        Entry* e = &table_[found];
         const int step = at > e->last ? 1 : at < e->last ? -1 : 0;
         if (step == 0)
             return {0, 0, 0};
@@ -120,12 +121,13 @@ public:
     }
 
 private:
+    static constexpr unsigned kEntries = 32;
     struct Entry {
-        std::uint64_t page = 0, used = 0;
+        std::uint64_t page = ~std::uint64_t{0}; // none
         int last = 0, head = 0, step = 0;
     };
-    std::array<Entry, 32> table_{};
-    std::uint64_t clock_ = 0;
+    std::array<Entry, kEntries> table_{};
+    std::array<std::uint8_t, kEntries> marks_{}, ages_{};
 };
 
 } // namespace core

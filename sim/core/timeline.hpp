@@ -6,6 +6,8 @@
 // before the cycle in which the last operation entered the window. So all earlier cycles are final.
 #pragma once
 
+#include <smmintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -27,25 +29,44 @@ public:
     // The first cycle from t on in which fewer than `limit` are occupied.
     Cycle first_below(Cycle t, std::uint64_t limit) {
         const std::uint8_t* all = at_.data();
-        while (all[t & (kHorizon - 1)] >= limit)
-            t++;
+        const __m128i least = _mm_set1_epi8(static_cast<char>(limit));
+        while (all[t & (kHorizon - 1)] >= limit) {
+            const Cycle at = t & (kHorizon - 1);
+            if (at > kHorizon - kAtOnce) {
+                t++;
+                continue;
+            }
+            const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(all + at));
+            const int full = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(some, least), some));
+            t += static_cast<Cycle>(std::countr_one(static_cast<std::uint16_t>(full)));
+        }
         return t;
     }
     // The sum over [from, to).
     std::uint64_t total(Cycle from, Cycle to) {
         std::uint64_t sum = 0;
         each_part(from, to, [&sum, all = at_.data()](Cycle a, Cycle b) {
-            std::uint64_t part = 0;
-            for (Cycle t = a; t < b; t++)
-                part += all[t];
-            sum += part;
+            __m128i sums = _mm_setzero_si128();
+            for (; a + kAtOnce <= b; a += kAtOnce) {
+                const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(all + a));
+                sums = _mm_add_epi64(sums, _mm_sad_epu8(some, _mm_setzero_si128()));
+            }
+            sum += static_cast<std::uint64_t>(_mm_extract_epi64(sums, 0)) +
+                   static_cast<std::uint64_t>(_mm_extract_epi64(sums, 1));
+            for (; a < b; a++)
+                sum += all[a];
         });
         return sum;
     }
     void occupy(Cycle from, Cycle to) {
         each_part(from, to, [all = at_.data()](Cycle a, Cycle b) {
-            for (Cycle t = a; t < b; t++)
-                all[t]++;
+            for (; a + kAtOnce <= b; a += kAtOnce)
+                add_one(all + a, kOnes);
+            if (a + kAtOnce <= kHorizon && a < b)
+                add_one(all + a, kOnes + kAtOnce - (b - a));
+            else
+                for (; a < b; a++)
+                    all[a]++;
         });
     }
     void forget(Cycle from, Cycle to) {
@@ -56,6 +77,15 @@ public:
     }
 
 private:
+    static constexpr Cycle kAtOnce = 16;
+    // So many ones, then zeros.
+    static constexpr std::uint8_t kOnes[2 * kAtOnce] = {1, 1, 1, 1, 1, 1, 1, 1,
+                                                        1, 1, 1, 1, 1, 1, 1, 1};
+    static void add_one(std::uint8_t* at, const std::uint8_t* to) {
+        auto* some = reinterpret_cast<__m128i*>(at);
+        const __m128i ones = _mm_loadu_si128(reinterpret_cast<const __m128i*>(to));
+        _mm_storeu_si128(some, _mm_add_epi8(_mm_loadu_si128(some), ones));
+    }
     template <class Do> void each_part(Cycle from, Cycle to, Do act) {
         while (from < to) {
             const Cycle a = from & (kHorizon - 1);
@@ -69,7 +99,7 @@ private:
 
 class Timeline {
 public:
-    enum Bit { executed, l1_miss, l2_miss, l3_miss, offcore_read, stores_full, kBits };
+    enum Bit { executed, l1_miss, l2_miss, l3_miss, offcore_read, stores_full };
 
     struct Counted {
         std::uint64_t stalls_l1_miss, stalls_l2_miss, stalls_l3_miss, bound_on_stores, read_cycles;
@@ -77,19 +107,17 @@ public:
 
     Occupancy issued, load_ports, store_ports, fill_buffers, superqueue, walks;
 
-    Timeline() {
-        for (auto& words : bits_)
-            words.resize(kHorizon / 64);
-    }
+    Timeline() : bits_(kHorizon / 64) {}
     void set(Bit bit, Cycle t) { word(bit, t) |= std::uint64_t{1} << (t & 63); }
     void set(Bit bit, Cycle from, Cycle to) {
-        while (from < to) {
-            const Cycle end = std::min(to, (from | 63) + 1);
-            const std::uint64_t ones =
-                end - from == 64 ? ~std::uint64_t{0} : ((std::uint64_t{1} << (end - from)) - 1);
-            word(bit, from) |= ones << (from & 63);
-            from = end;
-        }
+        if (from >= to)
+            return;
+        constexpr std::uint64_t ones = ~std::uint64_t{0};
+        const Cycle last = (to - 1) / 64;
+        std::uint64_t first = ones << (from & 63);
+        for (Cycle at = from / 64; at < last; at++, first = ones)
+            word(bit, at * 64) |= first;
+        word(bit, last * 64) |= first & ones >> (63 - ((to - 1) & 63));
     }
     // The first cycle from t on in which something issues; there is one.
     Cycle next_executed(Cycle t) {
@@ -114,11 +142,12 @@ public:
             // The store buffer is full, and it is not a load that the core waits for.
             counted_.bound_on_stores += count(idle & word(stores_full, at) & ~missing);
             counted_.read_cycles += count(word(offcore_read, at));
-            for (auto& words : bits_)
-                words[(at / 64) & (kHorizon / 64 - 1)] = 0;
+            if (word(executed, at)) // without it nothing has issued
+                for (Occupancy* each : {&issued, &load_ports, &store_ports})
+                    each->forget(at, at + 64);
+            bits_[(at / 64) & (kHorizon / 64 - 1)] = {};
         }
-        for (Occupancy* each :
-             {&issued, &load_ports, &store_ports, &fill_buffers, &superqueue, &walks})
+        for (Occupancy* each : {&fill_buffers, &superqueue, &walks})
             each->forget(settled_, end);
         settled_ = end;
     }
@@ -133,9 +162,10 @@ private:
     static std::uint64_t count(std::uint64_t word) {
         return static_cast<std::uint64_t>(std::popcount(word));
     }
-    std::uint64_t& word(Bit bit, Cycle t) { return bits_[bit][(t / 64) & (kHorizon / 64 - 1)]; }
+    std::uint64_t& word(Bit bit, Cycle t) { return bits_[(t / 64) & (kHorizon / 64 - 1)][bit]; }
 
-    std::array<std::vector<std::uint64_t>, kBits> bits_;
+    // Of 64 cycles each, side by side: they are written together.
+    std::vector<std::array<std::uint64_t, 8>> bits_;
     Counted counted_{};
     Cycle settled_ = 0;
 };
