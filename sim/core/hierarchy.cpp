@@ -106,13 +106,13 @@ Hierarchy::Fetched Hierarchy::fetch(std::uint64_t line, Cycle t, For what) {
     if (const auto arrives = l2_.find(line)) {
         // In flight: the request joins the one that is in the queue.
         got = {std::max(answered, *arrives), *arrives > answered, false, answered, 0};
+        if (what == For::load && got.missed_l2)
+            count_demand(got); // a prefetch that becomes demand, from now on
     } else {
         got = beyond_l2(line, answered, what);
         fill_l2(line, got.arrives, got.left);
         if (what == For::load) {
-            count_.reads++;
-            count_.read_occupancy += got.arrives - got.left;
-            timeline_.set(Timeline::offcore_read, got.left, got.arrives);
+            count_demand(got);
         } else if (what == For::store) {
             count_.rfo_offcore++;
         } else if (what == For::l1_prefetch) {
@@ -123,6 +123,12 @@ Hierarchy::Fetched Hierarchy::fetch(std::uint64_t line, Cycle t, For what) {
     if (what != For::walk)
         train_l2(line, t, got.missed_l2);
     return got;
+}
+
+void Hierarchy::count_demand(const Fetched& got) {
+    count_.reads++;
+    count_.read_occupancy += got.arrives - got.left;
+    timeline_.set(Timeline::offcore_read, got.left, got.arrives);
 }
 
 Hierarchy::Fetched Hierarchy::beyond_l2(std::uint64_t line, Cycle t, For what) {

@@ -61,6 +61,8 @@ private:
     Cycle translate(std::uint64_t address, Cycle t);
     // A line from the L2 or beyond, for a request of the L1 at t.
     Fetched fetch(std::uint64_t line, Cycle t, For what);
+    // Demand is in the queue to the L3 from got.left on.
+    void count_demand(const Fetched& got);
     // From beyond the L2, into it; t: when the L2 missed.
     Fetched beyond_l2(std::uint64_t line, Cycle t, For what);
     void fill_l1(std::uint64_t line, Cycle arrives, bool dirty);

@@ -16,11 +16,12 @@ namespace {
 struct Settings {
     std::uint64_t bytes = 1 << 28, base = std::uint64_t{1} << 32, work = 1, chains = 1, step = 8;
     std::uint64_t depth = 2, seed = 1;
-    double stores = 0, mispredict = 0;
+    double stores = 0, mispredict = 0, hot = 0;
 };
 
 constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 constexpr std::uint64_t kLine = std::uint64_t{1} << kLineBits;
+constexpr std::uint64_t kHot = 16 << 10; // bytes that are in every L1
 
 // Numbers that are the same on every machine (splitmix64).
 class Random {
@@ -76,6 +77,11 @@ protected:
         add(Kind::branch, 2, 0, wrong, needs);
     }
     bool stores() { return s_.stores > 0 && random_.happens(s_.stores); }
+    // A place without a pattern, a multiple of so many bytes; `s_.hot` of them are in a small part.
+    std::uint64_t place(std::uint64_t unit) {
+        const bool near = s_.hot > 0 && random_.happens(s_.hot);
+        return random_.below((near ? std::min(kHot, s_.bytes) : s_.bytes) / unit) * unit;
+    }
     // The next place of a walk over an array, around its end.
     std::uint64_t walk(std::uint64_t& at) const {
         const std::uint64_t here = at;
@@ -172,7 +178,7 @@ public:
 private:
     void iteration() override {
         const std::uint64_t index = compute(kNothing);
-        store(50, random_.below(s_.bytes / 8) * 8, index, index);
+        store(50, place(8), index, index);
         branch(kNothing);
     }
 };
@@ -185,10 +191,10 @@ public:
 private:
     void iteration() override {
         const std::uint64_t index = load(10, array(1) + walk(at_));
-        const std::uint64_t place = random_.below(s_.bytes / 8) * 8;
-        const std::uint64_t value = compute(load(11, place, index));
+        const std::uint64_t at = place(8);
+        const std::uint64_t value = compute(load(11, at, index));
         if (stores())
-            store(50, place, value, index);
+            store(50, at, value, index);
         branch(value);
     }
     std::uint64_t at_ = 0;
@@ -202,15 +208,15 @@ public:
 private:
     void iteration() override {
         std::uint64_t needs = compute(kNothing);
-        std::uint64_t place = 0;
+        std::uint64_t at = 0;
         for (std::uint64_t d = 0; d < s_.depth; d++) {
-            place = random_.below(s_.bytes / kLine) * kLine;
-            needs = load(static_cast<std::uint32_t>(10 + d), place, needs);
+            at = place(kLine);
+            needs = load(static_cast<std::uint32_t>(10 + d), at, needs);
             branch(needs);
         }
-        const std::uint64_t value = load(30, place + 8, needs);
+        const std::uint64_t value = load(30, at + 8, needs);
         if (stores())
-            store(50, place + 16, value);
+            store(50, at + 16, value);
     }
 };
 
@@ -330,6 +336,7 @@ std::unique_ptr<Source> make_kernel(const std::string& settings) {
     fields.may("seed", s.seed, 0, 0x1p53);
     fields.may("stores", s.stores, 0, 1);
     fields.may("mispredict", s.mispredict, 0, 1);
+    fields.may("hot", s.hot, 0, 1);
     fields.nothing_left();
     return at->second(s);
 }

@@ -24,6 +24,8 @@ public:
 //   chains    chains that are followed at once (chase), parts of an array (stream)
 //   step      bytes from one access to the next (stream, stride, memset)
 //   stores    share of the accesses that also store
+//   hot       share of the places without a pattern that are in 16 KiB of the data (gather, hash,
+//             scatter)
 //   mispredict  share of the branches that are mispredicted
 //   depth     loads of a lookup, each of which waits for the one before (hash, tree)
 //   seed
