@@ -38,6 +38,7 @@ LONG = {
     "tests/bench/": (*BENCH, "tests/*/mutants*.txt"),
     "tests/rtl/test_build.py": (*REPLAY, "sim/vfio/*"),
     "tests/rtl/": REPLAY,
+    "tests/control/test_rtl_": (*REPLAY, "sim/vfio/*"),
     "tests/fpga/": (*BENCH, "fpga/**/*", "docs/*.md"),
     "tests/registers/": BENCH,
     "tests/driver/test_static.py": ("driver/**/*", "docs/*.md", "mk/**/*"),

@@ -124,3 +124,17 @@ def test_a_column_that_is_needed(files: Path, capsys: pytest.CaptureFixture[str]
     (files / "t.toml").write_text(CONFIG + '[telemetry]\nsource = "pebs"\n')
     said = 'columns: kind is missing; allowed: must be there with the telemetry source "pebs"'
     assert_refused(files / "t.csv", TRACE, said, arguments(files), capsys)
+
+
+def test_the_engine_is_nemos(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--engine says whose pipelines count: refused where none do; the model is the default."""
+    words = arguments(files, "--engine", "rtl")
+    assert_refused(files / "t.toml", CONFIG, "--engine says", words, capsys)
+    with (files / "t.toml").open("a") as file:
+        file.write('[telemetry]\nsource = "nemo"\nfast = "none"\n')
+    reports = []
+    for more in ((), ("--engine", "model")):
+        status, out, _ = run(arguments(files, "--json", *more), capsys)
+        reports.append({**json.loads(out), "accesses_per_second": 0})
+        assert status == 0
+    assert reports[0] == reports[1]

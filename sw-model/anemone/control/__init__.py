@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control plane: telemetries as NEMO's listings write them, on the golden model or a device.
 
-controller = ModelController(Geometry())               # or DeviceController("/dev/anemone0")
+controller = ModelController(Geometry())    # or RtlController(), DeviceController("/dev/anemone0")
 hot = controller.register(Spec(primary=Field(ALL_MEMORY, 21), read_effect=("reset", 0)))
 for region, page in enumerate(pages):
     hot.set_translation(page >> 21, region)
@@ -9,10 +9,10 @@ counts = hot.read()
 """
 
 from anemone.control.device import DeviceController
-from anemone.control.model import ModelController
+from anemone.control.model import ModelController, RtlController
 from anemone.control.plane import ALL_MEMORY, Controller, Event, Field, Registered, Spec, sweep_s
 
 __all__ = [
     "ALL_MEMORY", "Controller", "DeviceController", "Event", "Field", "ModelController",
-    "Registered", "Spec", "sweep_s",
+    "Registered", "RtlController", "Spec", "sweep_s",
 ]  # fmt: skip

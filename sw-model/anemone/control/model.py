@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control plane on the golden model: every count is the hardware's."""
+"""The control plane on pipelines of one's own: the golden model's, or the Verilated RTL's."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from anemone.control.pipelines import ModelPipelines, Pipelines
 from anemone.control.plane import Controller, Event, Registered, Spec
-from anemone.golden import Telemetry
 from anemone.hardware.geometry import Geometry
 from anemone.telemetry import Rule
 
 
-class ModelController(Controller):
-    """A device of a geometry; `access` is its memory's traffic."""
+class PipelineController(Controller):
+    """A device's pipelines; `access` is its memory's traffic."""
 
-    def __init__(self, geometry: Geometry | None = None) -> None:
+    def __init__(self, pipelines: Pipelines) -> None:
         super().__init__()
-        self.geometry = geometry or Geometry()
+        self.pipelines, self.geometry = pipelines, pipelines.geometry
         self._next = 1
 
+    def close(self) -> None:
+        self.pipelines.close()
+
     def register(self, spec: Spec) -> Registered:
-        if len(self.registered) == self.geometry.pipelines:
-            raise ValueError(f"all {self.geometry.pipelines} pipelines are taken")
         fit = self.geometry.counters(spec.width) // spec.region_counters
         if not fit or spec.regions > fit:
             raise ValueError(f"regions is {spec.regions}; allowed: 1 to {fit}")
@@ -36,44 +37,64 @@ class ModelController(Controller):
             width=spec.width, notify_op=spec.notify[0], notify_operand=spec.notify[1],
             effect_op=spec.read_effect[0], effect_operand=spec.read_effect[1],
         )  # fmt: skip
-        one = _OfModel(self, rule, spec, self._next, spec.regions or fit)
+        one = _OfPipeline(self, rule, spec, self._next, spec.regions or fit)
         self.registered[self._next] = one
         self._next += 1
         return one
 
     def access(self, addr: np.ndarray, write: np.ndarray) -> None:
         """Requests in their order: byte addresses uint64[n], bool[n]."""
-        for one in self.registered.values():
-            one.telemetry.events(addr, write)
+        self.pipelines.events(addr, write)
 
     def events(self) -> list[Event]:
         found = []
         for number, one in self.registered.items():
-            if one.telemetry.notified is not None:
-                channel, index = one.telemetry.notified
+            notified = one.pipeline.notified
+            if notified is not None:
+                channel, index = notified
                 found.append(Event(number, int(index), int(channel)))
-                one.telemetry.acknowledge()
+                one.pipeline.acknowledge()
         return found
 
 
-class _OfModel(Registered):
+class ModelController(PipelineController):
+    """The golden model of a geometry: every count is the hardware's."""
+
+    def __init__(self, geometry: Geometry | None = None) -> None:
+        super().__init__(ModelPipelines(geometry or Geometry()))
+
+
+class RtlController(PipelineController):
+    """The Verilated expander of a geometry, built if need be. Close it: it is a process.
+
+    Raises CosimError where it does not start or does not answer.
+    """
+
+    def __init__(self, geometry: Geometry | None = None) -> None:
+        from anemone.control.rtl import RtlPipelines
+
+        super().__init__(RtlPipelines(geometry or Geometry()))
+
+
+class _OfPipeline(Registered):
     def __init__(
-        self, controller: ModelController, rule: Rule, spec: Spec, number: int, regions: int
+        self, controller: PipelineController, rule: Rule, spec: Spec, number: int, regions: int
     ) -> None:
         super().__init__(spec, number, regions)
         self._controller = controller
-        self.telemetry = Telemetry(rule, controller.geometry)
+        self.pipeline = controller.pipelines.add(rule)
 
     def set_translation(self, key: int, region: int | None) -> None:
         if region is not None and not 0 <= region < self.regions:
             raise ValueError(f"region is {region}; allowed: 0 to {self.regions - 1}")
         base = (region or 0) * self.region_counters
-        self.telemetry.set_translation(key, base, region is not None)
+        self.pipeline.set_translation(key, base, region is not None)
 
     def by_channel(self, snapshot: bool) -> np.ndarray:
         # With effect whole lines are read: the counters behind the last region are no one's.
         n = self.regions * self.region_counters
-        return self.telemetry.read(range(n), effect=not snapshot)
+        return self.pipeline.read(range(n), effect=not snapshot)
 
     def remove(self) -> None:
+        self._controller.pipelines.remove(self.pipeline)
         del self._controller.registered[self.number]

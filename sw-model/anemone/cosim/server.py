@@ -113,17 +113,20 @@ class Server:
 
     def inject(self, accesses: np.ndarray) -> None:
         """Make accesses (`rows`), and wait until all are answered; the guest goes on meanwhile."""
-        self.start(accesses)
-        self.wait()
+        self.command(f"trace {self._file(accesses)}")
 
     def start(self, accesses: np.ndarray) -> None:
         """Begin to make accesses; `wait` for them before the next ones."""
+        path = self._file(accesses)
+        self._injecting = Client(self.control)
+        self._injecting.send(f"trace {path}")
+
+    def _file(self, accesses: np.ndarray) -> Path:
         if self._injecting:
             raise CosimError("accesses are being injected: wait() for them first")
         path = self.folder / "trace"
         accesses.astype("<u8", copy=False).tofile(path)
-        self._injecting = Client(self.control)
-        self._injecting.send(f"trace {path}")
+        return path
 
     def wait(self) -> None:
         """Until all that was started is answered."""

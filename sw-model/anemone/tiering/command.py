@@ -14,6 +14,7 @@ from anemone.hardware.geometry import Geometry
 from anemone.io.errors import MISSING, InputError, oneline
 from anemone.terminal import (
     SIZES,
+    Backend,
     number,
     print_json,
     print_table,
@@ -88,6 +89,8 @@ _Device = Annotated[
 ]
 
 
+_ENGINE = "--engine says which hardware counts"
+
 _Timing = Annotated[
     str | None,
     typer.Option(
@@ -113,6 +116,14 @@ def command(
     device: _Device = None,
     timing: _Timing = None,
     clock_ns: _Clock = None,
+    engine: Annotated[
+        Backend | None,
+        typer.Option(
+            help="Of the telemetry source nemo: the golden model, or the Verilated RTL, which "
+            "gives the same bytes, some 100,000 accesses a second. [default: TIER.toml's, model]",
+            show_default=False,
+        ),
+    ] = None,
     device_gib: _DeviceGib = _SIZE,
     as_json: _Json = False,
 ) -> None:
@@ -136,6 +147,10 @@ def command(
     if device:
         loaded = with_device(loaded, device)
     loaded = with_timing(loaded, timing)
+    if engine:
+        if loaded.telemetry != "nemo":
+            raise InputError(config, "telemetry", "source", loaded.telemetry, f'"nemo": {_ENGINE}')
+        loaded = replace(loaded, telemetry_with={**loaded.telemetry_with, "engine": engine.value})
     check_out(out, FILES)
     _check_clock(clock_ns)
     if is_samples(trace):

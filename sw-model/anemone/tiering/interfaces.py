@@ -124,3 +124,6 @@ class Source:
     def counts(self, machine: Machine) -> dict[str, float]:
         """What the report says of it."""
         return {}
+
+    def close(self) -> None:
+        """The run is over, well or not."""

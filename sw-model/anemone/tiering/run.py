@@ -116,9 +116,11 @@ class Run:
         started = time.perf_counter()
         try:
             self._run()
+            return self._result(time.perf_counter() - started - self.feed.seconds)
         finally:
             self.feed.close()
-        return self._result(time.perf_counter() - started - self.feed.seconds)
+            if self.source:
+                self.source.close()
 
     def _run(self) -> None:
         interval = sample = 1

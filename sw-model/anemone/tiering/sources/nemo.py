@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NEMO: counters of all accesses to the slow tier, by page and by frame (NEMO §3.3, §5.1, §5.2).
 
-The pipelines are anemone.golden.Telemetry, so each count is the hardware's, bit for bit; copies of
+The pipelines are the golden model's, so each count is the hardware's, bit for bit, or with engine
+"rtl" those of the Verilated expander, which decides the same, thousands of times slower; copies of
 pages are counted, too, as they are accesses to the device. A page's place in the slow tier is its
 own address, so it keeps its counter when it moves away and back. Software reads snapshots, line by
 line, and subtracts what it read before.
@@ -14,8 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anemone.golden import Telemetry
-from anemone.hardware.geometry import Geometry
+from anemone.control.pipelines import ModelPipelines, Pipelines
+from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
 from anemone.telemetry import Rule, identity_map
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
@@ -32,28 +33,32 @@ _BASES = 1 << _HUGE_SHIFT - _BASE_SHIFT  # frames of 4 KiB in a region of 2 MiB
 class _Pipeline:
     """One rule, and what software has read of it. slots: regions of 2 MiB that it watches."""
 
-    def __init__(self, rule: Rule, geometry: Geometry) -> None:
-        self.telemetry = Telemetry(rule, geometry)
+    def __init__(self, rule: Rule, device: Pipelines) -> None:
+        self.telemetry = device.add(rule)
+        geometry = device.geometry
         self.channels = geometry.channels
         counters = geometry.counters(rule.width)
+        self._shifts = np.arange(0, 64, rule.width, dtype=np.uint64)
+        self._mask = np.uint64((1 << rule.width) - 1)
+        self._per_line = WORDS_PER_LINE * len(self._shifts)
         self.read = np.zeros((counters, geometry.channels), np.uint64)
         self.before = np.zeros_like(self.read)
         self.slots = np.empty(0, np.int64)
 
     def lines(self, counters: int) -> Iterator[tuple[_Pipeline, int, int]]:
         """(self, channel, line) of the lines that have the first counters."""
-        for line in range(-(-counters // self.telemetry.per_line)):
+        for line in range(-(-counters // self._per_line)):
             for channel in range(self.channels):
                 yield self, channel, line
 
     def read_line(self, channel: int, line: int) -> None:
-        at = np.arange(line * self.telemetry.per_line, (line + 1) * self.telemetry.per_line)
-        self.read[at, channel] = self.telemetry.read(at)[:, channel]
+        words = np.array(self.telemetry.read_line(channel, line, False), np.uint64)
+        at = slice(line * self._per_line, (line + 1) * self._per_line)
+        self.read[at, channel] = (words[:, None] >> self._shifts & self._mask).reshape(-1)
 
     def taken(self) -> np.ndarray:
         """uint64[counters], all channels: what was counted between the last two harvests."""
-        mask = np.uint64((1 << self.telemetry.rule.width) - 1)
-        counted = (self.read - self.before) & mask
+        counted = (self.read - self.before) & self._mask
         self.before[:] = self.read
         return counted.sum(axis=1, dtype=np.uint64)
 
@@ -72,8 +77,9 @@ class Nemo(Source):
     pages are of 4 KiB, all pipelines do that.
 
     pipelines, width (bits a counter), states (64-bit words a channel): of the hardware.
-    fast: what tells of the fast tier, which a device in the slow one does not see: "pebs", "nemo"
-    (a second device) or "none". period, sample_ns, buffer: of that PEBS.
+    engine: "model", or "rtl". fast: what tells of the fast tier, which a device in the slow one
+    does not see: "pebs", "nemo" (a second device) or "none". period, sample_ns, buffer: of that
+    PEBS.
     """
 
     pipelines: int = setting(8, 1, 32)
@@ -83,6 +89,7 @@ class Nemo(Source):
     period: int = setting(Pebs.period, 1)
     sample_ns: float = setting(Pebs.sample_ns)
     buffer: int = setting(Pebs.buffer, 1, 1 << 28, divide=True)
+    engine: str = setting("model", choices=("model", "rtl"))
     needs: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -99,11 +106,12 @@ class Nemo(Source):
         self._huge_pages = machine.config.page_bytes == 1 << _HUGE_SHIFT
         by_page = Rule(name="pages", map=identity_map(geometry, self.width), **memory)
         by_frame = Rule(name="frames", sub_mask=0x1F_F000, sub_shift=_BASE_SHIFT, **memory)
-        self._all = [_Pipeline(by_page, geometry)] if self._huge_pages else []
+        self._device = _pipelines(self.engine, geometry)
+        self._all = [_Pipeline(by_page, self._device)] if self._huge_pages else []
         watchers = self.pipelines - len(self._all)
         if self._huge_pages and machine.span == 1:
             watchers = 0
-        self._watchers = [_Pipeline(by_frame, geometry) for _ in range(watchers)]
+        self._watchers = [_Pipeline(by_frame, self._device) for _ in range(watchers)]
         self._slots = geometry.counters(self.width) // _BASES
         self._frames = np.zeros(machine.geometry.device_bytes >> _BASE_SHIFT if watchers else 0)
         self._turn, self._maps, self._reads, self._lines = 0, 0, 0, []
@@ -114,10 +122,8 @@ class Nemo(Source):
             self._pebs.start(machine, (FAST,))
 
     def events(self, addr: np.ndarray, flags: np.ndarray) -> None:
-        write = (flags & WRITE).astype(np.bool_)
-        for pipeline in (*self._all, *self._watchers):
-            if pipeline in self._all or len(pipeline.slots):
-                pipeline.telemetry.events(addr, write)
+        idle = [p.telemetry for p in self._watchers if not len(p.slots)]
+        self._device.events(addr, (flags & WRITE).astype(np.bool_), idle)
 
     def lines(self, machine: Machine) -> int:
         units = machine.units()
@@ -190,9 +196,20 @@ class Nemo(Source):
         for i, pipeline in enumerate(self._watchers):
             pipeline.reprogram(chosen[i * self._slots : (i + 1) * self._slots])
 
+    def close(self) -> None:
+        self._device.close()
+
     def counts(self, machine: Machine) -> dict[str, float]:
         said = {"lines": self._reads}
         return said | self._pebs.counts(machine) if self.fast == "pebs" else said
+
+
+def _pipelines(engine: str, geometry: Geometry) -> Pipelines:
+    if engine == "model":
+        return ModelPipelines(geometry)
+    from anemone.control.rtl import RtlPipelines
+
+    return RtlPipelines(geometry)
 
 
 def _table(pages: int) -> int:

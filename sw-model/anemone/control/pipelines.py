@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipelines that run rules, one each: of the golden model here, of the RTL in rtl.py."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from anemone.golden import Telemetry
+from anemone.hardware.geometry import Geometry
+from anemone.telemetry import Rule
+
+
+class Pipeline(Protocol):
+    """What golden.Telemetry and the RTL's pipeline have alike; golden.Telemetry describes it."""
+
+    rule: Rule
+    notified: tuple[int, int] | None
+
+    def set_translation(
+        self, key: int | np.ndarray, base: int | np.ndarray, valid: bool = True
+    ) -> None: ...
+    def read_line(self, channel: int, line: int, effect: bool) -> list[int]: ...
+    def read(self, index: range, effect: bool = False) -> np.ndarray: ...
+    def acknowledge(self) -> None: ...
+    def clear(self) -> None: ...
+
+
+class Pipelines(ABC):
+    """A device's pipelines of a geometry."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+
+    @abstractmethod
+    def add(self, rule: Rule) -> Pipeline:
+        """Run a rule. Raises ValueError where all pipelines are taken."""
+
+    @abstractmethod
+    def remove(self, pipeline: Pipeline) -> None:
+        """It runs no more."""
+
+    @abstractmethod
+    def events(self, addr: np.ndarray, write: np.ndarray, idle: Sequence[Pipeline] = ()) -> None:
+        """Requests in their order, to all pipelines: byte addresses uint64[n], bool[n].
+
+        idle: pipelines that map nothing and whose counts of that nobody asks for: they may be
+        spared the work.
+        """
+
+    def close(self) -> None:  # noqa: B027, there is nothing to do for a model
+        """There are no more calls."""
+
+    def _taken(self) -> ValueError:
+        return ValueError(f"all {self.geometry.pipelines} pipelines are taken")
+
+
+class ModelPipelines(Pipelines):
+    """Those of the golden model."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        super().__init__(geometry)
+        self._running: list[Telemetry] = []
+
+    def add(self, rule: Rule) -> Telemetry:
+        if len(self._running) == self.geometry.pipelines:
+            raise self._taken()
+        self._running.append(Telemetry(rule, self.geometry))
+        return self._running[-1]
+
+    def remove(self, pipeline: Pipeline) -> None:
+        self._running.remove(pipeline)  # type: ignore[arg-type]
+
+    def events(self, addr: np.ndarray, write: np.ndarray, idle: Sequence[Pipeline] = ()) -> None:
+        for one in self._running:
+            if one not in idle:
+                one.events(addr, write)
