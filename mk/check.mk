@@ -10,8 +10,8 @@ check: setup ## the fast tier for work in hand: linters of what changed, models,
 lint: setup ## only the linters and formatters' checks
 	@python -m mk.check lint
 
-prove: setup ## the proof that takes minutes: a read of flat memory returns what was last written (FRAMES=60 for more cycles)
-	@python -m pytest -q tests/formal/prove_flat_memory.py
+prove: setup ## the proofs that take minutes: a read of flat memory returns what was last written (FRAMES=60 for more cycles), the ALU on counters of 16 and 32 bits
+	@python -m pytest -q tests/formal/prove_*.py
 
 format: setup ## let the formatters rewrite the sources
 	./mill hw.reformat + hw.test.reformat

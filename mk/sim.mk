@@ -7,8 +7,9 @@ sim: setup ## replay the sample traces through the RTL, compare with the model, 
 traces: setup ## capture traces of real programs anew
 	anemone capture
 
-bench: setup ## measure slots, latency and speed into build/bench.json
+bench: setup ## measure slots, latency and speed into build/bench.json, and the small configuration's cells and levels
 	anemone bench
+	python -m fpga.synth check
 
 studies: setup ## run the papers' experiments into docs/results (STUDIES="sweep" WORKERS=2)
 	for name in $(or $(STUDIES),loaded-latency ranking hemem sweep); do anemone study $$name --out docs/results/$$name --workers $(or $(WORKERS),2) || exit 1; done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The update ALU on words of 64 bits: every op on counters of every width (Yosys, ABC's bmc3).
+"""The update ALU on words of 64 bits: every op on counters of 8 and 64 bits (Yosys, ABC's bmc3).
 
 hw/test/nemo/AluEquivalence.scala is the property: what a counter becomes is what the op means,
 whichever counters of the word are updated, and a chained update meets what the one before made,
@@ -21,7 +21,8 @@ FRAMES = 8
 ENGINE = within(FRAMES)
 SHIFTS = [f"{op}-by-{amount}" for op in ("shr", "shl") for amount in (0, 3, 6, 9, 35)]
 NAMES = [*(op for op in OPS if op not in ("shr", "shl")), "set", *SHIFTS]
-CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 16, 32, 64))]
+# The narrowest and the widest; `make prove` does those between (prove_alu.py).
+CASES = [f"{name}-{width}" for name, width in product(NAMES, (8, 64))]
 
 
 @pytest.fixture(scope="session")
