@@ -7,6 +7,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 
 #include "file.h"
 #include "notify.h"
@@ -22,9 +23,10 @@ struct anemone_page {
 	u64 address, key;
 	u32 region;
 	bool live; /* the entry is this page's; under the lock of part->keys */
-	/* The page went; it waits for the reaper, and then for who reads that it did. */
+	/* It was invalidated and waits for the reaper, and then for who reads that it went. */
 	struct llist_node dead;
 	bool lost, forgotten;
+	bool unmapped; /* for good: its address is of other memory now, or of none */
 	struct list_head on_file;
 	u64 time_ns;
 };
@@ -44,7 +46,10 @@ static struct anemone_part *part_of(struct anemone_telemetry *telemetry)
 	return &telemetry->part[0];
 }
 
-/* The page moves or goes: so does its entry, at once. No controller's lock: this may not wait. */
+/*
+ * The page moves or goes: so does its entry, at once. No controller's lock: this may not wait. It
+ * may also stay: to split a mapping, the kernel invalidates the 2 MiB around (reap).
+ */
 static bool invalidate(struct mmu_interval_notifier *notifier,
 		       const struct mmu_notifier_range *range, unsigned long sequence)
 {
@@ -59,6 +64,8 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 	if (page->live) {
 		page->live = false;
 		page->lost = true;
+		page->unmapped = range->event == MMU_NOTIFY_UNMAP ||
+				 range->event == MMU_NOTIFY_RELEASE;
 		page->time_ns = ktime_get_ns();
 		anemone_part_unmap_locked(part, page->key);
 		/* Before the page is anybody else's, the device has it. */
@@ -135,39 +142,6 @@ static bool tell(struct anemone_page *page)
 	return queued;
 }
 
-/* Frees what is left of pages that went. Under pages->lock. */
-static void reap(struct anemone_pages *pages)
-{
-	struct anemone_page *page, *next;
-
-	llist_for_each_entry_safe(page, next, llist_reverse_order(llist_del_all(&pages->dead)),
-				  dead) {
-		if (!page->forgotten) {
-			detach(page);
-			if (tell(page))
-				continue;
-		}
-		kfree(page);
-	}
-}
-
-static void reaper(struct work_struct *work)
-{
-	struct anemone_pages *pages = container_of(work, struct anemone_pages, reaper);
-
-	mutex_lock(&pages->lock);
-	reap(pages);
-	mutex_unlock(&pages->lock);
-}
-
-void anemone_pages_init(struct anemone_pages *pages)
-{
-	mutex_init(&pages->lock);
-	hash_init(pages->table);
-	init_llist_head(&pages->dead);
-	INIT_WORK(&pages->reaper, reaper);
-}
-
 bool anemone_lost_next(struct anemone_file *file, struct anemone_record *record)
 {
 	struct anemone_page *page;
@@ -207,10 +181,33 @@ void anemone_lost_done(struct anemone_file *file, const struct anemone_record *r
 	mutex_unlock(&file->ctl->lock);
 }
 
-/*
- * Whether the pages are one run of memory, of one page or huge page, that is the caller's alone.
- * They were asked for to be written: what was shared by a fork, or by KSM, is not shared any more.
- */
+/* The caller's pages, to be written: what was shared by a fork, or by KSM, is not any more. */
+static long bring(const struct anemone_page *page, unsigned long count, struct page **pages)
+{
+	return get_user_pages_fast(page->address, count, FOLL_WRITE, pages);
+}
+
+/* What is there, whoever calls and whatever it may be used for; none is brought there. */
+static long look(const struct anemone_page *page, unsigned long count, struct page **pages)
+{
+	unsigned int flags = FOLL_FORCE | FOLL_NOFAULT;
+	struct mm_struct *mm = page->notifier.mm;
+	long got;
+
+	if (!mmget_not_zero(mm))
+		return 0;
+	mmap_read_lock(mm);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+	got = get_user_pages_remote(mm, page->address, count, flags, pages, NULL, NULL);
+#else
+	got = get_user_pages_remote(mm, page->address, count, flags, pages, NULL);
+#endif
+	mmap_read_unlock(mm);
+	mmput_async(mm);
+	return got;
+}
+
+/* Whether the pages are one run of memory, of one page or huge page, that is a process's own. */
 static bool own(struct page **pages, unsigned long count, u64 reach)
 {
 	unsigned long i;
@@ -223,25 +220,38 @@ static bool own(struct page **pages, unsigned long count, u64 reach)
 	return true;
 }
 
-/* The device's key of the memory at page->address. */
-static int find_key(struct anemone_page *page, unsigned int shift)
+/* Whether no other process has any of these pages of `own`. */
+static bool alone(struct page **pages, unsigned long count)
 {
+	unsigned long i;
+
+	for (i = 0; i < count; i++)
+		if (!PageAnonExclusive(PageHuge(pages[i]) ? compound_head(pages[i]) : pages[i]))
+			return false;
+	return true;
+}
+
+/* The device's key of the memory at page->address: brought there, or as it is. */
+static int find_key(const struct anemone_page *page, bool as_it_is, u64 *key)
+{
+	unsigned int shift = page->telemetry->spec.translation.primary.shift;
 	struct anemone_part *part = part_of(page->telemetry);
 	u64 reach = 1ULL << shift, host;
 	unsigned long count = max_t(u64, reach >> PAGE_SHIFT, 1);
 	struct page **pages = kmalloc_array(count, sizeof(*pages), GFP_KERNEL);
-	int got, i, err = -EFAULT;
+	long got, i;
+	int err = -EFAULT;
 
 	if (!pages)
 		return -ENOMEM;
-	got = get_user_pages_fast(page->address, count, FOLL_WRITE, pages);
+	got = as_it_is ? look(page, count, pages) : bring(page, count, pages);
 	if (got != count)
 		goto put;
 	host = PFN_PHYS(page_to_pfn(pages[0])) + offset_in_page(page->address);
 	err = -EACCES;
-	if (!own(pages, count, reach) || host & (reach - 1))
+	if (!own(pages, count, reach) || host & (reach - 1) || (as_it_is && !alone(pages, count)))
 		goto put;
-	err = anemone_plan_key(&part->plan, &part->ctl->hw.shape, host >> shift, &page->key);
+	err = anemone_plan_key(&part->plan, &part->ctl->hw.shape, host >> shift, key);
 put:
 	for (i = 0; i < got; i++)
 		put_page(pages[i]);
@@ -250,7 +260,7 @@ put:
 }
 
 /* The entry, once the page stands still. */
-static int settle(struct anemone_page *page, unsigned int shift)
+static int settle(struct anemone_page *page)
 {
 	struct anemone_part *part = part_of(page->telemetry);
 	unsigned long sequence;
@@ -258,7 +268,7 @@ static int settle(struct anemone_page *page, unsigned int shift)
 
 	do {
 		sequence = mmu_interval_read_begin(&page->notifier);
-		err = find_key(page, shift);
+		err = find_key(page, false, &page->key);
 		if (err)
 			break;
 		err = anemone_part_reserve(part, page->key);
@@ -272,6 +282,79 @@ static int settle(struct anemone_page *page, unsigned int shift)
 		xa_unlock(&part->keys);
 	} while (err == -EAGAIN && !signal_pending(current));
 	return err == -EAGAIN ? -EINTR : err;
+}
+
+/* The entry again, unless the page was invalidated anew, or the telemetry is about others. */
+static int map_again(struct anemone_page *page, unsigned long sequence)
+{
+	struct anemone_part *part = part_of(page->telemetry);
+	int err = -EAGAIN;
+
+	mutex_lock(&part->ctl->lock);
+	if (!anemone_part_installed(part) || part->ctl->hw.failed || page->telemetry->rotation)
+		err = -ENODEV;
+	xa_lock(&part->keys);
+	if (err == -EAGAIN && !mmu_interval_read_retry(&page->notifier, sequence)) {
+		err = anemone_part_map_locked(part, page->key, page->region);
+		page->live = !err;
+		page->lost = err;
+	}
+	xa_unlock(&part->keys);
+	mutex_unlock(&part->ctl->lock);
+	return err;
+}
+
+/* Whether the page was where it is, its owner's alone, and has its entry again. */
+static bool again(struct anemone_page *page)
+{
+	unsigned long sequence;
+	u64 key;
+	int err;
+
+	do {
+		/* Waits for the end of the invalidation. */
+		sequence = mmu_interval_read_begin(&page->notifier);
+		if (find_key(page, true, &key) || key != page->key)
+			return false;
+		err = anemone_part_reserve(part_of(page->telemetry), key)
+			      ?: map_again(page, sequence);
+	} while (err == -EAGAIN);
+	return !err;
+}
+
+/* Who was invalidated is mapped again, or freed when the page went. Under pages->lock. */
+static void reap(struct anemone_pages *pages)
+{
+	struct anemone_page *page, *next;
+
+	llist_for_each_entry_safe(page, next, llist_reverse_order(llist_del_all(&pages->dead)),
+				  dead) {
+		if (!page->forgotten) {
+			if (!page->unmapped && again(page))
+				continue;
+			detach(page);
+			if (tell(page))
+				continue;
+		}
+		kfree(page);
+	}
+}
+
+static void reaper(struct work_struct *work)
+{
+	struct anemone_pages *pages = container_of(work, struct anemone_pages, reaper);
+
+	mutex_lock(&pages->lock);
+	reap(pages);
+	mutex_unlock(&pages->lock);
+}
+
+void anemone_pages_init(struct anemone_pages *pages)
+{
+	mutex_init(&pages->lock);
+	hash_init(pages->table);
+	init_llist_head(&pages->dead);
+	INIT_WORK(&pages->reaper, reaper);
 }
 
 static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region)
@@ -299,7 +382,7 @@ static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region
 	}
 	hash_add(pages->table, &page->by_address, hash_of(current->mm, address));
 	pages->count++;
-	err = settle(page, shift);
+	err = settle(page);
 	if (err)
 		remove_page(page);
 	return err;

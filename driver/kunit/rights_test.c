@@ -3,10 +3,12 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/mmu_notifier.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
 
 #include "../rights.h"
+#include "../rotate.h"
 #include "process.h"
 
 #define PAGES 16
@@ -93,6 +95,108 @@ static void counted_until_it_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
 }
 
+static void invalidated(struct kunit *test, struct scene *scene, unsigned long at,
+			enum mmu_notifier_event event)
+{
+	struct mmu_notifier_range range;
+
+	mmu_notifier_range_init(&range, event, 0, current->mm, ALIGN_DOWN(at, PMD_SIZE),
+				ALIGN_DOWN(at, PMD_SIZE) + PMD_SIZE);
+	mmu_notifier_invalidate_range_start(&range);
+	KUNIT_EXPECT_EQ(test, scene->telemetry->part[0].mapped, event == MMU_NOTIFY_PROTECTION_VMA);
+	mmu_notifier_invalidate_range_end(&range);
+}
+
+static ssize_t read_records(struct kunit *test, struct scene *scene, void *to, size_t bytes)
+{
+	unsigned long at = process_pages(test, 1);
+	ssize_t got = scene->filp->f_op->read(scene->filp, (char __user *)at, bytes, NULL);
+
+	if (got > 0)
+		process_get(test, to, at, got);
+	return got;
+}
+
+static void ask_for_losses(struct kunit *test, struct scene *scene, u32 record)
+{
+	struct anemone_events events = { .size = sizeof(events),
+					 .record = record,
+					 .flags = ANEMONE_EVENTS_LOST };
+
+	KUNIT_ASSERT_EQ(test,
+			process_call(test, scene->filp, ANEMONE_EVENTS, &events, sizeof(events)),
+			0);
+	KUNIT_EXPECT_EQ(test, events.known, sizeof(struct anemone_record));
+}
+
+/*
+ * Who splits a mapping invalidates 2 MiB: pages that are where they were are counted again, and
+ * nobody is told. Not so a page that another process has by now.
+ */
+static void counted_where_it_stays(struct kunit *test)
+{
+	static const enum mmu_notifier_event kinds[] = {
+		MMU_NOTIFY_CLEAR,
+		MMU_NOTIFY_PROTECTION_VMA,
+		MMU_NOTIFY_PROTECTION_PAGE,
+	};
+	unsigned long at = process_pages(test, 1);
+	u64 pfn = process_pfn(test, at), value;
+	struct anemone_record record;
+	struct scene scene;
+	unsigned int i;
+
+	set(test, &scene, at);
+	ask_for_losses(test, &scene, sizeof(record));
+	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		invalidated(test, &scene, at, kinds[i]);
+		KUNIT_EXPECT_EQ(test, entries_of(&scene), 1);
+		touch(test, &scene, pfn);
+		KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
+		KUNIT_EXPECT_EQ(test, value, i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &record, sizeof(record)), -EAGAIN);
+	ClearPageAnonExclusive(pfn_to_page(pfn)); /* as a fork does */
+	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
+	touch(test, &scene, pfn);
+	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, i);
+	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &record, sizeof(record)), sizeof(record));
+	SetPageAnonExclusive(pfn_to_page(pfn));
+}
+
+/* Nothing of it is mapped in a telemetry that is about other keys now, or on a device no more. */
+static void not_again(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 1), keys = process_pages(test, 1);
+	u64 pfn = process_pfn(test, at), other = pfn ^ 1;
+	struct anemone_rotate rotate = {
+		.size = sizeof(rotate), .keys = keys, .count = 1, .period_ms = 60000
+	};
+	struct scene scene;
+
+	set(test, &scene, at);
+	process_put(test, keys, &other, sizeof(other));
+	rotate.id = scene.add.id;
+	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
+	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
+	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_ASSERT_EQ(test,
+			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)), 0);
+	mutex_unlock(&scene.telemetry->pages.lock);
+	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
+	KUNIT_ASSERT_EQ(test, anemone_rotate_stop(scene.telemetry), 0);
+
+	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
+	scene.mock->dead = true;
+	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
+	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
+}
+
 /* A heap that comes and goes: what is left of it is what is mapped now. */
 static void churn(struct kunit *test)
 {
@@ -124,21 +228,8 @@ static void churn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 0);
 }
 
-static ssize_t read_records(struct kunit *test, struct scene *scene, void *to, size_t bytes)
-{
-	unsigned long at = process_pages(test, 1);
-	ssize_t got = scene->filp->f_op->read(scene->filp, (char __user *)at, bytes, NULL);
-
-	if (got > 0)
-		process_get(test, to, at, got);
-	return got;
-}
-
 static void told_of_what_was_lost(struct kunit *test)
 {
-	struct anemone_events events = { .size = sizeof(events),
-					 .record = sizeof(struct anemone_record),
-					 .flags = ANEMONE_EVENTS_LOST };
 	unsigned long at = process_pages(test, 4);
 	struct anemone_record records[4];
 	struct anemone_event old;
@@ -152,9 +243,7 @@ static void told_of_what_was_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
 	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &old, sizeof(old)), -EAGAIN);
 
-	KUNIT_ASSERT_EQ(test,
-			process_call(test, scene.filp, ANEMONE_EVENTS, &events, sizeof(events)), 0);
-	KUNIT_EXPECT_EQ(test, events.known, sizeof(struct anemone_record));
+	ask_for_losses(test, &scene, sizeof(records[0]));
 	for (i = 1; i < 4; i++)
 		KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + i * PAGE_SIZE, 10 + i, 0), 0);
 	/* What the caller takes away itself is no loss. */
@@ -177,17 +266,13 @@ static void told_of_what_was_lost(struct kunit *test)
 /* Nobody reads: memory is bounded, and that there were more is told. */
 static void more_than_are_read(struct kunit *test)
 {
-	struct anemone_events events = { .size = sizeof(events),
-					 .record = sizeof(struct anemone_record),
-					 .flags = ANEMONE_EVENTS_LOST };
 	unsigned long at = process_pages(test, 1);
 	struct anemone_record record;
 	unsigned int i, told = 0;
 	struct scene scene;
 
 	set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test,
-			process_call(test, scene.filp, ANEMONE_EVENTS, &events, sizeof(events)), 0);
+	ask_for_losses(test, &scene, sizeof(record));
 	for (i = 0; i < 5000; i++) {
 		KUNIT_ASSERT_EQ(test, anemone_page_map(scene.telemetry, at, 7), 0);
 		zap_page_range_single(find_vma(current->mm, at), at, PAGE_SIZE, NULL);
@@ -205,17 +290,13 @@ static void more_than_are_read(struct kunit *test)
 /* A telemetry that is removed takes what it lost with it. */
 static void removed_with_losses(struct kunit *test)
 {
-	struct anemone_events events = { .size = sizeof(events),
-					 .record = 100,
-					 .flags = ANEMONE_EVENTS_LOST };
 	unsigned long at = process_pages(test, 2);
 	struct anemone_id id = { .size = sizeof(id) };
 	struct anemone_record record;
 	struct scene scene;
 
 	set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test,
-			process_call(test, scene.filp, ANEMONE_EVENTS, &events, sizeof(events)), 0);
+	ask_for_losses(test, &scene, 100);
 	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 0, 0), 0);
 	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + PAGE_SIZE, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
@@ -335,11 +416,18 @@ static void without_rights(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(counted_until_it_goes), KUNIT_CASE(churn),
-	KUNIT_CASE(told_of_what_was_lost), KUNIT_CASE(more_than_are_read),
-	KUNIT_CASE(removed_with_losses),   KUNIT_CASE(device_dies_under_pages),
-	KUNIT_CASE(goes_during_a_reset),   KUNIT_CASE(refusals),
-	KUNIT_CASE(without_rights),	   {},
+	KUNIT_CASE(counted_until_it_goes),
+	KUNIT_CASE(counted_where_it_stays),
+	KUNIT_CASE(not_again),
+	KUNIT_CASE(churn),
+	KUNIT_CASE(told_of_what_was_lost),
+	KUNIT_CASE(more_than_are_read),
+	KUNIT_CASE(removed_with_losses),
+	KUNIT_CASE(device_dies_under_pages),
+	KUNIT_CASE(goes_during_a_reset),
+	KUNIT_CASE(refusals),
+	KUNIT_CASE(without_rights),
+	{},
 };
 
 static struct kunit_suite suite = { .name = "anemone_rights", .test_cases = cases };

@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random calls of the driver (guest/fuzz.c), whose device is said to have the guest's own memory.
 
-    python -m tests.cosim.fuzz CALLS [SEED]     in runs of 20,000, each of a new guest and seed
+    python -m tests.cosim.fuzz CALLS            in runs of 20,000, each of a new guest and seed
+    python -m tests.cosim.fuzz CALLS SEED       one run, of this seed
+
+Each run says its seed as it begins. What was made counts until driver, kernel or test is another
+(build/soak): calls that were stopped go on.
 
 Exit: 1 when one failed; how to repeat it is the last line.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 from anemone.cosim import CosimError, Guest, Server, build_module, build_program, find_tools, rows
+from anemone.cosim.programs import DRIVER
+from anemone.io.build_cache import digest
 from tests.cosim.conftest import HUGE, PROGRAMS
+from tests.inputs import ROOT
 
 A_RUN = 20_000
 ACCESSES = 5_000  # at a time; on the keys that the calls map, mostly
@@ -67,23 +78,59 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
     return said
 
 
-def main(words: list[str]) -> int:
-    calls = int(words[0]) if words else A_RUN
-    seed = int(words[1]) if len(words) > 1 else secrets.randbelow(1 << 40)
-    made = 0
+def inputs() -> str:
+    """Changes with the driver and with what calls it."""
+    sources = [*DRIVER.glob("*.[ch]"), *DRIVER.glob("include/**/*.h"), *PROGRAMS.glob("fuzz*")]
+    return digest([*sorted(sources), Path(__file__)])
+
+
+class Made:
+    """Of so many calls those that were made, kept by name."""
+
+    def __init__(self, name: str, of: str) -> None:
+        self._path, self._of = ROOT / "build" / "soak" / f"{name}.json", of
+        kept = json.loads(self._path.read_text()) if self._path.exists() else {}
+        self.count = int(kept["count"]) if kept.get("of") == of else 0
+
+    def add(self, count: int) -> None:
+        self.count += count
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(json.dumps({"of": self._of, "count": self.count}) + "\n")
+        fresh.replace(self._path)
+
+
+def soak(made: Made, goal: int, again: str, piece: Callable[[int, int], int]) -> int:
+    """Pieces (seed, count), which return how many they made, until the goal is reached; 1 when one
+    fails."""
     started = time.monotonic()
-    while made < calls:
-        count = min(A_RUN, calls - made)
+    while made.count < goal:
+        seed, count = secrets.randbelow(1 << 40), min(A_RUN, goal - made.count)
+        print(f"{again}: seed {seed}", flush=True)
         try:
-            fuzz(seed, count)
+            made.add(piece(seed, count))
         except (CosimError, AssertionError) as error:
-            print(f"{error}\nagain: python -m tests.cosim.fuzz {count} {seed}", file=sys.stderr)
+            print(f"{error}\nagain: python -m {again} {count} {seed}", file=sys.stderr)
             return 1
-        made += count
         minutes = (time.monotonic() - started) / 60
-        print(f"driver: {made} calls, seeds to {seed}, in {minutes:.1f} min", flush=True)
-        seed += 1
+        print(f"{again}: {made.count} of {goal}, {minutes:.1f} min", flush=True)
     return 0
+
+
+def calls(seed: int, count: int) -> int:
+    """How many were made."""
+    said = re.search(r"^calls (\d+)$", fuzz(seed, count), re.MULTILINE)
+    assert said
+    return int(said[1])
+
+
+def main(words: list[str]) -> int:
+    goal = int(words[0]) if words else A_RUN
+    if words[1:]:
+        print(fuzz(int(words[1]), goal))
+        return 0
+    release = find_tools().release
+    return soak(Made(f"driver-{release}", inputs()), goal, "tests.cosim.fuzz", calls)
 
 
 if __name__ == "__main__":

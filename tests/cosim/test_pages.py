@@ -12,9 +12,9 @@ from tests.cosim.conftest import PROGRAMS
 BASE, SIZE = 1 << 21, 1 << 33
 # kept: the page stays where it is; went: it does not, and the entry is gone before.
 KINDS = {
-    "nothing": "kept", "protect": "kept or went", "unmap": "went", "discard": "went",
-    "fork": "went", "swap": "went", "migrate": "went", "collapse": "went", "merge": "went",
-    "hugetlb": "went", "compact": "kept or went",
+    "nothing": "kept", "protect": "kept", "forbid": "kept", "neighbour": "kept", "unmap": "went",
+    "discard": "went", "fork": "went", "swap": "went", "migrate": "went", "collapse": "went",
+    "merge": "went", "hugetlb": "went", "compact": "kept or went",
 }  # fmt: skip
 
 

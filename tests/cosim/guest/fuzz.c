@@ -117,12 +117,13 @@ static struct anemone_info information(void) {
     return info;
 }
 
-static void report(void) {
+static void report(long asked) {
     static const char* const names[REQUESTS] = {"info", "add",      "remove",  "map",
                                                 "read", "status",   "eventfd", "rotate",
                                                 "turn", "snapshot", "events"};
     unsigned int i;
 
+    printf("calls %ld\n", asked - atomic_load(&left));
     for (i = 0; i < REQUESTS; i++)
         printf("%s done %ld refused %ld\n", names[i], done[i], refused[i]);
     printf("interrupts %llu spurious %llu\n", (unsigned long long)device.interrupts,
@@ -144,12 +145,14 @@ int main(int argc, char** argv) {
     uint64_t seed = argc > 2 ? strtoull(argv[1], NULL, 0) : 0;
     struct sigaction action = {.sa_handler = interrupted};
     time_t end;
+    long asked;
 
     if (argc == 2 && !strcmp(argv[1], "ended"))
         return all_is_free();
     if (argc < 4 || !threads || threads > THREADS_MOST)
         fail("usage: fuzz SEED CALLS SECONDS [THREADS, to %d]", THREADS_MOST);
-    atomic_store(&left, atol(argv[2]));
+    asked = atol(argv[2]);
+    atomic_store(&left, asked);
     printf("fuzz %llu %s %s %u\n", (unsigned long long)seed, argv[2], argv[3], threads);
     fflush(stdout);
     sigaction(SIGUSR1, &action, NULL);
@@ -163,8 +166,9 @@ int main(int argc, char** argv) {
     }
     end = time(NULL) + atol(argv[3]);
     for (i = 0; atomic_load(&left) > 0; i++) {
-        if (time(NULL) >= end)
-            atomic_store(&left, 0);
+        if (time(NULL) >= end) {
+            asked -= atomic_exchange(&left, 0); /* those that are not made */
+        }
         if (i % 16 == 0)
             ask("traffic");
         usleep(20000);
@@ -189,7 +193,7 @@ int main(int argc, char** argv) {
     for (i = 0; i < OWN_FILES; i++)
         close(workers[threads].own[i].fd);
     device = information();
-    report();
+    report(asked);
     fflush(stdout);
     /* Mappings that are left keep their files until this process's memory is another's. */
     execl("/proc/self/exe", "fuzz", "ended", NULL);
