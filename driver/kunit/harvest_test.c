@@ -167,6 +167,18 @@ static void acknowledges_lose_nothing(struct kunit *test)
 	nothing_lost(test, 8, 3, false);
 }
 
+/* One event counted, at key 0, of a device that can read in each way. */
+static struct mock *one_event(struct kunit *test, u8 width, struct anemone_telemetry **telemetry)
+{
+	struct mock *mock = mock_with(test, true, true);
+	struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, width, ANEMONE_OP_RESET);
+
+	*telemetry = mock_add(test, mock, &spec);
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(*telemetry, 0, 0), 0);
+	mock_access(mock, 0, true);
+	return mock;
+}
+
 static int nobody(void *to, const u64 *some, size_t count)
 {
 	return -EFAULT;
@@ -178,12 +190,9 @@ static void what_nobody_got_is_kept(struct kunit *test)
 	u8 width;
 
 	for (width = 16; width <= 64; width *= 2) {
-		struct mock *mock = mock_with(test, true, true);
-		struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, width, ANEMONE_OP_RESET);
-		struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+		struct anemone_telemetry *telemetry;
 
-		KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 0, 0), 0);
-		mock_access(mock, 0, true);
+		one_event(test, width, &telemetry);
 		KUNIT_EXPECT_EQ(test,
 				anemone_telemetry_deliver(telemetry, true, false, 0, COUNTERS,
 							  nobody, NULL),
@@ -209,12 +218,9 @@ static void a_reset_before_the_end(struct kunit *test)
 	u8 width;
 
 	for (width = 16; width <= 64; width *= 2) {
-		struct mock *mock = mock_with(test, true, true);
-		struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, width, ANEMONE_OP_RESET);
-		struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+		struct anemone_telemetry *telemetry;
+		struct mock *mock = one_event(test, width, &telemetry);
 
-		KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 0, 0), 0);
-		mock_access(mock, 0, true);
 		KUNIT_EXPECT_EQ(test,
 				anemone_telemetry_deliver(telemetry, true, false, 0, COUNTERS,
 							  resets, mock),

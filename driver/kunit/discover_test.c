@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a PCI function has where, by our DVSEC and without one. */
+#include <linux/ioport.h>
+#include <linux/sizes.h>
+
+#include "../discover.h"
+#include "../include/anemone_pci.h"
+#include "function.h"
+
+#define GIB ((u64)SZ_1G)
+#define BARS (FUNCTION_OURS + PCI_DVSEC_HEADER2)
+#define IN_MEMORY (ANEMONE_DVSEC_ID | ANEMONE_DVSEC_IN_MEMORY << 24)
+
+static struct anemone_resources found;
+
+static int discover(struct function *function)
+{
+	struct anemone_cxl cxl;
+	int err;
+
+	found = (struct anemone_resources){};
+	anemone_cxl_find(function->pdev, &cxl);
+	err = anemone_discover(function->pdev, &cxl, &found);
+	anemone_cxl_put(&cxl);
+	return err;
+}
+
+static void set_region(struct function *function, u64 base, u64 bytes)
+{
+	function_set(function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_BASE, base);
+	function_set(function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_BASE + 4, base >> 32);
+	function_set(function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_SIZE, bytes);
+	function_set(function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_SIZE + 4, bytes >> 32);
+}
+
+/* The id is nobody's: a function is ours by our DVSEC, of our vendor's and our number. */
+static void ours(struct kunit *test)
+{
+	struct function *function = function_new(test);
+	u32 id = ANEMONE_DVSEC_ID | 2 << 24;
+
+	KUNIT_EXPECT_TRUE(test, anemone_discover_ours(function->pdev));
+	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->second));
+	function_set(function, BARS, id ^ 1);
+	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev));
+	function_set(function, BARS, id);
+	function_set(function, FUNCTION_OURS + PCI_DVSEC_HEADER1, ANEMONE_CXL_VENDOR | 0x20 << 20);
+	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev));
+}
+
+static void by_dvsec(struct kunit *test)
+{
+	struct function *function = function_new(test);
+	/* BARs of control registers and region that are none, or others. */
+	static const u32 wrong[] = { 0x0206, 0x02ff, 0x0202, 0x0201, 0x0600, 0x0100, 0x7f00 };
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, discover(function), 0);
+	KUNIT_EXPECT_EQ(test, found.control.start, FUNCTION_CONTROL);
+	KUNIT_EXPECT_EQ(test, found.lines.start, FUNCTION_LINES);
+	KUNIT_EXPECT_EQ(test, resource_size(&found.lines), SZ_4M);
+	KUNIT_EXPECT_EQ(test, found.region, 4ULL << 32);
+	KUNIT_EXPECT_EQ(test, found.memory.range[0].host_base, FUNCTION_HOST);
+	/* Where the memory is need not be known, then. */
+	function_set(function, FUNCTION_CXL + ANEMONE_CXL_CONTROL, 0);
+	KUNIT_ASSERT_EQ(test, discover(function), 0);
+	KUNIT_EXPECT_EQ(test, found.memory.ranges, 0);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		function_set(function, BARS, ANEMONE_DVSEC_ID | wrong[i] << 16);
+		KUNIT_EXPECT_EQ_MSG(test, discover(function), -ENODEV, "BARs %#x", wrong[i]);
+	}
+	function_set(function, BARS, ANEMONE_DVSEC_ID | 2 << 24);
+	function->control[1]++;
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+	function->control[1]--;
+	function->pdev->resource[0].end = FUNCTION_CONTROL + SZ_1M - 1;
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+}
+
+static void release(void *resource)
+{
+	release_resource(resource);
+}
+
+static void region_in_memory(struct kunit *test)
+{
+	struct function *function = function_new(test);
+	struct resource *ram = kunit_kzalloc(test, sizeof(*ram), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ram);
+	function_set(function, BARS, IN_MEMORY);
+	set_region(function, 0, SZ_16M); /* at the end */
+	KUNIT_ASSERT_EQ(test, discover(function), 0);
+	KUNIT_EXPECT_EQ(test, found.lines.start, FUNCTION_HOST + GIB - SZ_16M);
+	KUNIT_EXPECT_EQ(test, resource_size(&found.lines), SZ_16M);
+	KUNIT_EXPECT_EQ(test, found.region, GIB - SZ_16M);
+	set_region(function, SZ_64M, SZ_16M);
+	KUNIT_ASSERT_EQ(test, discover(function), 0);
+	KUNIT_EXPECT_EQ(test, found.lines.start, FUNCTION_HOST + SZ_64M);
+	KUNIT_EXPECT_EQ(test, found.region, SZ_64M);
+	/* Not whole in the memory, or of no size. */
+	set_region(function, GIB - SZ_16M + 64, SZ_16M);
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+	set_region(function, ~0ULL << 20, SZ_16M);
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+	set_region(function, 0, GIB + 1);
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+	set_region(function, 0, 0);
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+	/* Linux has it as memory already. */
+	set_region(function, 0, SZ_16M);
+	*ram = (struct resource)DEFINE_RES_MEM_NAMED(FUNCTION_HOST, GIB, "System RAM");
+	ram->flags = IORESOURCE_SYSTEM_RAM | IORESOURCE_BUSY;
+	KUNIT_ASSERT_EQ(test, insert_resource(&iomem_resource, ram), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, release, ram), 0);
+	KUNIT_EXPECT_EQ(test, discover(function), -EBUSY);
+	/* Interleaved, a part of it is another device's; and it has to be known where it is. */
+	function_set_decoder(function, 0, 2 * FUNCTION_HOST, 2 * GIB,
+			     ANEMONE_CXL_DECODER_COMMITTED | 1 << 4);
+	KUNIT_EXPECT_EQ(test, discover(function), -EOPNOTSUPP);
+	function_set_decoder(function, 0, 2 * FUNCTION_HOST, 2 * GIB, 0);
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+}
+
+/* A card whose configuration space is its IP's: by the first register, at the memory's end. */
+static void without_dvsec(struct kunit *test)
+{
+	struct function *function = function_new(test);
+
+	function_set(function, BARS, 1);
+	KUNIT_ASSERT_EQ(test, discover(function), 0);
+	KUNIT_EXPECT_EQ(test, found.control.start, FUNCTION_CONTROL);
+	KUNIT_EXPECT_EQ(test, found.lines.start, FUNCTION_HOST + GIB - SZ_16M);
+	function->control[0] = 0;
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(ours),
+	KUNIT_CASE(by_dvsec),
+	KUNIT_CASE(region_in_memory),
+	KUNIT_CASE(without_dvsec),
+	{},
+};
+
+static struct kunit_suite suite = { .name = "anemone_discover", .test_cases = cases };
+
+kunit_test_suite(suite);

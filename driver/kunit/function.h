@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A PCI function for tests, on a bus of its own: its configuration space is a piece of memory, and
+ * so are the first page of its control registers (BAR 0) and its component registers (BAR 4).
+ */
+#ifndef ANEMONE_KUNIT_FUNCTION_H
+#define ANEMONE_KUNIT_FUNCTION_H
+
+#include <kunit/test.h>
+#include <linux/pci.h>
+
+/* Host addresses of the BARs: control registers, telemetry region, component registers. */
+#define FUNCTION_CONTROL 0x40000000000ULL
+#define FUNCTION_LINES (FUNCTION_CONTROL + SZ_16M)
+#define FUNCTION_COMPONENT (FUNCTION_CONTROL + SZ_32M)
+
+/* Extended capabilities, each a DVSEC, in configuration space. */
+#define FUNCTION_OURS 0x100
+#define FUNCTION_CXL 0x140
+#define FUNCTION_LOCATOR 0x180
+
+struct function {
+	u32 config[2][PCI_CFG_SPACE_EXP_SIZE / 4]; /* of functions 0 and 1 */
+	u32 control[4];				   /* the first registers of BAR 0 */
+	u32 component[0x2000 / 4];		   /* and of BAR 4, from 64 KiB on */
+	struct pci_dev *pdev;			   /* function 0 */
+	struct pci_dev *second;
+};
+
+/*
+ * An Anemone as it should be: our DVSEC, CXL's with Mem_Enable and a range of 1 GiB at
+ * FUNCTION_HOST, and component registers without HDM decoders in force. Function 1 has none of it.
+ * Goes with the test.
+ */
+#define FUNCTION_HOST 0x4000000000ULL
+struct function *function_new(struct kunit *test);
+/* A 32-bit word of function 0's configuration space, and a 64-bit one as CXL's ranges are. */
+void function_set(struct function *function, int at, u32 value);
+void function_set_range(struct function *function, unsigned int i, u64 base, u64 size);
+/* A decoder of the HDM decoder capability, which is on from then on. */
+void function_set_decoder(struct function *function, unsigned int i, u64 base, u64 size,
+			  u32 control);
+
+#endif
