@@ -87,17 +87,17 @@ class Memory:
 
     def step(self, t: int) -> None:
         """Cycle t is over; what the next one shows."""
-        taken = {name: self._seen(t, name) for name in ("ar", "aw", "w")}
-        if taken["ar"] and taken["aw"] and self.habits:
+        read, write, data = self._seen(t, "ar"), self._seen(t, "aw"), self._seen(t, "w")
+        if read and write and self.habits:
             self.lost_reads += 1
-        elif taken["ar"]:
-            self._read(t, taken["ar"])
-        if taken["aw"]:
-            self._write(t, taken["aw"])
-        if taken["w"]:
+        elif read:
+            self._read(t, read)
+        if write:
+            self._write(t, write)
+        if data:
             if self.scoreboard:
-                self.scoreboard.data_below(t, taken["w"])
-            self._data.append(taken["w"])
+                self.scoreboard.data_below(t, data)
+            self._data.append(data)
         while self._data and self._writes:
             self._store(t)
         chance, profile = self.rng.random, self.profile

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 
 COUNT_BITS = 8
 
@@ -45,6 +45,7 @@ class SidebandCode:
         odd_ones, others = [n for n in even if n & 1], [n for n in even if not n & 1]
         return _by_weight(odd_ones) + _by_weight(others)
 
+    @cache  # noqa: B019  (a bench has one of these)
     def checks(self, home: int, payload: int) -> int:
         """The check bits of a set's word."""
         checks = self.top + 1
