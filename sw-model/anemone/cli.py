@@ -21,6 +21,8 @@ COMMANDS = {
     "capture": ("anemone.capture.command", "Capture memory traces of real programs."),
     "sim": ("anemone.sim.command", "Replay the sample traces on RTL and model, compare, report."),
     "camp": ("anemone.models.camp.command", "Predict what CXL memory costs a program (CAMP)."),
+    "memstrata": ("anemone.memstrata.command", "Share dedicated near memory among VMs."),
+    "msgfree": ("anemone.models.msgfree.command", "MPI receives as loads from CXL memory."),
     "bench": ("anemone.bench.command", "Measure slots, latency and speed of RTL and model."),
 }
 

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Listing 1 of Memstrata, by hand and by what must hold of any round."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from math import floor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anemone.cli import main
+from anemone.memstrata import Migration, Vm, plan
+
+
+def moved(*vms: Vm, ratio: float = 0.1) -> list[tuple[str, str, int]]:
+    return [(m.donor, m.borrower, m.pages) for m in plan(vms, ratio)]
+
+
+def test_the_lowest_gives_to_the_highest() -> None:
+    a, b, c = Vm("a", 100, False, 3.0), Vm("b", 200, False, 1.0), Vm("c", 150, True, 0.5)
+    assert moved(a, b, c) == [("b", "c", 15)]
+
+
+def test_a_borrower_takes_from_several_in_order() -> None:
+    a, b, c = Vm("a", 39, False, 2.0), Vm("b", 50, False, 1.0), Vm("c", 100, True, 0.0)
+    assert moved(a, b, c) == [("b", "c", 5), ("a", "c", 3)]
+
+
+def test_an_outlier_gives_to_one_that_misses_more() -> None:
+    a, b = Vm("a", 100, True, 9.0), Vm("b", 100, True, 1.0)
+    assert moved(a, b) == [("b", "a", 10)]
+
+
+def test_what_a_donor_has_left_goes_to_the_next_outlier() -> None:
+    a, b, c = Vm("a", 500, False, 1.0), Vm("b", 100, True, 5.0), Vm("c", 200, True, 4.0)
+    assert moved(a, b, c) == [("a", "b", 10), ("a", "c", 20)]
+
+
+def test_equal_machines_keep_their_order() -> None:
+    a, b, c = Vm("a", 10, False, 1.0), Vm("b", 10, False, 1.0), Vm("c", 10, True, 1.0)
+    assert moved(a, b, c) == [("a", "c", 1)]
+    assert moved(b, a, c) == [("b", "c", 1)]
+
+
+def test_nobody_moves_without_an_outlier_or_alone() -> None:
+    assert moved(Vm("a", 100, False, 1.0), Vm("b", 100, False, 2.0)) == []
+    assert moved(Vm("a", 100, True, 1.0)) == [] == moved()
+
+
+def test_parts_of_a_page_and_empty_machines_are_left_out() -> None:
+    a, b, c = Vm("a", 9, False, 1.0), Vm("b", 0, False, 2.0), Vm("c", 25, False, 3.0)
+    assert moved(a, b, c, Vm("d", 100, True, 0.0)) == [("c", "d", 2)]
+
+
+def test_dedicated_pages_bound_both_sides() -> None:
+    a, b = Vm("a", 100, False, 1.0, dedicated=4), Vm("b", 100, False, 2.0, dedicated=100)
+    assert moved(a, b, Vm("c", 100, True, 1.0, dedicated=94)) == [("a", "c", 4), ("b", "c", 2)]
+    assert moved(a, Vm("c", 100, True, 1.0, dedicated=100)) == []
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> list[Vm]:
+    known = draw(st.booleans())
+    found = []
+    for i in range(draw(st.integers(0, 8))):
+        pages = draw(st.integers(0, 300))
+        dedicated = draw(st.integers(0, pages)) if known else None
+        misses = draw(st.sampled_from([0.0, 0.5, 1.0, 7.0]))
+        found.append(Vm(f"vm{i}", pages, draw(st.booleans()), misses, dedicated))
+    return found
+
+
+@given(machines(), st.sampled_from([0.0, 0.05, 0.1, 0.5, 1.0]))
+def test_any_round(vms: list[Vm], ratio: float) -> None:
+    by_name = {vm.name: vm for vm in vms}
+    given_, taken = Counter[str](), Counter[str]()
+    for m in plan(vms, ratio):
+        donor, borrower = by_name[m.donor], by_name[m.borrower]
+        assert m.pages > 0 and borrower.is_outlier
+        rank = (donor.is_outlier, donor.avg_miss_count)
+        assert rank <= (borrower.is_outlier, borrower.avg_miss_count)
+        given_[m.donor] += m.pages
+        taken[m.borrower] += m.pages
+    assert not given_.keys() & taken.keys()
+    for counts, bound in ((given_, lambda vm: vm.dedicated), (taken, _room)):
+        for name, pages in counts.items():
+            assert pages <= floor(by_name[name].pages * ratio)
+            limit = bound(by_name[name])
+            assert limit is None or pages <= limit
+
+
+def _room(vm: Vm) -> int | None:
+    return None if vm.dedicated is None else vm.pages - vm.dedicated
+
+
+@given(machines())
+def test_nothing_is_left_to_do(vms: list[Vm]) -> None:
+    """The highest outlier got its step, or everyone below it gave theirs."""
+    found = plan(vms, 0.1)
+    ranked = sorted(vms, key=lambda vm: (vm.is_outlier, vm.avg_miss_count))
+    if len(ranked) < 2 or not ranked[-1].is_outlier:
+        assert found == []
+        return
+    most = sum(vm.donates(0.1) for vm in ranked[:-1])
+    got = sum(m.pages for m in found if m.borrower == ranked[-1].name)
+    assert got == min(ranked[-1].borrows(0.1), most)
+
+
+def written(folder: Path, content: object) -> Path:
+    (path := folder / "vms.json").write_text(json.dumps(content))
+    return path
+
+
+def run(path: Path, *options: str) -> int | str | None:
+    with pytest.raises(SystemExit) as stop:
+        main(["memstrata", "plan", "--vms", str(path), *options])
+    return stop.value.code
+
+
+A = {"name": "a", "pages": 100, "is_outlier": False, "avg_miss_count": 1}
+B = {"name": "b", "pages": 60, "is_outlier": True, "avg_miss_count": 2.5}
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(written(tmp_path, {"step_ratio": 0.5, "vms": [A, B]}), "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "migrations": [{"from": "a", "to": "b", "pages": 30}]
+    }
+    assert run(written(tmp_path, {"vms": [A, B]})) == 0
+    assert "6" in capsys.readouterr().out
+    assert plan([Vm("a", 100, False, 1.0), Vm("b", 60, True, 2.5)]) == [Migration("a", "b", 6)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"vms": 3}, "vms is 3"),
+        ({"vms": [], "step_ratio": 1.5}, "step_ratio is 1.5"),
+        ({"vms": [{**A, "pages": -1}]}, "vms[0]: pages is -1"),
+        ({"vms": [A, {**A, "pages": 5}]}, "vms[1]: name"),
+        ({"vms": [A, {**B, "is_outlier": 1}]}, "is_outlier is 1"),
+        ({"vms": [{**A, "avg_miss_count": -2}]}, "avg_miss_count is -2"),
+        ({"vms": [{**A, "dedicated": 4}, B]}, "vms[1]: dedicated is missing"),
+        ({"vms": [{**A, "dedicated": 101}]}, "dedicated is 101"),
+        ({"vms": [{"name": "a"}]}, "pages is missing"),
+        ({"vms": ["a"]}, "vms[0]"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    content: object, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(written(tmp_path, content)) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err and "vms.json" in shown.err and not shown.out
