@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from anemone.cli import main
 from anemone.memstrata import Migration, Vm, plan
+from anemone.memstrata.launch import balance
 
 
 def moved(*vms: Vm, ratio: float = 0.1) -> list[tuple[str, str, int]]:
@@ -108,6 +109,40 @@ def test_nothing_is_left_to_do(vms: list[Vm]) -> None:
     most = sum(vm.donates(0.1) for vm in ranked[:-1])
     got = sum(m.pages for m in found if m.borrower == ranked[-1].name)
     assert got == min(ranked[-1].borrows(0.1), most)
+
+
+def launched(*dedicated: int, new: int, share: float) -> list[tuple[str, str, int]]:
+    others = [Vm(f"vm{i}", 100, False, 1.0, pages) for i, pages in enumerate(dedicated)]
+    return [
+        (m.donor, m.borrower, m.pages) for m in balance(others, Vm("n", 90, False, 0.0, new), share)
+    ]
+
+
+def test_a_new_machine_gets_the_systems_share() -> None:
+    """30 of its 90 pages (§4.3: 33 %), the same from each; who has less gives what there is."""
+    third = 1 / 3 + 1e-9
+    assert launched(50, 50, 50, new=0, share=third) == [
+        ("vm0", "n", 10), ("vm1", "n", 10), ("vm2", "n", 10),
+    ]  # fmt: skip
+    assert launched(50, 4, 50, new=0, share=third) == [
+        ("vm0", "n", 13), ("vm1", "n", 4), ("vm2", "n", 13),
+    ]  # fmt: skip
+    assert launched(50, 50, new=33, share=third) == [("n", "vm0", 2), ("n", "vm1", 1)]
+    assert launched(50, 50, new=30, share=third) == []
+    assert launched(3, 0, new=0, share=third) == [("vm0", "n", 3)]
+    assert launched(new=0, share=third) == []
+
+
+@given(st.lists(st.integers(0, 100), max_size=6), st.integers(0, 90), st.floats(0, 1))
+def test_balancing_takes_no_more_than_there_is(has: list[int], new: int, share: float) -> None:
+    found = launched(*has, new=new, share=share)
+    need = floor(share * 90) - new
+    able = [pages if need > 0 else 100 - pages for pages in has]
+    parts = {(d if b == "n" else b): pages for d, b, pages in found}
+    assert all(0 < pages <= able[int(name[2:])] for name, pages in parts.items())
+    assert sum(parts.values()) == min(abs(need), sum(able))
+    free = [parts.get(f"vm{i}", 0) for i, most in enumerate(able) if parts.get(f"vm{i}", 0) < most]
+    assert not free or max(free) - min(free) <= 1
 
 
 def written(folder: Path, content: object) -> Path:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memstrata: which virtual machines get the dedicated near memory of flat memory mode.
 
-plan.py Listing 1, one round of page exchanges; command.py the command line.
+colouring.py pages that share near lines; plan.py Listing 1, one round of page exchanges; launch.py
+what a new machine gets; command.py the command line.
 """
 
 from anemone.memstrata.plan import Migration, Vm, plan, read_vms
