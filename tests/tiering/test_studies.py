@@ -6,17 +6,17 @@ from __future__ import annotations
 import json
 import os
 import signal
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anemone.io.errors import InputError
 from anemone.studies import STUDIES, sweep
 from anemone.studies.page import page
 from anemone.studies.study import Found, Point, Row, Study, answers, result
 from anemone.studies.sweep import formula
-from tests.commands import run
+from tests.commands import assert_refused, run
 
 
 class Squares(Study):
@@ -44,19 +44,48 @@ class Squares(Study):
 
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
-    """What was answered before is kept, and only the rest is run again."""
+    """Its point is run again by another one; what was answered is not, the next time."""
     study, folder = Squares(tmp_path, kills=4), tmp_path / "points"
-    with pytest.raises(BrokenProcessPool):
-        answers(study, study.points(True, 1), folder, 2)
-    kept = len(list(folder.glob("*.json")))
     told = []
-    found = answers(study, study.points(True, 1), folder, 2, lambda *now: told.append(now))
+    points = study.points(True, 1)
+    found = answers(study, points, folder, 2, lambda *now: told.append(now))
     assert [a["square"] for _, a in found] == [0, 1, 4, 9, 16, 25]
-    assert [now[:2] for now in told] == [(n, 6) for n in range(kept + 1, 7)]
-    assert told[-1][2] == 0
+    assert [now[:2] for now in told] == [(n, 6) for n in range(1, 7)] and told[-1][2] == 0
     times = [len((tmp_path / f"ran-{n}").read_text()) for n in range(6)]
-    assert times[4] == 2 and sum(times) <= 12 - kept
-    answers(study, study.points(True, 1), folder, 1, lambda *now: pytest.fail("run again"))
+    # What the worker had answered, and was not fetched yet, is run again, too.
+    assert times[4] == 2 and max(times) == 2
+    min(folder.iterdir()).unlink()
+    left = []
+    answers(study, points, folder, 1, lambda *now: left.append(now[:2]))
+    assert left == [(6, 6)]
+
+
+def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
+    study = Squares(tmp_path)
+    with pytest.raises(InputError, match="--scheduler"):
+        answers(study, study.points(True, 1), tmp_path / "p", 1, scheduler="nothing://here")
+
+
+def test_a_sweep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Points with other values in their fields, none twice; what is wrong is refused."""
+    monkeypatch.setattr(sweep, "STUDY", Squares(tmp_path))
+    file = tmp_path / "s" / "sweep.toml"
+    file.parent.mkdir()
+    file.write_text("n = [7, 8]")
+    words = ["study", "sweep", "--sweep", str(file), "--out", str(tmp_path / "out")]
+    status, out, err = run(words, capsys)
+    assert (status, err) == (0, "") and "2 points" in out
+    content = json.loads((tmp_path / "out" / "sweep.json").read_text())
+    expected = [{"point": {"n": n}, "answer": {"square": n * n}} for n in (7, 8)]
+    assert content == expected
+    for wrong, said in (
+        ("m = [1]", "only the keys n"),
+        ("n = []", "at least one"),
+        ('n = ["a"]', "int"),
+    ):
+        assert_refused(file, wrong, said, words, capsys)
 
 
 def test_the_page_and_the_result(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ class Memtis(Policy):
         self.splits = self.split
         self._counts, self._bases = ByFrame(), ByFrame()
         self._samples = 0.0
+        self._threshold = self.hot_bin  # the least bin that is hot
 
     def act(self, seen: Statistics) -> Answer:
         frame, tier, sizes = seen.units.frame, seen.units.tier, seen.frames()
@@ -57,9 +58,8 @@ class Memtis(Policy):
         # A split page's count weighs as much as a huge one's whose every frame had it.
         bins = _bin(counts * (seen.span // sizes))
         pages = np.bincount(bins, sizes, minlength=_BINS)
-        fits = np.cumsum(pages[::-1])[::-1] <= seen.capacity[0]
-        threshold = max(self.hot_bin, int(np.argmax(fits)) if fits.any() else _BINS - 1)
-        hot = bins >= threshold
+        self._threshold = max(self.hot_bin, _hottest_that_fit(pages, seen.capacity[0]))
+        hot = bins >= self._threshold
         up = np.flatnonzero(hot & (tier == SLOW))
         up = up[np.argsort(-bins[up], kind="stable")]
         down = np.flatnonzero(~hot & (tier == FAST))
@@ -83,13 +83,23 @@ class Memtis(Policy):
         self._bases.set(frames.reshape(-1), counts.reshape(-1))
         return counts
 
+    def scores(self, seen: Statistics, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(skewness float64[m], has a hot frame bool[m]) of pages by their frames' samples.
+
+        A frame is hot by the histogram of all frames, of which the hottest bins that fit the fast
+        tier are, or by that of pages, whichever asks less (bp_hot_thres).
+        """
+        bins = np.bincount(_bin(self._bases.values * seen.span), minlength=_BINS)
+        own = _hottest_that_fit(bins, seen.capacity[0])
+        return skewness(base, max(self.hot_bin, min(self._threshold, own)))
+
     def _skewed(self, seen: Statistics, base: np.ndarray) -> np.ndarray:
         """First frames of the huge pages to split now, the most skewed first."""
         if not len(base):
             return seen.heat.base_page
-        score, used = skewness(base, self.hot_bin)
+        score, used = self.scores(seen, base)
         # What of the fast tier's hits a base page placement would gain over the present one.
-        flat = np.sort(base.reshape(-1))[::-1]
+        flat = np.sort(self._bases.values)[::-1]
         ideal = flat[: seen.capacity[0]].sum()
         total = max(1.0, flat.sum())
         present = seen.accesses[0] / max(1, sum(seen.accesses))
@@ -101,6 +111,12 @@ class Memtis(Policy):
         number = gain * total / mean * max(0.0, slow - fast) / fast * self.gamma
         order = np.argsort(-score, kind="stable")[: min(int(number), _MOST_SPLITS)]
         return np.sort(seen.heat.base_page[order[score[order] > 0]])
+
+
+def _hottest_that_fit(frames: np.ndarray, room: int) -> int:
+    """The least bin of a histogram from which on all frames, float64[bins], have room."""
+    fits = np.cumsum(frames[::-1])[::-1] <= room
+    return int(np.argmax(fits)) if fits.any() else _BINS - 1
 
 
 def _bin(counts: np.ndarray) -> np.ndarray:

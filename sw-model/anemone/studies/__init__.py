@@ -6,5 +6,17 @@ STUDIES = {
     "loaded-latency": ("anemone.studies.loaded_latency", "Latency over load of each device."),
     "ranking": ("anemone.studies.ranking", "Policies on captured programs, in both timings."),
     "hemem": ("anemone.studies.hemem", "HeMem when the hot set shifts (NEMO, Figures 3 and 4)."),
+    "hemem-values": (
+        "anemone.studies.hemem_values",
+        "HeMem by the size of values (NEMO, Figure 5).",
+    ),
+    "memtis": (
+        "anemone.studies.memtis",
+        "MEMTIS splitting by what NEMO or samples tell (NEMO, Figures 6 and 7).",
+    ),
+    "noisy-neighbour": (
+        "anemone.studies.noisy_neighbour",
+        "A noisy neighbour, found and throttled (NEMO, Figures 8 and 9).",
+    ),
     "sweep": ("anemone.studies.sweep", "How long time multiplexing takes (NEMO, §6.1)."),
 }

@@ -30,6 +30,18 @@ DIR (build/studies/NAME) then has README.md, a table of the paper's numbers and 
 result.json, the same for programs, and points/, the answers so far: a study that was stopped, or
 whose worker died, goes on where it was when it is run again. `make studies` runs all of them in
 full into docs/results.
+
+**Example.** The same points with three seeds, over dask's processes, here or on a cluster:
+
+    $ cat sweep.toml
+    seed = [1, 2, 3]
+
+    $ anemone study hemem --quick --sweep sweep.toml --workers 2
+    $ anemone study hemem --sweep sweep.toml --scheduler tcp://10.0.0.1:8786
+
+Each field of a point may have a list of values. DIR then has sweep.json, every point with its
+answer. A worker that dies loses nothing but its own point, which another one runs again; workers of
+a cluster have the same version of this package.
 """
 
 
@@ -49,6 +61,16 @@ def command(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.", min=0, max=1 << 31)] = 1,
     workers: Annotated[int, typer.Option(help="Processes at a time.", min=1, max=256)] = 1,
+    sweep: Annotated[
+        Path | None,
+        typer.Option(help="Lists of values for fields of the points.", metavar="SWEEP.toml"),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a dask cluster that runs the points. [default: --workers]", metavar="ADDRESS"
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print result.json.")] = False,
 ) -> None:
     """Run an experiment of a paper on the simulator."""
@@ -63,14 +85,22 @@ def command(
     from anemone.report.charts import save
     from anemone.studies.page import page
     from anemone.studies.study import answers, result
+    from anemone.studies.sweeping import FILE, swept
 
     study: Study = import_module(STUDIES[name][0]).STUDY
     folder = Path(out or f"build/studies/{name}")
-    check_out(folder, ("README.md", "result.json"))
+    check_out(folder, (FILE,) if sweep else ("README.md", "result.json"))
     points = study.points(quick, seed)
-    found: Found = study.finish(
-        answers(study, points, folder / "points", workers, partial(_told, name))
-    )
+    points = swept(sweep, points) if sweep else points
+    told = partial(_told, name)
+    done = answers(study, points, folder / "points", workers, told, scheduler)
+    if sweep:
+        content = [{"point": point, "answer": answer} for point, answer in done]
+        write_files(folder, {FILE: lambda path: write_json(path, content)})
+        with printing():
+            print_json(content) if as_json else print(f"{len(done)} points in {folder / FILE}")
+        return
+    found: Found = study.finish(done)
     date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
     report = result(name, seed, quick, found)
     text = page(name, study, found, seed, quick, date)

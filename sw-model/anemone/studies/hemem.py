@@ -8,12 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import altair as alt
 import numpy as np
 
 from anemone.hardware.geometry import Geometry
-from anemone.report import theme
-from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.curves import curves
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering import Tier, TierConfig, simulate
 from anemone.tiering.config import made
@@ -23,9 +21,9 @@ from anemone.trace import KINDS, Trace
 
 # Of the paper: 24 GiB of huge pages, 1:2, 6 threads, values of 1024 B, 20 % of keys, 90 %.
 _PAGES, _FAST, _THREADS, _HOT, _SHARE = 12_288, 4096, 6, 0.2, 0.9
-_VALUE_LINES = 16
-_LOADED = 3  # lines of a value until the prefetcher runs ahead (sim/capture's does after three)
-_THINK_NS = 1000.0  # of a request, beside its memory: an assumption
+VALUE_LINES = 16
+LOADED = 3  # lines of a value until the prefetcher runs ahead (sim/capture's does after three)
+THINK_NS = 1000.0  # of a request, beside its memory: an assumption
 _PAGE_BYTES, _PAGE_LINES = 2 << 20, 1 << 15
 _RATES = {"0.005 %": 20_000, "0.02 %": 5003, "0.1 %": 1000, "1 %": 100}
 _NEMO, _DEFAULT = "NEMO", "0.02 %"
@@ -79,10 +77,10 @@ class HeMemShift(Study):
         rate = done.timeline["throughput"]
         end = done.timeline["time_ns"] / 1e9
         counts = done.timeline["fast_accesses"] + done.timeline["slow_accesses"]
-        shifted = int(np.searchsorted(np.cumsum(counts), requests[0] * (_VALUE_LINES + 1)))
+        shifted = int(np.searchsorted(np.cumsum(counts), requests[0] * (VALUE_LINES + 1)))
         level = float(np.median(rate[max(0, shifted - 11) : max(1, shifted - 1)]))
         cpu = (done.telemetry_cpu_ns + done.policy_cpu_ns) / done.time_ns
-        per_request = k / (_VALUE_LINES + 1)
+        per_request = k / (VALUE_LINES + 1)
         return {
             "seconds": end.tolist(),
             "requests_per_second": (rate * per_request).tolist(),
@@ -119,7 +117,7 @@ class HeMemShift(Study):
         first = answers[0][0]
         constants = {
             "k, machine and accesses are smaller by": first["k"],
-            "think time, an assumption": f"{_THINK_NS:.0f} ns a request",
+            "think time, an assumption": f"{THINK_NS:.0f} ns a request",
             "device": devices()["nemo"].source,
         }
         return Found(rows, pictures, notes, constants)
@@ -148,7 +146,7 @@ def _recovery(answer: dict[str, Any], level: float) -> float:
 
 def _rate() -> float:
     """Requests a second of the whole machine, about: to choose how many there are."""
-    return _THREADS / ((_THINK_NS + 600.0) * 1e-9)
+    return _THREADS / ((THINK_NS + 600.0) * 1e-9)
 
 
 def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[Trace]:
@@ -156,7 +154,7 @@ def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[
     rng = np.random.default_rng(seed)
     order = rng.permutation(pages)
     hot = max(1, round(_HOT * pages))
-    kinds = [_KIND["load"]] * (1 + _LOADED) + [_KIND["prefetch"]] * (_VALUE_LINES - _LOADED)
+    kinds = [_KIND["load"]] * (1 + LOADED) + [_KIND["prefetch"]] * (VALUE_LINES - LOADED)
     rows = len(kinds)
     # The store is filled in the order of its addresses, so that what is hot is anywhere.
     fill = np.arange(pages, dtype=np.uint64) * np.uint64(_PAGE_BYTES)
@@ -169,13 +167,13 @@ def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[
             n = min(1 << 16, number - begin)
             page = np.where(rng.random(n) < _SHARE, rng.choice(some, n), rng.integers(0, pages, n))
             # Its bucket is on the page of its value, as both are allocated together.
-            line = rng.integers(0, _PAGE_LINES - _VALUE_LINES, n)
+            line = rng.integers(0, _PAGE_LINES - VALUE_LINES, n)
             lines = np.empty((n, rows), np.int64)
             lines[:, 0] = rng.integers(0, _PAGE_LINES, n)
-            lines[:, 1:] = line[:, None] + np.arange(_VALUE_LINES)
+            lines[:, 1:] = line[:, None] + np.arange(VALUE_LINES)
             addr = (page[:, None] * _PAGE_LINES + lines) << 6
             gap = np.zeros((n, rows))
-            gap[:, 0] = rng.exponential(_THINK_NS * k, n)
+            gap[:, 0] = rng.exponential(THINK_NS * k, n)
             thread = (begin + np.arange(n)) % _THREADS
             yield Trace(
                 addr.reshape(-1).astype(np.uint64), np.zeros(n * rows, np.bool_),
@@ -185,22 +183,15 @@ def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[
 
 
 def _picture(answers: list[tuple[Point, dict[str, Any]]]) -> Any:
-    frame = Frame(HALF, 300, left=80, right=20)
-    lines: dict[str, list] = {"x": [], "y": [], "of": []}
-    for point, answer in answers:
-        lines["x"] += [t - answer["shift_s"] for t in answer["seconds"]]
-        lines["y"] += [r / 1e6 for r in answer["requests_per_second"]]
-        lines["of"] += [point["source"]] * len(answer["seconds"])
-    names = list(dict.fromkeys(lines["of"]))
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
-        legend=alt.Legend(title=None, orient="bottom-right"),
-    )
-    x = alt.X("x:Q", axis=alt.Axis(title="seconds since the shift"))
-    y = alt.Y("y:Q", axis=frame.y("million requests a second"))
-    curves = alt.Chart(table(**lines)).mark_line().encode(x=x, y=y, color=colour)
-    return svg(frame, "Throughput over time, by source", data(curves, "throughput"))
+    lines = {
+        point["source"]: (
+            [t - answer["shift_s"] for t in answer["seconds"]],
+            [r / 1e6 for r in answer["requests_per_second"]],
+        )
+        for point, answer in answers
+    }
+    title = "Throughput over time, by source"
+    return curves(title, lines, "seconds since the shift", "million requests a second")
 
 
 STUDY = HeMemShift()

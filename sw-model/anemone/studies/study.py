@@ -13,7 +13,6 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,18 +66,26 @@ class Study(ABC):
 
 
 def answers(
-    study: Study, points: list[Point], folder: Path, workers: int, told: Told | None = None
+    study: Study,
+    points: list[Point],
+    folder: Path,
+    workers: int,
+    told: Told | None = None,
+    scheduler: str | None = None,
 ) -> list[tuple[Point, dict[str, Any]]]:
     """Run the points whose answers are not in `folder` yet, and put them there, each at once.
 
-    A worker that dies takes its own point with it and no other: the rest is run, and the error
-    says so; what was answered is not run again.
+    workers: processes at a time, here; with one and no scheduler, this process. scheduler: of a
+    cluster (cluster.spread). A worker that dies loses nothing that was answered.
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{_name(study, point)}.json" for point in points]
-    todo = [i for i, path in enumerate(paths) if not path.exists()]
+    todo = {i: points[i] for i, path in enumerate(paths) if not path.exists()}
     started = time.perf_counter()
-    for done, _ in enumerate(_run(study, points, paths, todo, workers), 1):
+    for done, (i, answer) in enumerate(_run(study, todo, workers, scheduler), 1):
+        aside = paths[i].with_suffix(f".{os.getpid()}")
+        aside.write_text(json.dumps(answer), encoding="utf-8")
+        aside.replace(paths[i])
         if told:
             left = (time.perf_counter() - started) / done * (len(todo) - done)
             told(len(points) - len(todo) + done, len(points), left)
@@ -89,27 +96,15 @@ def answers(
 
 
 def _run(
-    study: Study, points: list[Point], paths: list[Path], todo: list[int], workers: int
-) -> Iterator[None]:
-    if workers == 1:
-        for i in todo:
-            _keep(study, points[i], paths[i])
-            yield
+    study: Study, todo: dict[int, Point], workers: int, scheduler: str | None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    if todo and (workers > 1 or scheduler):
+        from anemone.studies.cluster import spread
+
+        yield from spread(study, todo, workers, scheduler)
         return
-    with ProcessPoolExecutor(workers) as pool:
-        waiting = {pool.submit(_keep, study, points[i], paths[i]) for i in todo}
-        while waiting:
-            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for one in ready:
-                one.result()
-                yield
-
-
-def _keep(study: Study, point: Point, path: Path) -> None:
-    answer = study.run(point)
-    aside = path.with_suffix(f".{os.getpid()}")
-    aside.write_text(json.dumps(answer), encoding="utf-8")
-    aside.replace(path)
+    for i, point in todo.items():
+        yield i, study.run(point)
 
 
 def _name(study: Study, point: Point) -> str:

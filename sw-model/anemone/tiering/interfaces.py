@@ -21,13 +21,15 @@ class Heat:
 
     units: float64[n], of each unit. writes: float64[n], those of them by stores; zeros where the
     source cannot tell. base_page, base: int64[m] and float64[m, span], of the frames of some whole
-    pages, by their first frame, ascending. cpu_ns: what it cost to process.
+    pages, by their first frame, ascending. threads: float64[t], accesses by thread of the program,
+    of a source that tells whose they are. cpu_ns: what it cost to process.
     """
 
     units: np.ndarray
     writes: np.ndarray
     base_page: np.ndarray = field(default_factory=lambda: _NONE)
     base: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    threads: np.ndarray | None = None
     cpu_ns: float = 0.0
 
 
@@ -65,6 +67,8 @@ class Answer:
     there is room. split: whole pages. join: first frames of pages that are split.
     watch: first frames of the pages whose frames the source should count next, where it cannot
     count all; None leaves it to the source.
+    quota: float64[t], the share of its processor that each thread may take from the next period of
+    the scheduler on (costs.toml); None leaves them as they are.
     cpu_ns: what it took to decide; the answer counts from then on.
     """
 
@@ -73,6 +77,7 @@ class Answer:
     split: np.ndarray = field(default_factory=lambda: _NONE)
     join: np.ndarray = field(default_factory=lambda: _NONE)
     watch: np.ndarray | None = None
+    quota: np.ndarray | None = None
     cpu_ns: float = 0.0
 
 
@@ -104,8 +109,9 @@ class Source:
     def events(self, addr: np.ndarray, flags: np.ndarray) -> None:
         """Accesses that were logged, in the order in which the memory served them."""
 
-    def sample(self, machine: Machine) -> None:
-        """Another sample_ms has passed."""
+    def sample(self, machine: Machine) -> bool:
+        """Another sample_ms has passed. True: an interrupt, the policy is to be asked now."""
+        return False
 
     def lines(self, machine: Machine) -> int:
         """An interval ends: how many telemetry lines are to be read through the slow tier."""

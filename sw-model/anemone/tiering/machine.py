@@ -197,7 +197,15 @@ class Machine:
         """int64[n], the frames of byte addresses."""
         return (addr >> np.uint64(self.frame_shift)).astype(np.int64)
 
+    def rows_left(self) -> np.ndarray:
+        """int64[threads], rows of the trace that each thread has not issued yet."""
+        return self.state.threads.left.copy()
+
     # What is done to it.
+
+    def hold(self, ns: np.ndarray) -> None:
+        """float64[threads]: each loses at least so much before an access, once."""
+        np.maximum(self.state.threads.stall, ns, out=self.state.threads.stall)
 
     def read_lines(self, lines: int, cost_ns: float, acknowledge: bool, now: float) -> None:
         """Begin to read telemetry lines, one after the other (kernel.LINE), at a time to come."""

@@ -24,6 +24,7 @@ POLICIES = {
     "damos": "anemone.policies.linux:Damos",
     "colloid": "anemone.policies.colloid:Colloid",
     "hottest": "anemone.policies.hottest:Hottest",
+    "bandwidth-cap": "anemone.policies.throttle:BandwidthCap",
 }
 SOURCES = {
     "nemo": "anemone.tiering.sources.nemo:Nemo",
@@ -32,6 +33,7 @@ SOURCES = {
     "hint-faults": "anemone.tiering.sources.faults:HintFaults",
     "neoprof": "anemone.tiering.sources.sketch:NeoProf",
     "hotness-unit": "anemone.tiering.sources.hotness_unit:HotnessUnit",
+    "mbm": "anemone.tiering.sources.mbm:Mbm",
     "oracle": "anemone.tiering.sources.oracle:Oracle",
 }
 NONE = "none"

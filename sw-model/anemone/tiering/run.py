@@ -21,6 +21,7 @@ from anemone.tiering.config import Tier, TierConfig
 from anemone.tiering.feed import UNKNOWN, Feed, thread_numbers
 from anemone.tiering.interfaces import Answer, Policy, Source, Statistics
 from anemone.tiering.machine import Machine
+from anemone.tiering.parameters import constants
 from anemone.tiering.result import COLUMNS, TierResult, percentiles, request_columns
 from anemone.tiering.state import (
     F_END,
@@ -41,6 +42,7 @@ from anemone.tiering.state import (
 from anemone.trace import Trace
 
 INTERVAL_MS = 1000.0  # without a policy
+_PERIOD_NS = constants("scheduler")["period_ms"] * 1e6
 # Called with the accesses done and those there are, as far as it is known.
 Progress = Callable[[int, int | None], None]
 
@@ -53,16 +55,20 @@ def simulate(
     geometry: Geometry | None = None,
     progress: Progress | None = None,
     name: object = "trace",
+    until_ns: float = NEVER,
+    threads: int | None = None,
 ) -> TierResult:
     """Run a trace. policy, source: None for "none"; config names them for the command line only.
 
     trace: all of it, or a function that gives its batches from the start each time it is called:
     twice, if the trace has a column `thread`, and once more for the placement "optimum". name: what
-    errors call it. Raises InputError where a page finds no room, or where a column that the source
-    needs is not there.
+    errors call it. until_ns: the run ends then, if the trace has not. threads: there are those from
+    0 to so many, and the trace, which may have no end, is not read first to find out. Raises
+    InputError where a page finds no room, or where a column that the source needs is not there.
     """
     given = (lambda: [trace]) if isinstance(trace, Trace) else trace
-    return Run(config, given, policy, source, geometry or Geometry(), progress, name).result()
+    run = Run(config, given, policy, source, geometry or Geometry(), progress, name, threads)
+    return run.result(until_ns)
 
 
 class Run:
@@ -77,6 +83,7 @@ class Run:
         geometry: Geometry,
         progress: Progress | None,
         name: object,
+        threads: int | None = None,
     ) -> None:
         self.policy, self.source, self.name = policy, source, name
         self.progress, self.total = progress, None
@@ -88,7 +95,9 @@ class Run:
                 allowed = f'must be there with the telemetry source "{config.telemetry}"'
                 raise InputError(name, "columns", column, MISSING, allowed)
         numbers, rows = np.zeros(1, np.int64), np.full(1, UNKNOWN)
-        if "thread" in columns:
+        if threads is not None:
+            numbers, rows = np.arange(threads), np.full(threads, UNKNOWN)
+        elif "thread" in columns:
             numbers, rows = thread_numbers(_chained(first, batches))
             self.total = int(rows.sum())
             batches = iter(trace())
@@ -108,27 +117,30 @@ class Run:
         self.splits = 0
         self.reading_since = NEVER
         self.answer: tuple[float, Answer] | None = None
+        self.quota: np.ndarray | None = None
+        self.period = 0  # of the scheduler, the next one
         self.before = tuple(np.zeros(n) for n in (2, 3, 2))
         self.latest = self.before
 
-    def result(self) -> TierResult:
-        """Run to the end of the trace."""
+    def result(self, until_ns: float = NEVER) -> TierResult:
+        """Run to the end of the trace, or to a time."""
         started = time.perf_counter()
         try:
-            self._run()
+            self._run(until_ns)
             return self._result(time.perf_counter() - started - self.feed.seconds)
         finally:
             self.feed.close()
             if self.source:
                 self.source.close()
 
-    def _run(self) -> None:
+    def _run(self, stop: float) -> None:
         interval = sample = 1
         every = self.source.sample_ms * 1e6 if self.source and self.source.sample_ms else NEVER
         while True:
             tick, look = interval * self.interval, sample * every
             act = self.answer[0] if self.answer else NEVER
-            self.machine.now = min(tick, act, look)
+            hold = NEVER if self.quota is None else self.period * _PERIOD_NS
+            self.machine.now = min(tick, act, look, hold, stop)
             status = kernel.run(self.machine.state, self.machine.now)
             whole = self.machine.state.whole
             if status == kernel.END:
@@ -152,10 +164,18 @@ class Run:
                 what = Bare(f"at {page * config.page_bytes:#x}, for which there is no room")
                 allowed = f'pages that fit {tiers}, placed by "{config.start}"'
                 raise InputError(self.name, "trace", "page", what, allowed)
+            elif stop <= min(tick, look, act, hold):
+                self._flush()
+                self._row(interval, stop)
+                return
+            elif hold <= min(tick, look, act):
+                self.machine.hold((1.0 - self.quota) * _PERIOD_NS)
+                self.period += 1
             elif act <= min(tick, look):
                 self._act()
             elif look <= tick:
-                self.source.sample(self.machine)
+                if self.source.sample(self.machine):
+                    self._tick(look)
                 sample += 1
             else:
                 self._row(interval, tick)
@@ -225,6 +245,10 @@ class Run:
         self.splits += self.machine.split(answer.split)
         self.machine.move(answer.promote, answer.demote, answer.join, now)
         self.source.watch(answer.watch)
+        if answer.quota is not None:
+            if self.quota is None:
+                self.period = int(now // _PERIOD_NS) + 1
+            self.quota = answer.quota
 
     def _row(self, interval: int, end: float) -> None:
         """A row of the timeline, unless nothing happened."""

@@ -36,15 +36,16 @@ class Scan(Source):
         self._picked = np.empty(0, np.int64)
         self._checks = 0
 
-    def sample(self, machine: Machine) -> None:
+    def sample(self, machine: Machine) -> bool:
         if len(self._picked):
             self._seen += machine.take_marks(self._picked)[0]
             self._checks += len(self._picked)
         elif not len(self._seen) and not self._begin(machine):
-            return
+            return False
         starts, sizes = self._ends[:-1], np.diff(self._ends)
         self._picked = starts + (self._rng.random(len(sizes)) * sizes).astype(np.int64)
         machine.take_marks(self._picked)
+        return False
 
     def _begin(self, machine: Machine) -> bool:
         frames = machine.units().frame

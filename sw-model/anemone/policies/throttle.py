@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cap of a thread's bandwidth by its share of a processor (NEMO §5.3); pages stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.policies.pages import UNIT_NS
+from anemone.tiering.interfaces import Answer, Policy, Statistics
+from anemone.tiering.parameters import constants, setting
+
+_LINE = 64
+_TAU_NS = constants("scheduler")["period_ms"] * 1e6
+_LEAST = 0.01  # of a processor: who has none is never measured again
+
+
+@dataclass
+class BandwidthCap(Policy):
+    """A moving average of the thread's bandwidth, and a share that follows its gap to the cap.
+
+    thread: its position among the trace's, ascending. cap_gb_per_s: 10^9 bytes a second. rate: how
+    much of the gap, as a factor, is closed in a period of the scheduler; the paper says that there
+    is such a rate, and neither its value nor the average's, which forgets here in a period: within
+    one, who runs and who does not cannot be told from who needs less.
+    """
+
+    thread: int = setting(0, 0, 1 << 16)
+    cap_gb_per_s: float = setting(1.073741824, 1e-9, divide=True)
+    rate: float = setting(0.5, most=1.0)
+
+    interval_ms = 50.0
+
+    def __post_init__(self) -> None:
+        self._mean = self._time = 0.0
+        self._share = 1.0
+
+    def act(self, seen: Statistics) -> Answer:
+        if seen.heat.threads is None:
+            raise ValueError("the source does not tell whose the accesses are; mbm does")
+        elapsed, self._time = seen.now_ns - self._time, seen.now_ns
+        now = seen.heat.threads[self.thread] * _LINE / elapsed
+        newest = 1 - np.exp(-elapsed / _TAU_NS)
+        self._mean += newest * (now - self._mean)
+        gap = self.cap_gb_per_s / max(self._mean, 1e-3 * self.cap_gb_per_s)
+        closed = self.rate * min(1.0, elapsed / _TAU_NS)
+        self._share = float(np.clip(self._share * gap**closed, _LEAST, 1.0))
+        quota = np.ones(len(seen.heat.threads))
+        quota[self.thread] = self._share
+        return Answer(quota=quota, cpu_ns=UNIT_NS * len(quota))

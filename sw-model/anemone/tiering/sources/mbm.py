@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bandwidth by thread, polled, as Intel's Memory Bandwidth Monitoring has it (NEMO §5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from anemone.tiering.interfaces import Heat, Source
+from anemone.tiering.machine import Machine, Units
+from anemone.tiering.parameters import constants, setting
+
+
+@dataclass
+class Mbm(Source):
+    """Each interval a poll: the lines that each thread has moved, of both tiers, kinds together.
+
+    It knows nothing of pages, whose heat is 0. poll_ns: of a processor. A poll costs the same
+    however small the machine is.
+    """
+
+    poll_ns: float = setting(constants("mbm")["poll_ns"])
+
+    def start(self, machine: Machine) -> None:
+        self._left = machine.rows_left()
+        self._polls = 0
+
+    def heat(self, machine: Machine, units: Units) -> Heat:
+        before, self._left = self._left, machine.rows_left()
+        self._polls += 1
+        none = np.zeros(len(units))
+        cpu = self.poll_ns / machine.config.scale
+        return Heat(none, none, threads=(before - self._left).astype(float), cpu_ns=cpu)
+
+    def counts(self, machine: Machine) -> dict[str, float]:
+        return {"polls": self._polls}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose bandwidth it is, and threads that may not always run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from anemone.hardware.geometry import Geometry
+from anemone.policies.throttle import BandwidthCap
+from anemone.studies import noisy_neighbour
+from anemone.tiering import Answer, Policy, Statistics, Tier, TierConfig, simulate
+from anemone.tiering.sources.mbm import Mbm
+from anemone.trace import Trace
+
+GEOMETRY = Geometry(device_gib=1)
+MACHINE = TierConfig(
+    4096, 4, Tier(0, 10.0, 64.0), Tier(1000, 100.0, 16.0), start="slow", interval_ns=1e6
+)
+
+
+def two(n: int = 4000, gap: float = 10_000.0) -> Trace:
+    """Thread 5 has three of four accesses; all last as long."""
+    thread = np.where(np.arange(n) % 4 == 0, 2, 5)
+    return Trace(
+        (np.arange(n) % 100 * 4096).astype(np.uint64), np.zeros(n, bool),
+        thread=thread.astype(np.uint16), gap_ns=np.where(thread == 2, 3 * gap, gap),
+    )  # fmt: skip
+
+
+@dataclass
+class Share(Policy):
+    """Thread 5 may run for a share of the time; keeps whose the accesses were."""
+
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.seen: list[np.ndarray] = []
+
+    def act(self, seen: Statistics) -> Answer:
+        self.seen.append(seen.heat.threads)
+        return Answer(quota=np.array([1.0, self.share]))
+
+
+def test_mbm_tells_whose_lines_they_were() -> None:
+    policy = Share()
+    done = simulate(MACHINE, two(), policy, Mbm(), GEOMETRY)
+    told = np.sum(policy.seen, axis=0)
+    polls = done.extra["telemetry"]["polls"]
+    assert polls == len(policy.seen) == int(done.time_ns // 1e6)
+    assert told.sum() == pytest.approx(4000, abs=110) and told[1] == pytest.approx(3 * told[0], 0.1)
+    assert done.telemetry_cpu_ns == polls * 320_000
+
+
+@pytest.mark.parametrize("scale", [1, 8])
+def test_a_poll_costs_the_same_on_a_smaller_machine(scale: int) -> None:
+    done = simulate(replace(MACHINE, scale=scale), two(), Share(), Mbm(poll_ns=10.0), GEOMETRY)
+    assert done.telemetry_cpu_ns == done.extra["telemetry"]["polls"] * 10
+
+
+def test_a_share_of_the_time() -> None:
+    """A thread with a quarter of its processor takes four times as long; the other does not."""
+    trace = two(20_000)
+    free = simulate(MACHINE, trace, Share(), Mbm(), GEOMETRY)
+    held = simulate(MACHINE, trace, Share(0.25), Mbm(), GEOMETRY)
+    assert held.time_ns / free.time_ns == pytest.approx(4, rel=0.08)
+    assert held.accesses == free.accesses
+    half = simulate(MACHINE, trace, Share(0.25), Mbm(), GEOMETRY, until_ns=free.time_ns)
+    assert half.time_ns <= free.time_ns
+    # All of the first period of 10 ms, a quarter of the other fourteen.
+    assert sum(half.accesses) == pytest.approx(5000 + 1000 + 14 * 250, rel=0.01)
+
+
+def test_the_cap_is_kept() -> None:
+    """An access each 10 us is 6.4 MB/s; with a cap of 2 MB/s, about that is what is left."""
+    policy = BandwidthCap(thread=1, cap_gb_per_s=0.002)
+    config = replace(MACHINE, interval_ns=5e6)
+    done = simulate(config, two(80_000), policy, Mbm(), GEOMETRY, until_ns=0.6e9)
+    late = done.timeline["time_ns"] > 0.3e9
+    lines = done.timeline["slow_accesses"][late].sum() - 0.3e9 / 30_000  # of the other thread
+    assert lines * 64 / 0.3e9 == pytest.approx(0.002, rel=0.25)
+
+
+def test_who_does_not_tell_is_refused() -> None:
+    from anemone.tiering.sources.oracle import Oracle
+
+    with pytest.raises(ValueError, match="mbm does"):
+        simulate(MACHINE, two(), BandwidthCap(), Oracle(), GEOMETRY)
+
+
+def test_the_neighbour_is_found() -> None:
+    """A notification holds the writer back before a slow poll does."""
+    study, found = noisy_neighbour.STUDY, {}
+    for how in ("victim alone", "not throttled", "NEMO, interrupts", "MBM, 100 ms"):
+        point = {
+            "victim": "store",
+            "timing": "queue",
+            "how": how,
+            "k": 2048,
+            "seconds": 1,
+            "seed": 1,
+        }
+        found[how] = study.run(point)
+    late = [found[how]["latency_ns"]["p95"] for how in found]
+    assert late[0] < late[2] < late[1] and late[2] < late[3]
+    assert found["NEMO, interrupts"]["counted"]["notified"] >= 1
+    assert found["NEMO, interrupts"]["cpu"] < found["MBM, 100 ms"]["cpu"]
