@@ -23,6 +23,7 @@ COMMANDS = {
     "camp": ("anemone.models.camp.command", "Predict what CXL memory costs a program (CAMP)."),
     "memstrata": ("anemone.memstrata.command", "Share dedicated near memory among VMs."),
     "msgfree": ("anemone.models.msgfree.command", "MPI receives as loads from CXL memory."),
+    "caption": ("anemone.caption.command", "Tune the share of new pages on CXL memory (Caption)."),
     "bench": ("anemone.bench.command", "Measure slots, latency and speed of RTL and model."),
 }
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tells Linux which share of new pages goes to CXL memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from anemone.io.errors import MISSING, Bare, InputError
+from anemone.models.camp.interleave import MOST_WEIGHT, weights
+
+_FOLDER = "sys/kernel/mm/mempolicy/weighted_interleave"
+
+
+def weights_of(ratio: float) -> tuple[int, int]:
+    """Weights of DRAM and CXL for a ratio in percent. Linux has no weight of 0: at the ends one
+    page in 256 still goes to the other node."""
+    found = weights(1 - ratio / 100)
+    return found or ((MOST_WEIGHT, 1) if ratio < 50 else (1, MOST_WEIGHT))
+
+
+class WeightedInterleave:
+    """Linux 6.9 and newer: a weight for each node, for tasks with that policy.
+
+    root: of the file system, other than / in tests.
+    """
+
+    def __init__(self, dram: int, cxl: int, root: Path) -> None:
+        self.files = [root / _FOLDER / f"node{node}" for node in (dram, cxl)]
+        for node, file in zip((dram, cxl), self.files, strict=True):
+            if not file.parent.is_dir():
+                allowed = "Linux 6.9 or newer; for older ones --ratio-file (docs/caption.md)"
+                raise InputError(file.parent, "kernel", "weighted_interleave", MISSING, allowed)
+            if not file.exists():
+                allowed = "a node of this machine"
+                raise InputError(file.parent, "nodes", f"node{node}", MISSING, allowed)
+
+    def check(self) -> None:
+        """Raise InputError where the weights cannot be written."""
+        for file in self.files:
+            if not os.access(file, os.W_OK):
+                raise InputError(file, "file", "weight", Bare("not writable"), "root, or --dry-run")
+
+    def set(self, ratio: float) -> str:
+        """Write the weights that have changed; what they are, in words."""
+        wanted = weights_of(ratio)
+        for file, weight in zip(self.files, wanted, strict=True):
+            if file.read_text().strip() != str(weight):
+                file.write_text(f"{weight}\n")
+        return self.said(ratio)
+
+    def said(self, ratio: float) -> str:
+        return "weights {}:{}".format(*weights_of(ratio))
+
+    def saved(self) -> Callable[[], None]:
+        """What puts back the weights of now."""
+        before = [file.read_text() for file in self.files]
+
+        def restore() -> None:
+            for file, text in zip(self.files, before, strict=True):
+                file.write_text(text)
+
+        return restore
+
+
+class RatioFile:
+    """Older kernels: programs under libcaption.so read the weights here and mbind new ranges."""
+
+    def __init__(self, dram: int, cxl: int, path: Path) -> None:
+        self.path, self._nodes = path, (dram, cxl)
+
+    def check(self) -> None:
+        """Raise InputError where the file cannot be written."""
+        if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
+            allowed = "a file in a folder that can be written"
+            raise InputError(self.path, "file", "--ratio-file", Bare("not writable"), allowed)
+
+    def set(self, ratio: float) -> str:
+        """Replace the file, so that a reader sees one of them whole: nodes, then weights."""
+        aside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        aside.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
+        aside.replace(self.path)
+        return self.said(ratio)
+
+    def said(self, ratio: float) -> str:
+        return "weights {}:{}".format(*weights_of(ratio))
+
+    def saved(self) -> Callable[[], None]:
+        """What takes the file away: programs go back to the kernel's policy."""
+        return lambda: self.path.unlink(missing_ok=True)

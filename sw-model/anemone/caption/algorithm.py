@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Equation 1 and Algorithm 1, pure: the live controller and `caption replay` both run this code."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+LEAST, MOST = 0.0, 100.0  # percent of new pages to CXL
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What M1 saw in one period. values: of the model's counters, in its order."""
+
+    values: tuple[float, ...]
+    new_allocations: float = 1.0
+
+
+@dataclass(frozen=True)
+class State:
+    """Estimate of performance, step and ratio (percent of new pages to CXL) of one period."""
+
+    estimate: float
+    step: float
+    ratio: float
+
+    def named(self) -> dict[str, float]:
+        return {"estimate": self.estimate, "step": self.step, "ratio": self.ratio}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Constants of Algorithm 1, in percent. A negative step begins the search downwards."""
+
+    step: float = 10.0
+    min_step: float = 9.0
+    start: float = 0.0
+
+
+def estimate(beta: Sequence[float], values: Sequence[float]) -> float:
+    """Equation 1: b0 + b1 X1 + b2 X2 + ..."""
+    total = beta[0]
+    for weight, value in zip(beta[1:], values, strict=True):
+        total += weight * value
+    return total
+
+
+class Average:
+    """The moving average of the last `window` samples, fewer at the start."""
+
+    def __init__(self, window: int) -> None:
+        self._last: deque[tuple[float, ...]] = deque(maxlen=window)
+
+    def add(self, values: tuple[float, ...]) -> tuple[float, ...]:
+        self._last.append(values)
+        # Exact, then rounded once: samples that are all equal have their own value as average, so
+        # that rounding alone never looks like a loss of performance.
+        return tuple(mean(column) for column in zip(*self._last, strict=True))
+
+    def clear(self) -> None:
+        self._last.clear()
+
+
+def first(now: float, tuning: Tuning) -> State:
+    """What the first period leaves: its estimate, and step and ratio to start from."""
+    return State(now, tuning.step, tuning.start)
+
+
+def decide(now: float, before: State, tuning: Tuning) -> State:
+    """Lines 2 to 6 of Algorithm 1: the state of a period, from its estimate and what was before."""
+    step = before.step
+    if now < before.estimate:
+        step *= -0.5
+        step = math.copysign(max(abs(step), tuning.min_step), step)
+    return State(now, step, min(max(before.ratio + step, LEAST), MOST))
+
+
+def replay(
+    samples: Iterable[Sample], beta: Sequence[float], window: int, tuning: Tuning
+) -> list[State]:
+    """Algorithm 1 on recorded samples, one state a sample (lines 8 to 11: which of them stay)."""
+    average = Average(window)
+    before: State | None = None
+    done = []
+    for sample in samples:
+        now = estimate(beta, average.add(sample.values))
+        if before is None:
+            before = state = first(now, tuning)
+        else:
+            state = decide(now, before, tuning)
+            if sample.new_allocations > 0:
+                before = state
+        done.append(state)
+    return done

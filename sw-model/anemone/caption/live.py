@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of the live tool: sample, decide, act, say why."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from anemone.caption.actuator import RatioFile, WeightedInterleave
+from anemone.caption.algorithm import Sample
+from anemone.caption.controller import Controller, Decision
+from anemone.caption.model import Model
+
+Actuator = WeightedInterleave | RatioFile
+
+
+def merged(samples: Iterator[Sample], every: int) -> Iterator[list[Sample]]:
+    """Groups of `every` samples: those of one tuning interval."""
+    group: list[Sample] = []
+    for sample in samples:
+        group.append(sample)
+        if len(group) == every:
+            yield group
+            group = []
+
+
+def run(
+    model: Model,
+    samples: Iterator[Sample],
+    every: int,
+    actuator: Actuator,
+    dry_run: bool,
+    say: Callable[[int, Sample, Decision, str], None],
+) -> int:
+    """Decide each `every` samples, until they end or SIGTERM; the number of decisions.
+
+    A period that ends has the sum of its samples' new allocations; its estimate is of the moving
+    average over all samples. The weights that were there before come back at the end.
+    """
+    restore: Callable[[], None] | None = None
+    if not dry_run:
+        actuator.check()
+        restore = actuator.saved()
+    controller = Controller(model)
+    done = 0
+    try:
+        with _terminated(), suppress(_Ended):
+            for group in merged(samples, every):
+                for sample in group[:-1]:
+                    controller.observe(sample)
+                allocated = sum(sample.new_allocations for sample in group)
+                sample = Sample(group[-1].values, allocated)
+                decision = controller.period(sample)
+                ratio = decision.state.ratio
+                acted = actuator.said(ratio) if dry_run else actuator.set(ratio)
+                say(done, sample, decision, acted)
+                done += 1
+    finally:
+        if restore:
+            restore()
+    return done
+
+
+class _Ended(Exception):
+    """SIGTERM: systemd stops the service."""
+
+
+@contextmanager
+def _terminated() -> Iterator[None]:
+    def end(_signal: int, _frame: object) -> None:
+        raise _Ended
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def record(number: int, model: Model, sample: Sample, decision: Decision, acted: str) -> str:
+    """A decision as a line of JSON."""
+    return json.dumps(
+        {
+            "period": number,
+            **dict(zip(model.counters, sample.values, strict=True)),
+            "new_allocations": sample.new_allocations,
+            **decision.state.named(),
+            "decision": decision.kind,
+            "reason": decision.reason,
+            "kept": decision.kept,
+            "actuator": acted,
+        }
+    )
+
+
+def line(number: int, decision: Decision, acted: str) -> str:
+    """A decision for a person, or the journal."""
+    state = decision.state
+    return (
+        f"{number}: {decision.kind}: {state.ratio:.1f} % to CXL ({acted}), "
+        f"estimate {state.estimate:.6g}: {decision.reason}"
+    )

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""M.toml: the coefficients of Equation 1 and the constants of M3."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anemone.caption.algorithm import Tuning
+from anemone.io.errors import InputError
+from anemone.io.tables import Table, parse_toml, read_text, toml_place
+
+TABLE_4 = ("l1_miss_latency_ns", "ddr_read_latency_ns", "ipc")
+# What M1 can sample: Table 4, and bandwidths that NEMO counts on an expander.
+COUNTERS = (*TABLE_4, "cxl_gb_per_s")
+LONGEST = 3600  # samples in a window
+
+
+@dataclass(frozen=True)
+class Live:
+    """What Algorithm 1 leaves open (§6.1, "very small or sudden large changes").
+
+    hysteresis: a change of the estimate below this fraction, since the period that last counted,
+    is none: the ratio holds. restart: a sample of which the estimate is off by more than this
+    fraction is a change of phase, where restart_samples of them come in a row.
+    """
+
+    hysteresis: float = 0.0
+    restart: float = math.inf
+    restart_samples: int = 2
+
+
+@dataclass(frozen=True)
+class Model:
+    """counters: names of X1, X2, ...; beta: b0 and a weight for each of them."""
+
+    beta: tuple[float, ...]
+    counters: tuple[str, ...] = TABLE_4
+    window: int = 5
+    tuning: Tuning = field(default_factory=Tuning)
+    live: Live = field(default_factory=Live)
+
+
+def read(path: str | os.PathLike) -> Model:
+    """M.toml. Raises InputError."""
+    text = read_text(Path(path))
+    content = parse_toml(text, path)
+    table = Table(path, "", content, line=lambda name: toml_place(text, name))
+    table.only("beta", "window", "step", "min_step", "start", optional=("counters", "live"))
+    counters = _counters(table)
+    tuning = Tuning(
+        table.real("step", least=-100, most=100),
+        table.real("min_step", least=0, most=100),
+        table.real("start", least=0, most=100),
+    )
+    window = table.number("window", least=1, most=LONGEST)
+    return Model(_beta(table, counters), counters, window, tuning, _live(table))
+
+
+def _counters(table: Table) -> tuple[str, ...]:
+    names = table.content.get("counters", list(TABLE_4))
+    known = isinstance(names, list) and all(isinstance(n, str) and n in COUNTERS for n in names)
+    if not known or not names or len(set(names)) < len(names):
+        raise table.wrong("counters", "a list of some of " + ", ".join(COUNTERS) + ", each once")
+    return tuple(names)
+
+
+def _beta(table: Table, counters: tuple[str, ...]) -> tuple[float, ...]:
+    wanted = len(counters) + 1
+    allowed = f"{wanted} finite numbers: a constant, and one for each of " + ", ".join(counters)
+    given = table.content["beta"]
+    if not isinstance(given, list) or len(given) != wanted:
+        raise table.wrong("beta", allowed)
+    found = []
+    for value in given:
+        one = Table(table.file, table.place, {"beta": value}, table.line)
+        try:
+            found.append(one.real("beta"))
+        except InputError as e:
+            raise table.wrong("beta", allowed) from e
+    return tuple(found)
+
+
+def _live(table: Table) -> Live:
+    part = table.table("live")
+    if part is None:
+        return Live()
+    known = Live()
+    part.only(optional=("hysteresis", "restart", "restart_samples"))
+    given = part.content
+    return Live(
+        part.real("hysteresis", least=0, most=1) if "hysteresis" in given else known.hysteresis,
+        part.real("restart", least=0, above=True) if "restart" in given else known.restart,
+        part.number("restart_samples", least=1, most=LONGEST)
+        if "restart_samples" in given
+        else known.restart_samples,
+    )
+
+
+def toml(model: Model, comment: str = "") -> str:
+    """A model as `read` takes it."""
+    t, live = model.tuning, model.live
+    lines = [*(f"# {line}" for line in comment.splitlines())]
+    lines += [f"beta = [{', '.join(repr(b) for b in model.beta)}]"]
+    if model.counters != TABLE_4:
+        lines += ["counters = [" + ", ".join(f'"{name}"' for name in model.counters) + "]"]
+    lines += [f"window = {model.window}", f"step = {t.step!r}", f"min_step = {t.min_step!r}"]
+    lines += [f"start = {t.start!r}", "", "[live]", f"hysteresis = {live.hysteresis!r}"]
+    if math.isfinite(live.restart):
+        lines += [f"restart = {live.restart!r}"]
+    lines += [f"restart_samples = {live.restart_samples}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""M1: samples of a file, of perf on the whole machine, and of NEMO's counters on an expander."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from anemone.caption import samples
+from anemone.caption.algorithm import Sample
+from anemone.caption.model import TABLE_4
+from anemone.io.errors import MISSING, Bare, InputError
+
+_LINE = 64  # bytes that one request moves
+_WRAP = 1 << 64
+
+
+class SourceError(RuntimeError):
+    """What is sampled stopped answering."""
+
+
+# Table 4 by perf's events, for the parts that take CXL memory: Sapphire and Emerald Rapids. Numbers
+# are those of Intel's event files; a line that is missed is a TOR entry until it is served.
+EVENTS = {
+    "cycles": "cycles",
+    "instructions": "instructions",
+    "ref": "cpu/event=0x00,umask=0x03,name=ref/",
+    "tsc": "msr/tsc,name=tsc/",
+    "l1_pending": "cpu/event=0x48,umask=0x01,name=l1_pending/",
+    "l1_replaced": "cpu/event=0x51,umask=0x01,name=l1_replaced/",
+    "ddr_pending": "uncore_cha/event=0x36,umask=0xc8178601,name=ddr_pending/",
+    "ddr_reads": "uncore_cha/event=0x35,umask=0xc8178601,name=ddr_reads/",
+    "cha_clock": "uncore_cha/event=0x01,umask=0x00,name=cha_clock/",
+}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An event of one interval, all processors and units together. ns: for which it was counted."""
+
+    value: float
+    ns: float
+
+
+def table_4(counted: Mapping[str, Counted]) -> dict[str, float]:
+    """L1 miss latency, DDR read latency (ns) and IPC of one interval.
+
+    Latencies are by Little's law: occupancy over arrivals, in cycles, over the clock. Without
+    arrivals there is nothing that waits: 0.
+    """
+    v = {name: c.value for name, c in counted.items()}
+    tsc_ghz = _ratio(v["tsc"], counted["tsc"].ns)
+    core_ghz = tsc_ghz * _ratio(v["cycles"], v["ref"])  # while it was not halted
+    cha_ghz = _ratio(v["cha_clock"], counted["cha_clock"].ns)
+    return {
+        "l1_miss_latency_ns": _ratio(_ratio(v["l1_pending"], v["l1_replaced"]), core_ghz),
+        "ddr_read_latency_ns": _ratio(_ratio(v["ddr_pending"], v["ddr_reads"]), cha_ghz),
+        "ipc": _ratio(v["instructions"], v["cycles"]),
+    }
+
+
+def _ratio(a: float, b: float) -> float:
+    return a / b if b else 0.0
+
+
+def perf_rows(lines: Iterator[str]) -> Iterator[dict[str, Counted]]:
+    """Intervals of what `perf stat -I -x,` prints. Raises InputError, naming line and event."""
+    at, found = "", {}
+    for number, line in enumerate(lines, 1):
+        fields = line.strip().split(",")
+        if len(fields) < 6 or line.startswith("#"):
+            continue
+        if fields[0] != at and found:
+            yield _whole(found, number)
+            found = {}
+        at = fields[0]
+        name = _name(fields[3])
+        if name not in EVENTS:
+            continue
+        try:
+            counted = Counted(float(fields[1]), float(fields[4]))
+        except ValueError as e:
+            value = Bare(fields[1].strip("<>"))
+            allowed = "a count: a machine, not a virtual one, with this event; and root"
+            raise InputError("perf stat", f"line {number}", name, value, allowed) from e
+        before = found.get(name, Counted(0.0, 0.0))  # units of a socket may be told one by one
+        found[name] = Counted(before.value + counted.value, before.ns + counted.ns)
+    if found:
+        yield _whole(found, number)
+
+
+def _whole(found: dict[str, Counted], line: int) -> dict[str, Counted]:
+    for name in EVENTS:
+        if name not in found:
+            raise InputError("perf stat", f"line {line}", name, MISSING, "a row of each event")
+    return found
+
+
+def _name(told: str) -> str:
+    inner = re.search(r"name=(\w+)", told)
+    return inner[1] if inner else told.split(":")[0]
+
+
+def perf(interval: float) -> Iterator[dict[str, float]]:
+    """Table 4 each `interval` seconds, of the whole machine, until it is closed."""
+    if shutil.which("perf") is None:
+        allowed = "perf (apt-get install linux-perf), or --samples"
+        raise InputError("caption", "commands", "perf", MISSING, allowed)
+    words = ["perf", "stat", "-a", "-x,", "-I", str(round(interval * 1000))]
+    for event in EVENTS.values():
+        words += ["-e", event]
+    process = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+    said: list[str] = []
+    try:
+        for counted in perf_rows(_noted(process.stderr, said)):
+            yield table_4(counted)
+    finally:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        process.wait()
+    last = said[-1].strip() if said else "nothing"
+    raise SourceError(f"perf stat ended with status {process.returncode}: {last}")
+
+
+def _noted(lines: Iterator[str], last: list[str]) -> Iterator[str]:
+    for line in lines:
+        last[:] = [line]
+        yield line
+
+
+class Nemo:
+    """GB/s through an expander, by a telemetry that adds up requests (`anemonectl add`)."""
+
+    def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.name, self._clock = name, clock
+        self._values: dict[tuple[int, int], int] = {}
+        self._at = 0.0
+        self.sample()  # later ones differ from this one
+
+    def sample(self) -> float:
+        """Since the last call. The plain window is read: who else reads it is not disturbed."""
+        words = ["anemonectl", "read", self.name, "--snapshot", "--all", "--json"]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30)
+        except FileNotFoundError as e:
+            allowed = "anemonectl (docs/anemonectl.md)"
+            raise InputError("caption", "commands", "anemonectl", MISSING, allowed) from e
+        except subprocess.TimeoutExpired as e:
+            raise SourceError(f"anemonectl read {self.name}: no answer in 30 s") from e
+        if done.returncode:
+            raise SourceError(f"anemonectl read {self.name}: {done.stderr.strip()}")
+        now = self._clock()
+        try:
+            rows = json.loads(done.stdout)["counters"]
+            values = {(r["region"], r["offset"]): int(r["value"]) for r in rows}
+        except (ValueError, KeyError, TypeError) as e:
+            raise SourceError(f"anemonectl read {self.name}: not what it prints: {e}") from e
+        # Differences modulo 2^64 are exact for sums, and there is nothing to lose between two.
+        requests = sum((v - self._values.get(at, 0)) % _WRAP for at, v in values.items())
+        seconds, self._values, self._at = now - self._at, values, now
+        return requests * _LINE / seconds / 1e9 if seconds > 0 else 0.0
+
+
+class Allocations:
+    """New pages that Linux spread by weights or in turns (numastat's interleave_hit)."""
+
+    def __init__(self, root: Path) -> None:
+        self._nodes = root / "sys/devices/system/node"
+        self._before = self._total()
+
+    def sample(self) -> float:
+        """Pages since the last call."""
+        before, self._before = self._before, self._total()
+        return float(max(self._before - before, 0))
+
+    def _total(self) -> int:
+        total, seen = 0, False
+        for file in self._nodes.glob("node*/numastat"):
+            found = re.search(r"^interleave_hit (\d+)$", file.read_text(), re.MULTILINE)
+            if found:
+                total, seen = total + int(found[1]), True
+        if not seen:
+            allowed = "counts of pages (vm.numa_stat = 1)"
+            raise InputError(self._nodes, "node*/numastat", "interleave_hit", MISSING, allowed)
+        return total
+
+
+def live(
+    counters: Sequence[str], interval: float, nemo: str | None, root: Path
+) -> Iterator[Sample]:
+    """Samples of this machine, one each `interval` seconds."""
+    if "cxl_gb_per_s" in counters and nemo is None:
+        allowed = "the name of a telemetry: the model has cxl_gb_per_s"
+        raise InputError("command line", "run", "--nemo", MISSING, allowed)
+    allocations = Allocations(root)
+    meter = Nemo(nemo) if nemo is not None and "cxl_gb_per_s" in counters else None
+    cores = any(name in TABLE_4 for name in counters)
+    for seen in perf(interval) if cores else _ticks(interval):
+        if meter is not None:
+            seen["cxl_gb_per_s"] = meter.sample()
+        yield Sample(tuple(seen[name] for name in counters), allocations.sample())
+
+
+def _ticks(interval: float) -> Iterator[dict[str, float]]:
+    due = time.monotonic()
+    while True:
+        due += interval
+        time.sleep(max(0.0, due - time.monotonic()))
+        yield {}
+
+
+def of_file(path: str, counters: Sequence[str]) -> Iterator[Sample]:
+    """Samples of a file or pipe as its lines come; `-` is standard input."""
+    if path == "-":
+        yield from samples.stream(sys.stdin, counters, "standard input")
+        return
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            yield from samples.stream(lines, counters, path)
+    except (OSError, UnicodeDecodeError) as e:
+        why = Bare(getattr(e, "strerror", None) or "not UTF-8 text")
+        raise InputError(path, "file", "content", why, "a CSV file that can be read") from e

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The man page and the systemd unit say what the command has."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import subprocess
+from pathlib import Path
+
+import typer.main
+
+from anemone.caption import command
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/man/anemone-caption.1"
+UNIT = ROOT / "sw-model/anemone/caption/caption.service"
+
+
+def options(name: str) -> set[str]:
+    group = typer.main.get_command(command.app)
+    return {word for p in group.commands[name].params for word in p.opts if word.startswith("--")}
+
+
+def test_man_page() -> None:
+    """groff has nothing to complain of; every option is there, and none that is not."""
+    words = ["groff", "-man", "-t", "-ww", "-Tascii", str(PAGE)]
+    made = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert made.stderr == ""
+    named = set(re.findall(r"--[a-z][a-z-]+", PAGE.read_text().replace("\\-", "-")))
+    wanted = options("run") | options("replay") | options("fit")
+    assert named - {"--weighted-interleave"} == wanted
+
+
+def test_service() -> None:
+    unit = configparser.ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str
+    unit.read_string(UNIT.read_text())
+    asked = unit["Service"]["ExecStart"] + unit["Service"]["Environment"]
+    assert "anemone caption run" in asked
+    assert set(re.findall(r"--[a-z-]+", asked)) <= options("run")
