@@ -5,6 +5,7 @@
   what build/test/kept says. A fresh clone has nothing there. KEPT=no runs everything.
 - FAST=1, of `make check`, leaves the long tests out; the benches play a few seeds of one build.
 - What a platform must be able to run may not be skipped there.
+- The report (build/test/pytest.xml) has the processor seconds of each test, whatever ran beside it.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ ASKED = ("SEED", "CONFIG", "WAVES", "ANEMONE_KERNEL")  # what a caller may ask b
 
 WRONG = pytest.StashKey[bool]()  # a phase of the test did not pass
 OF = pytest.StashKey[Path | None]()  # its verdict's place as it began
+BEGAN = pytest.StashKey[float]()  # processor seconds of this worker as its setup began
 
 
 def path_of(item: pytest.Item) -> str:
@@ -108,8 +110,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     return True
 
 
+def _processor() -> float:
+    """Seconds of this process and of those that it waited for."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.stash[BEGAN] = _processor()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
+    if call.when == "teardown" and BEGAN in item.stash:
+        item.user_properties.append(("processor_s", round(_processor() - item.stash[BEGAN], 1)))
     report = yield
     if COMPLETE and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
