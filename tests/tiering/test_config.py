@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +15,11 @@ from anemone.io.errors import InputError
 from anemone.policies.hemem import HeMem
 from anemone.tiering import Migration, Tier, TierConfig, Tlb, load_config, parse_config
 from anemone.tiering.config import MOST_PAGES, made
+from anemone.tiering.devices import with_device
 from anemone.tiering.parameters import POLICIES, SOURCES, constants, load
+from anemone.tiering.scaling import scaled, stretched
 from anemone.tiering.sources.nemo import Nemo
+from anemone.trace import Trace
 from tests.commands import assert_names_field, one_line
 
 GOOD = """\
@@ -92,6 +96,17 @@ def test_defaults() -> None:
     assert made(config) == (None, None)
 
 
+def test_scale() -> None:
+    """The file is of the whole machine; a pair of devices becomes as small."""
+    text = GOOD.replace("seed = 7", "seed = 7\nscale = 2")
+    half = parse_config(text, "t.toml")
+    assert half == scaled(parse_config(GOOD, "t.toml"), 2) and half.fast.pages == 512
+    other = with_device(half, "nemo")
+    assert (other.fast.pages, other.slow.latency_ns) == (512, 2 * 380.3)
+    trace = Trace(np.zeros(2, np.uint64), np.zeros(2, bool), gap_ns=np.array([1.0, 3.0]))
+    assert next(stretched([trace], 2)).gap_ns.tolist() == [2.0, 6.0]
+
+
 def test_a_slow_tier_without_pages_is_unlimited() -> None:
     config = parse(LEAST.replace("pages = 2048\n", ""))
     assert config.slow == Tier(MOST_PAGES, 380.3, 17.6)
@@ -113,6 +128,8 @@ def test_constants_have_their_sources() -> None:
 
 # (what to replace in GOOD, with what, place, field, value, a word of what is allowed)
 BAD = [
+    ("seed = 7", "scale = 0", "line 5", "scale", "0", "1 to"),
+    ("seed = 7", "scale = 4096", "line 5", "scale", "4096", "too small"),
     ('page = "2MiB"\n', "", "top level", "page", "missing", "must give page"),
     ('"2MiB"', '"1GiB"', "line 1", "page", '"1GiB"', "4KiB, 2MiB"),
     ("outstanding = 10", "outstanding = 0", "line 2", "outstanding", "0", "1 to 4096"),

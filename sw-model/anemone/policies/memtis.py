@@ -12,7 +12,6 @@ from anemone.tiering.interfaces import Answer, Policy, Statistics
 from anemone.tiering.parameters import setting
 
 _BINS = 16  # of the histogram, by powers of two
-_MOST_SPLITS = 50  # huge pages a round (nr_max in deferred_split_scan_for_htmm)
 _SKEW_SCALE = 11  # check_transhuge_cooling divides the sum of squares by it
 _VERY_HOT = 13  # bin from which on a page is never split
 
@@ -25,7 +24,8 @@ class Memtis(Policy):
     (the published htmm_cooling_period). hot_bin: the least bin that may be hot (htmm_thres_hot).
     Where the sampling period adapts, a sample weighs as many as its period has of the first one's
     samples; the published code counts each once.
-    split, gamma: splitting of skewed huge pages, and its factor (htmm_gamma / 10).
+    split, gamma: splitting of skewed huge pages, and its factor (htmm_gamma / 10). most_splits:
+    huge pages a round (nr_max in deferred_split_scan_for_htmm).
     """
 
     samples_per_access: float = setting(1 / 199, most=1.0)
@@ -33,6 +33,7 @@ class Memtis(Policy):
     hot_bin: int = setting(1, 0, _BINS - 1)
     split: bool = setting(True)
     gamma: float = setting(0.4)
+    most_splits: int = setting(50, 1, divide=True)
 
     interval_ms = 500.0
 
@@ -109,7 +110,7 @@ class Memtis(Policy):
         fast, slow = seen.latency_ns
         mean = max(1e-9, base[used].sum(axis=1).mean())
         number = gain * total / mean * max(0.0, slow - fast) / fast * self.gamma
-        order = np.argsort(-score, kind="stable")[: min(int(number), _MOST_SPLITS)]
+        order = np.argsort(-score, kind="stable")[: min(int(number), self.most_splits)]
         return np.sort(seen.heat.base_page[order[score[order] > 0]])
 
 

@@ -15,7 +15,7 @@ from anemone.studies.captured import program
 from anemone.studies.curves import curves
 from anemone.studies.hemem import LOADED, THINK_NS
 from anemone.studies.study import Found, Point, Row, Study
-from anemone.tiering import Tier, TierConfig, simulate
+from anemone.tiering import Migration, Tier, TierConfig, simulate
 from anemone.tiering.config import made
 from anemone.tiering.devices import devices
 from anemone.tiering.scaling import scaled
@@ -47,7 +47,7 @@ class HeMemValues(Study):
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
-        k, seconds = (512, 10) if quick else (128, 60)
+        k, seconds = (512, 20) if quick else (128, 60)
         what: list[int | str] = [*(_QUICK if quick else _SIZES), "redis", "gcc"]
         return [
             {"what": one, "source": source, "timing": timing, "k": k, "seconds": seconds,
@@ -69,6 +69,7 @@ class HeMemValues(Study):
         whole = TierConfig(
             _PAGE_BYTES, 10, Tier(pages // 2, *one.fast), Tier(pages, *one.slow), posted=48,
             policy="hemem", interval_ns=1e9, seed=point["seed"], timing=point["timing"],
+            migration=Migration(on_write="wait"),
         )  # fmt: skip
         nemo = _SOURCES[point["source"]]
         named = "nemo" if nemo else "pebs"
@@ -133,6 +134,7 @@ class HeMemValues(Study):
             "k, machine and accesses are smaller by": first["k"],
             "simulated": f"{first['seconds']} s; the paper takes 5 minutes behind 5 minutes",
             "sizes, an assumption: the figure has no numbers in the text": "256 B to 256 KiB",
+            "a write to a page that is copied": "waits, as HeMem protects it from writes",
             "think time, an assumption": f"{THINK_NS:.0f} ns a request",
             "device": devices()["nemo"].source,
         })  # fmt: skip

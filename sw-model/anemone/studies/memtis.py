@@ -106,7 +106,10 @@ class MemtisSilo(Study):
         config = scaled(whole, k)
         # A processor's TLB of 2048 entries covers a share of the memory that a k-th of it keeps.
         config = replace(config, tlb=Tlb(max(8, 2048 // k // 8 * 8), 30.0 * k, 8))
-        policy = _Recorded(split=point["split"], cooling=max(1, Memtis.cooling // k))
+        policy = _Recorded(
+            split=point["split"], cooling=max(1, Memtis.cooling // k),
+            most_splits=max(1, Memtis.most_splits // k),
+        )  # fmt: skip
         source: Source = _nemo(k) if nemo else Pebs(**PUBLISHED["memtis", "pebs"])
         end = point["seconds"] * 1e9
         geometry = Geometry(device_gib=max(1, -(-pages * _PAGE_BYTES >> 30)))
@@ -183,11 +186,14 @@ class MemtisSilo(Study):
 
 
 _WHY = (
-    "requests do nothing but read memory here, so that the share of time that is memory's is "
-    "another; the paper's database also has an index of several levels and versions"
+    "keys lie anywhere here, so that no page is much more skewed than others, and what splitting "
+    "costs in page walks, with a TLB as small as the machine, is not earned; the paper's database "
+    "has an index of several levels, and versions"
 )
 _WHY_SKEW = (
-    "of the pages that the source has told of by their frames; the paper's is of a real database"
+    "of the pages that the source has told of by their frames. Keys lie anywhere here, so that "
+    "pages are much alike; with few samples they look skewed by chance, and a score above 0 finds "
+    "them all"
 )
 
 

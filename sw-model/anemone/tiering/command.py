@@ -24,9 +24,12 @@ from anemone.terminal import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from anemone.tiering.compare import Compared
     from anemone.tiering.config import TierConfig
     from anemone.tiering.result import TierResult
+    from anemone.trace import Trace
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
@@ -140,6 +143,7 @@ def command(
     from anemone.tiering.devices import with_device, with_timing
     from anemone.tiering.result import FILES
     from anemone.tiering.run import warm_up
+    from anemone.tiering.scaling import stretched
     from anemone.trace import batches
     from anemone.trace.samples import is_samples
 
@@ -158,8 +162,10 @@ def command(
         return
     warm_up()
     with progress(oneline(trace.name)) as step:
-        again = partial(batches, trace, geometry, clock_ns=clock_ns)
-        done = tiering.simulate(loaded, again, *made(loaded), geometry, step, trace)
+        rows = partial(batches, trace, geometry, clock_ns=clock_ns)
+        done = tiering.simulate(
+            loaded, lambda: stretched(rows(), loaded.scale), *made(loaded), geometry, step, trace
+        )
     tiering.write(done, out)
     with printing():
         if as_json:
@@ -245,6 +251,7 @@ def compare(
     from anemone.tiering.config import PAGES, check_names
     from anemone.tiering.devices import with_device, with_timing
     from anemone.tiering.run import warm_up
+    from anemone.tiering.scaling import stretched
     from anemone.trace import batches
 
     def wrong(option: str, value: object, allowed: str) -> InputError:
@@ -275,8 +282,12 @@ def compare(
     if interval_ms:
         base = replace(base, interval_ns=interval_ms * 1e6)
     warm_up()
+
+    def small() -> Iterator[Trace]:
+        return stretched(again(), base.scale)
+
     with progress(oneline(trace.name)) as step:
-        done = list(comparing.compare(base, again, pairs, geometry, step, trace))
+        done = list(comparing.compare(base, small, pairs, geometry, step, trace))
     content = {
         "fast_pages": base.fast.pages,
         "runs": [vars(one) for one in done],

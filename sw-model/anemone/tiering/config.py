@@ -20,6 +20,7 @@ MOST_PAGES = 1 << 40
 MOST_NS = 1e12  # of one thing: beyond it times lose their fractions
 MOST_OUTSTANDING = 4096
 MOST_CHANNELS = 64
+MOST_SCALE = 1 << 20
 _MOST_WEIGHT = 1 << 20
 
 
@@ -121,8 +122,8 @@ def parse_config(text: str, file: object) -> TierConfig:
     top = Table(file, "", content, lambda field: toml_place(text, field))
     top.only(
         "page", "outstanding", "fast", "slow",
-        optional=("posted", "timing", "interval_ms", "seed", "placement", "migration", "tlb",
-                  "policy", "telemetry"),
+        optional=("posted", "timing", "interval_ms", "seed", "scale", "placement", "migration",
+                  "tlb", "policy", "telemetry"),
     )  # fmt: skip
     timing = top.choice("timing", TIMINGS) if "timing" in content else TIMINGS[0]
     start, weights = _placement(top.table("placement"))
@@ -132,7 +133,7 @@ def parse_config(text: str, file: object) -> TierConfig:
     if policy != NONE and telemetry == NONE:
         allowed = f'a source for policy "{policy}": {", ".join(SOURCES)}'
         raise top.wrong("telemetry", allowed, content.get("telemetry", NONE))
-    return TierConfig(
+    whole = TierConfig(
         page_bytes=PAGES[top.choice("page", tuple(PAGES))],
         outstanding=top.number("outstanding", MOST_OUTSTANDING, least=1),
         posted=top.number("posted", MOST_OUTSTANDING, least=1) if "posted" in content else None,
@@ -150,6 +151,14 @@ def parse_config(text: str, file: object) -> TierConfig:
         tlb=_tlb(top.table("tlb")),
         timing=timing,
     )
+    if "scale" not in content:
+        return whole
+    from anemone.tiering.scaling import scaled
+
+    try:
+        return scaled(whole, top.number("scale", MOST_SCALE, least=1))
+    except ValueError as e:
+        raise top.wrong("scale", str(e)) from e
 
 
 def _tier(top: Table, name: str, timing: str) -> Tier:

@@ -42,13 +42,18 @@ def device(name: str) -> Device:
 
 
 def with_device(config: TierConfig, name: str) -> TierConfig:
-    """The same with another pair of memories, whose capacities stay. Raises InputError."""
+    """The same with another pair of memories, whose capacities stay, as small as it is.
+
+    Raises InputError.
+    """
     one = device(name)
-    return replace(
-        config,
-        fast=Tier(config.fast.pages, *one.fast),
-        slow=Tier(config.slow.pages, *one.slow),
-    )
+
+    def tier(pages: int, figures: tuple[float, float, str, int]) -> Tier:
+        latency_ns, gb_per_s, *dram = figures
+        return Tier(pages, latency_ns * config.scale, gb_per_s / config.scale, *dram)
+
+    fast, slow = tier(config.fast.pages, one.fast), tier(config.slow.pages, one.slow)
+    return replace(config, fast=fast, slow=slow)
 
 
 def with_timing(config: TierConfig, name: str | None) -> TierConfig:
@@ -58,7 +63,9 @@ def with_timing(config: TierConfig, name: str | None) -> TierConfig:
     if name not in TIMINGS:
         raise InputError("command line", "options", "--timing", name, ", ".join(TIMINGS))
     for which, tier in (("fast", config.fast), ("slow", config.slow)):
-        if name == "dram" and (tier.dram is None or tier.latency_ns < drams()[tier.dram].idle):
+        if name == "dram" and (
+            tier.dram is None or tier.latency_ns / config.scale < drams()[tier.dram].idle
+        ):
             allowed = (
                 f"a machine whose {which} tier says its dram and is no quicker (--device does)"
             )

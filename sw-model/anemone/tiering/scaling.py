@@ -6,16 +6,19 @@ divided by k; latencies, the costs of samples, faults, copies and shootdowns and
 multiplied by k, and so have the trace's gaps to be. Then k times fewer accesses go to k times fewer
 pages in the same time: intervals, sampling rates, accesses a page, reads in flight and the share of
 pages tracked at once are what they were. The last-level cache of a captured program has to scale
-with its footprint.
+with its footprint. A copy of a page takes k times as long, so that k times as many writes come
+meanwhile: where pages are written, on_write = "wait" scales, "restart" does not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
 from anemone.tiering.config import Tier, TierConfig
 from anemone.tiering.parameters import NONE, POLICIES, SOURCES, load
+from anemone.trace import Trace
 
 
 def scaled(config: TierConfig, k: int) -> TierConfig:
@@ -44,6 +47,15 @@ def scaled(config: TierConfig, k: int) -> TierConfig:
         policy_with=_divided(config.policy, POLICIES, config.policy_with, k),
         telemetry_with=_divided(config.telemetry, SOURCES, config.telemetry_with, k),
     )
+
+
+def stretched(batches: Iterable[Trace], k: int) -> Iterator[Trace]:
+    """A trace on a machine 1/k of its own: gaps that are k times as long."""
+    for batch in batches:
+        if k == 1 or batch.gap_ns is None:
+            yield batch
+        else:
+            yield replace(batch, gap_ns=batch.gap_ns * k)
 
 
 def _tier(tier: Tier, k: int) -> Tier:
