@@ -14,7 +14,7 @@ bench: setup ## measure slots, latency and speed into build/bench.json, and the 
 studies: setup ## run the papers' experiments into docs/results (STUDIES="sweep" WORKERS=2)
 	for name in $(or $(STUDIES),loaded-latency ranking hemem hemem-values memtis noisy-neighbour sweep); do anemone study $$name --out docs/results/$$name --workers $(or $(WORKERS),2) || exit 1; done
 
-soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000"); it goes on where it was stopped
+soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000", SOAK="churn 1000000"); it goes on where it was stopped
 	python -m tests.bench.soak $(SOAK)
 
 # RANDOM=n MUTATE="--seed s flat": the draw, again, of one build; it goes on where it was stopped.

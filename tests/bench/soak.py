@@ -4,6 +4,7 @@
     python -m tests.bench.soak                       until stopped
     python -m tests.bench.soak expander 5000000      one bench, and so many events or beats
     python -m tests.bench.soak driver 200000         calls of the driver (tests/cosim/fuzz.py)
+    python -m tests.bench.soak churn 1000000         entries of a heap (tests/cosim/churn.py)
     python -m tests.bench.soak upsets 10000          flipped bits in the memories, on four builds
     python -m tests.bench.soak upsets 10000 x2       on this one
     SEED=17 CONFIG=p2c2 python -m tests.bench.soak   that one again, of the bench with that build
@@ -34,6 +35,7 @@ from threading import Event, Lock
 from anemone.io.build_cache import digest
 from tests.bench.bench import Bench, Shard, merged
 from tests.bench.build import ROOT
+from tests.cosim.churn import main as churn_heap
 from tests.cosim.fuzz import main as fuzz_driver
 from tests.engine.bench.coverage import required as engine_bins
 from tests.engine.bench.shards import BENCH as ENGINE
@@ -185,6 +187,8 @@ def main(words: list[str]) -> int:
     """Until stopped, or what the words or SEED ask for."""
     if words[:1] == ["driver"]:
         return fuzz_driver(words[1:])
+    if words[:1] == ["churn"]:
+        return churn_heap(words[1:])
     if words[:1] == ["upsets"]:
         upsets(words[1], words[2:])
         return 0

@@ -22,6 +22,9 @@ from anemone.cosim import (
 PROGRAMS = Path(__file__).parent / "guest"
 DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
 HUGE = 1 << 21
+# All of a guest's own memory but its first huge page is said to be the device's, by parameters of
+# the module: no host has a device's memory at 0.
+OWN_MEMORY = f"host_base={HUGE} host_size={1 << 33}"
 
 BootGuest = Callable[..., AbstractContextManager[Guest]]
 
@@ -42,18 +45,22 @@ def server(tools: Tools) -> Iterator[Server]:
 
 @pytest.fixture
 def boot(tools: Tools, server: Server) -> BootGuest:
-    """A guest with the driver loaded, and these programs of guest/."""
+    """A guest with the driver loaded, with these parameters, and these programs of guest/."""
 
     @contextmanager
     def booted(
-        *programs: str, options: Sequence[str] = (), cpus: int = 1, kernel: str = ""
+        *programs: str,
+        options: Sequence[str] = (),
+        cpus: int = 1,
+        kernel: str = "",
+        parameters: str = "",
     ) -> Iterator[Guest]:
         built = [build_program(PROGRAMS / f"{name}.c") for name in programs]
         modules = [build_module(tools)]
         with Guest(
             server, modules=modules, programs=built, options=options, cpus=cpus, kernel=kernel
         ) as guest:
-            guest.run("insmod /mod/anemone.ko merged=1")
+            guest.run(f"insmod /mod/anemone.ko merged=1 {parameters}")
             yield guest
 
     return booted

@@ -25,7 +25,7 @@ import numpy as np
 from anemone.cosim import CosimError, Guest, Server, build_module, build_program, find_tools, rows
 from anemone.cosim.programs import DRIVER
 from anemone.io.build_cache import digest
-from tests.cosim.conftest import HUGE, PROGRAMS
+from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
 from tests.inputs import ROOT
 
 A_RUN = 20_000
@@ -34,8 +34,6 @@ REQUESTS = {
     "info", "add", "remove", "map", "read", "status", "eventfd", "rotate", "turn", "snapshot",
     "events",
 }  # fmt: skip
-# All of the guest's but for its first huge page: no host has a device's memory at 0.
-_MEMORY = f"host_base={HUGE} host_size={1 << 33}"
 # Let allocations fail wherever they may, without a word.
 _FAULTS = """
 mount -t debugfs debugfs /sys/kernel/debug
@@ -65,7 +63,7 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
         with Guest(
             server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2
         ) as guest:
-            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {_MEMORY}")
+            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
             try:
                 said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
             except CosimError as e:
@@ -80,17 +78,17 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
 
 def inputs() -> str:
     """Changes with the driver and with what calls it."""
-    sources = [*DRIVER.glob("*.[ch]"), *DRIVER.glob("include/**/*.h"), *PROGRAMS.glob("fuzz*")]
-    return digest([*sorted(sources), Path(__file__)])
+    sources = [*DRIVER.glob("*.[ch]"), *DRIVER.glob("include/**/*.h"), *PROGRAMS.glob("*.[ch]")]
+    return digest([*sorted(sources), *sorted(Path(__file__).parent.glob("*.py"))])
 
 
 class Made:
-    """Of so many calls those that were made, kept by name."""
+    """How many of a name were made, kept in build/soak."""
 
-    def __init__(self, name: str, of: str) -> None:
-        self._path, self._of = ROOT / "build" / "soak" / f"{name}.json", of
+    def __init__(self, name: str) -> None:
+        self._path, self._of = ROOT / "build" / "soak" / f"{name}.json", inputs()
         kept = json.loads(self._path.read_text()) if self._path.exists() else {}
-        self.count = int(kept["count"]) if kept.get("of") == of else 0
+        self.count = int(kept["count"]) if kept.get("of") == self._of else 0
 
     def add(self, count: int) -> None:
         self.count += count
@@ -100,20 +98,24 @@ class Made:
         fresh.replace(self._path)
 
 
-def soak(made: Made, goal: int, again: str, piece: Callable[[int, int], int]) -> int:
-    """Pieces (seed, count), which return how many they made, until the goal is reached; 1 when one
-    fails."""
-    started = time.monotonic()
+def soak(name: str, piece: Callable[[int, int], int], words: list[str]) -> int:
+    """A module's command line, [COUNT [SEED]]: pieces (seed, count), which return how many they
+    made, until there are so many; 1 when one fails."""
+    goal = int(words[0]) if words else A_RUN
+    if words[1:]:
+        print(f"{name}: {piece(int(words[1]), goal)}")
+        return 0
+    made, started = Made(f"{name}-{find_tools().release}"), time.monotonic()
     while made.count < goal:
         seed, count = secrets.randbelow(1 << 40), min(A_RUN, goal - made.count)
-        print(f"{again}: seed {seed}", flush=True)
+        print(f"{name}: seed {seed}", flush=True)
         try:
             made.add(piece(seed, count))
         except (CosimError, AssertionError) as error:
-            print(f"{error}\nagain: python -m {again} {count} {seed}", file=sys.stderr)
+            print(f"{error}\nagain: python -m {name} {count} {seed}", file=sys.stderr)
             return 1
         minutes = (time.monotonic() - started) / 60
-        print(f"{again}: {made.count} of {goal}, {minutes:.1f} min", flush=True)
+        print(f"{name}: {made.count} of {goal}, {minutes:.1f} min", flush=True)
     return 0
 
 
@@ -125,12 +127,7 @@ def calls(seed: int, count: int) -> int:
 
 
 def main(words: list[str]) -> int:
-    goal = int(words[0]) if words else A_RUN
-    if words[1:]:
-        print(fuzz(int(words[1]), goal))
-        return 0
-    release = find_tools().release
-    return soak(Made(f"driver-{release}", inputs()), goal, "tests.cosim.fuzz", calls)
+    return soak("tests.cosim.fuzz", calls, words)
 
 
 if __name__ == "__main__":

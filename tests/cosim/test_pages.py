@@ -1,45 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries for a program's own pages, under all that the kernel does with pages."""
+"""Entries for a program's own pages: under all that the kernel does with pages, while a heap comes
+and goes, and what others may learn by them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+import pytest
 
 from anemone.cosim import CosimError, Guest, Server, Tools, build_module, build_program, cxl, rows
-from tests.cosim.conftest import PROGRAMS
+from tests.cosim.churn import churn
+from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
 
-# The guest's own memory is said to be the device's, but for its first huge page.
-BASE, SIZE = 1 << 21, 1 << 33
 # kept: the page stays where it is; went: it does not, and the entry is gone before.
 KINDS = {
     "nothing": "kept", "protect": "kept", "forbid": "kept", "neighbour": "kept", "unmap": "went",
-    "discard": "went", "fork": "went", "swap": "went", "migrate": "went", "collapse": "went",
-    "merge": "went", "hugetlb": "went", "compact": "kept or went",
+    "discard": "went", "fork": "went", "swap": "went", "offline": "went", "migrate": "went",
+    "collapse": "went", "merge": "went", "hugetlb": "went", "compact": "kept or went",
 }  # fmt: skip
 
 
-def test_what_the_kernel_does_with_pages(tools: Tools) -> None:
+@pytest.fixture(scope="module")
+def guest(tools: Tools) -> Iterator[Guest]:
+    """One for all, of two nodes, with the driver; its own memory is the device's."""
+    programs = [build_program(PROGRAMS / f"{name}.c") for name in ("moves", "churn", "spy")]
     with Server(memory="off") as server:
 
         def touch(where: str) -> None:
-            server.inject(rows(np.array([int(where) - BASE])))
+            server.inject(rows(np.array([int(where) - HUGE])))
 
         with Guest(
-            server, modules=[build_module(tools)], programs=[build_program(PROGRAMS / "moves.c")],
+            server, modules=[build_module(tools)], programs=programs,
             files={"/mod/brd.ko": cxl.module(tools, "brd")}, answers={"touch": touch}, memory=1024,
+            kernel="numa=fake=2",
         ) as guest:  # fmt: skip
-            guest.run(f"insmod /mod/anemone.ko merged=1 host_base={BASE} host_size={SIZE}")
-            guest.run("echo 4 >/proc/sys/vm/nr_hugepages; insmod /mod/brd.ko rd_nr=1 rd_size=16384")
-            guest.run("mkswap /dev/ram0; swapon /dev/ram0")
-            wrong = []
-            for kind, fate in KINDS.items():
-                try:
-                    said = guest.run(f"moves {kind}", timeout=120)
-                except CosimError as error:
-                    wrong.append(f"{kind}: {str(error)[-400:]}")
-                    continue
-                if said.strip().split(": ")[-1] not in fate.split(" or "):
-                    wrong.append(f"{kind}: {said}")
-            guest.run("swapoff /dev/ram0; rmmod anemone")
+            guest.run(f"insmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
+            yield guest
+            guest.run("rmmod anemone")
             guest.kernel_log()
+
+
+def test_what_the_kernel_does_with_pages(guest: Guest) -> None:
+    guest.run("echo 4 >/proc/sys/vm/nr_hugepages; insmod /mod/brd.ko rd_nr=1 rd_size=16384")
+    guest.run("mkswap /dev/ram0; swapon /dev/ram0")
+    wrong = []
+    for kind, fate in KINDS.items():
+        try:
+            said = guest.run(f"moves {kind}", timeout=120)
+        except CosimError as error:
+            wrong.append(f"{kind}: {str(error)[-400:]}")
+            continue
+        if said.strip().split(": ")[-1] not in fate.split(" or "):
+            wrong.append(f"{kind}: {said}")
+    guest.run("swapoff /dev/ram0; echo 0 >/proc/sys/vm/nr_hugepages")
+    guest.kernel_log()
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_heap_that_comes_and_goes(guest: Guest) -> None:
+    """More of it: make soak SOAK="churn 1000000"."""
+    assert churn(guest, seed=1, entries=2000) >= 2000
+    guest.kernel_log()
+
+
+def test_a_spy_sees_only_its_own(guest: Guest) -> None:
+    """With CAP_PERFMON alone, by random rules, and all that may be read."""
+    assert "it saw its own" in guest.run("spy 1 3", timeout=120)
+    guest.kernel_log()

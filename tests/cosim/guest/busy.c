@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Something befalls the device while all of the driver is in use: telemetries, one of which
- * rotates, entries of own pages, a mapped snapshot, threads that read, one that waits in read(2)
- * and one in poll(2).
- * busy stays COMMAND: it stays, and its telemetries count again. busy goes COMMAND: it does not
- * come back; whoever waits is told, and every call returns that.
+ * rotates, an entry of an own page, a mapped snapshot, threads that read, one whose pages come and
+ * go, one that waits in read(2) and one in poll(2).
+ * busy stays COMMAND: it stays, and its telemetries count again, the page too. busy goes COMMAND:
+ * it does not come back; whoever waits is told, and every call returns that.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#include "telemetry.h"
+#include "own.h"
 
 #define REGIONS 16
 #define KEYS 40
@@ -21,8 +21,10 @@
 static bool goes;
 static atomic_bool over;
 static atomic_long reads;
-static uint32_t id; /* on `used` */
+static uint32_t id, own; /* on `used`; of own pages */
 static int used, waited;
+static uint8_t* page; /* with an entry, to region 0 */
+static uint64_t where;
 
 /* What a call may say, of a device that is asleep or being reset, that is broken, or that is gone.
  */
@@ -76,21 +78,51 @@ static void* read_on(void* unused) {
     return unused;
 }
 
-/* Own pages; in a guest whose memory is not the device's, an entry of them is refused. */
-static void map_own_page(int fd) {
-    struct anemone_spec spec = counting("own", REGIONS);
-    char* page = aligned_alloc(1 << HUGE_SHIFT, 1 << HUGE_SHIFT);
-    struct anemone_entry entry = {.key = (uintptr_t)page, .flags = ANEMONE_ENTRY_VIRTUAL};
-    struct anemone_map map = {.size = sizeof(map), .entries = (uintptr_t)&entry, .count = 1};
-    struct anemone_add added;
+static uint8_t* new_page(void) {
+    uint8_t* made = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    spec.flags = ANEMONE_SPEC_HOST;
-    added = add(fd, spec);
-    map.id = added.id;
-    madvise(page, 1 << HUGE_SHIFT, MADV_HUGEPAGE);
-    memset(page, 1, 1 << HUGE_SHIFT);
-    if (ioctl(fd, ANEMONE_MAP, &map))
-        CHECK(errno == ERANGE || errno == EACCES);
+    CHECK(made != MAP_FAILED);
+    made[0] = 1;
+    return made;
+}
+
+/* Pages whose entries go with them, at any time, whatever the device does. */
+static void* come_and_go(void* unused) {
+    while (!atomic_load(&over)) {
+        uint8_t* other = new_page();
+        int error = map_own(used, own, other, 1);
+
+        /* Before a sleep whoever runs is interrupted. */
+        CHECK(!error || error == ERANGE || error == EINTR || excused(error));
+        CHECK(!munmap(other, PAGE));
+        usleep(2000);
+    }
+    return unused;
+}
+
+static void map_own_page(void) {
+    page = new_page();
+    where = physical(page);
+    own = add(used, counting_pages("own", REGIONS, 12, where)).id;
+    CHECK(!map_own(used, own, page, 0));
+}
+
+static uint64_t own_count(void) {
+    uint64_t values[REGIONS];
+
+    ask("access %llu 0", (unsigned long long)(where - OWN_BASE));
+    read_counters(used, own, ANEMONE_READ_SNAPSHOT, REGIONS, values);
+    return values[0];
+}
+
+/* It is counted as long as it is this program's. */
+static void own_page_counts(void) {
+    uint64_t before = own_count();
+
+    CHECK(own_count() == before + 1);
+    CHECK(!munmap(page, PAGE));
+    CHECK(own_count() == before + 1);
+    CHECK(!status(used, own).mapped);
 }
 
 static uint32_t rotating(int fd) {
@@ -143,7 +175,7 @@ int main(int argc, char** argv) {
     struct anemone_entry entry = {.key = KEY, .region = KEY};
     struct anemone_id one = {.size = sizeof(one)};
     const struct anemone_snapshot* seen;
-    pthread_t threads[4];
+    pthread_t threads[5];
     uint32_t rotates;
     long before;
 
@@ -154,7 +186,7 @@ int main(int argc, char** argv) {
     id = one.id = add(used, counting("used", REGIONS)).id;
     map_keys(used, id, &entry, 1);
     rotates = rotating(used);
-    map_own_page(used);
+    map_own_page();
     seen = mmap(NULL, 4096, PROT_READ, MAP_SHARED, used, ANEMONE_SNAPSHOT_OFFSET(id));
     CHECK(seen != MAP_FAILED && !ioctl(used, ANEMONE_SNAPSHOT, &one));
     counts_again(used);
@@ -163,6 +195,7 @@ int main(int argc, char** argv) {
     CHECK(!pthread_create(&threads[1], NULL, read_on, NULL));
     CHECK(!pthread_create(&threads[2], NULL, wait_in_read, NULL));
     CHECK(!pthread_create(&threads[3], NULL, wait_in_poll, NULL));
+    CHECK(!pthread_create(&threads[4], NULL, come_and_go, NULL));
     while (atomic_load(&reads) < 4)
         usleep(10000);
     fflush(stdout);
@@ -172,11 +205,14 @@ int main(int argc, char** argv) {
         usleep(10000);
     atomic_store(&over, true);
     CHECK(!pthread_join(threads[0], NULL) && !pthread_join(threads[1], NULL));
+    CHECK(!pthread_join(threads[4], NULL));
     if (goes) {
+        CHECK(!munmap(page, PAGE));
         CHECK(!pthread_join(threads[2], NULL) && !pthread_join(threads[3], NULL));
         all_is_over(used, seen, rotates);
     } else {
         counts_again(used);
+        own_page_counts();
     }
     puts(goes ? "it went" : "it stayed");
     return 0;

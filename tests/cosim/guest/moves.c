@@ -9,9 +9,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "telemetry.h"
+#include "own.h"
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
@@ -19,19 +20,6 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
 #endif
-
-#define PAGE 4096UL
-#define HUGE (1UL << HUGE_SHIFT)
-#define WINDOW (8192 * PAGE)
-
-static uint64_t physical(const void* address) {
-    uint64_t entry;
-    int fd = open("/proc/self/pagemap", O_RDONLY);
-
-    CHECK(fd >= 0 && pread(fd, &entry, 8, (uintptr_t)address / PAGE * 8) == 8);
-    close(fd);
-    return entry >> 63 ? (entry & ((1ULL << 55) - 1)) * PAGE : 0;
-}
 
 static void write_text(const char* path, const char* text) {
     int fd = open(path, O_WRONLY);
@@ -50,6 +38,19 @@ static void merge(uint8_t* page) {
         usleep(100000);
     write_text("/sys/kernel/mm/ksm/run", "0");
     CHECK(physical(page) == physical(page + PAGE));
+}
+
+/* To the other one of two nodes. */
+static void migrate(uint8_t* page) {
+    int node = -1, status = -1;
+    unsigned long from, to;
+
+    CHECK(!syscall(SYS_move_pages, 0, 1UL, &page, NULL, &status, 0) && status >= 0);
+    node = !status;
+    from = 1UL << status;
+    to = 1UL << node;
+    CHECK(!syscall(SYS_migrate_pages, 0, 64UL, &from, &to));
+    CHECK(!syscall(SYS_move_pages, 0, 1UL, &page, NULL, &status, 0) && status == node);
 }
 
 /* A copy, once it is written, of a page that a child has, too. */
@@ -83,8 +84,10 @@ static void act(const char* kind, uint8_t* page, size_t size) {
         share(page);
     else if (!strcmp(kind, "swap"))
         CHECK(!madvise(page, size, MADV_PAGEOUT));
-    else if (!strcmp(kind, "migrate"))
+    else if (!strcmp(kind, "offline"))
         CHECK(!madvise(page, PAGE, MADV_SOFT_OFFLINE));
+    else if (!strcmp(kind, "migrate"))
+        migrate(page);
     else if (!strcmp(kind, "collapse"))
         CHECK(!madvise(page, HUGE, MADV_HUGEPAGE) && !madvise(page, HUGE, MADV_COLLAPSE));
     else if (!strcmp(kind, "merge"))
@@ -99,10 +102,6 @@ int main(int argc, char** argv) {
     const char* kind = argc == 2 ? argv[1] : "";
     bool hugetlb = !strcmp(kind, "hugetlb");
     size_t size = hugetlb ? HUGE : PAGE;
-    struct anemone_events events = {.size = sizeof(events),
-                                    .record = sizeof(struct anemone_record),
-                                    .flags = ANEMONE_EVENTS_LOST};
-    struct anemone_spec spec = counting("moves", 8);
     struct anemone_record record;
     int fd = open_device();
     struct pollfd one = {.fd = fd, .events = POLLIN};
@@ -121,17 +120,9 @@ int main(int argc, char** argv) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_HUGETLB, -1, 0) == page);
     memset(page, 7, hugetlb ? HUGE : 2 * PAGE);
     before = physical(page);
-    /* A table of pages reaches 32 MiB: those that this one is in. */
-    spec.flags = ANEMONE_SPEC_HOST;
-    spec.translation.primary.shift = hugetlb ? HUGE_SHIFT : 12;
-    spec.filter.start = before / WINDOW * WINDOW;
-    spec.filter.end = spec.filter.start + WINDOW;
-    added = add(fd, spec);
-    CHECK(!ioctl(fd, ANEMONE_EVENTS, &events));
-    map_keys(fd, added.id,
-             &(struct anemone_entry){
-                 .key = (uintptr_t)page, .region = 3, .flags = ANEMONE_ENTRY_VIRTUAL},
-             1);
+    added = add(fd, counting_pages("moves", 8, hugetlb ? HUGE_SHIFT : 12, before));
+    tell_of_losses(fd);
+    CHECK(!map_own(fd, added.id, page, 3));
     act(kind, page, size);
     /* What was only invalidated comes back, or it is told that it went. */
     for (i = 0; i < 50 && !status(fd, added.id).mapped && !poll(&one, 1, 100); i++)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A heap that comes and goes under entries for its pages, while one telemetry lives: what the
+ * kernel has for itself does not grow. churn SEED ENTRIES KIB: so many entries; fails when more
+ * than KIB more are taken at the end than after the first quarter.
+ */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "own.h"
+
+#define PAGES 64
+#define REGIONS 64
+
+static uint64_t state;
+
+static unsigned int below(unsigned int most) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state >> 11) % most;
+}
+
+/* KiB that the kernel has for itself; frees that are on their way come first. */
+static long kernel_memory(void) {
+    long total = 0, value;
+    char line[128];
+    FILE* file;
+
+    sleep(1);
+    file = fopen("/proc/meminfo", "r");
+    CHECK(file);
+    while (fgets(line, sizeof(line), file))
+        if (sscanf(line, "SUnreclaim: %ld", &value) == 1 ||
+            sscanf(line, "VmallocUsed: %ld", &value) == 1)
+            total += value;
+    fclose(file);
+    return total;
+}
+
+/* A child that writes its copies, and this process its own. */
+static void share(uint8_t* at, size_t size) {
+    pid_t child = fork();
+    int status;
+
+    CHECK(child >= 0);
+    memset(at, 5, size);
+    if (!child)
+        _exit(0);
+    CHECK(waitpid(child, &status, 0) == child && !status);
+}
+
+/* Something befalls some of the heap, which is whole again behind it. */
+static void disturb(uint8_t* heap) {
+    unsigned int all = below(2), first = all ? 0 : below(PAGES);
+    unsigned int count = all ? PAGES : 1 + below(PAGES - first);
+    uint8_t* at = heap + first * PAGE;
+    size_t size = count * PAGE;
+
+    switch (below(5)) {
+    case 0:
+        CHECK(!munmap(at, size));
+        break;
+    case 1:
+        CHECK(!madvise(at, size, MADV_DONTNEED));
+        return;
+    case 2:
+        share(at, size);
+        return;
+    case 3:
+        CHECK(!mprotect(at, size, PROT_NONE));
+        break;
+    default: /* what is several mappings by now cannot be moved as one */
+        if (mremap(at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, heap + PAGES * PAGE) ==
+            MAP_FAILED) {
+            CHECK(errno == EFAULT);
+            return;
+        }
+        CHECK(!munmap(heap + PAGES * PAGE, size));
+    }
+    CHECK(mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+          at);
+}
+
+/* Entries that could be made: a page may be out of the table's reach. */
+static unsigned int map_all(int fd, uint32_t id, uint8_t* heap) {
+    struct anemone_entry entries[PAGES];
+    struct anemone_map call = {.size = sizeof(call), .id = id};
+    unsigned int done = 0, i;
+
+    for (i = 0; i < PAGES; i++) {
+        heap[i * PAGE]++;
+        entries[i] = (struct anemone_entry){.key = (uintptr_t)(heap + i * PAGE),
+                                            .region = below(REGIONS),
+                                            .flags = ANEMONE_ENTRY_VIRTUAL};
+    }
+    for (i = 0; i < PAGES; i += call.done + 1) {
+        call.entries = (uintptr_t)(entries + i);
+        call.count = PAGES - i;
+        CHECK(!ioctl(fd, ANEMONE_MAP, &call) || errno == ERANGE);
+        done += call.done;
+    }
+    return done;
+}
+
+int main(int argc, char** argv) {
+    long most = argc == 4 ? atol(argv[2]) : 0, before = 0, grown;
+    struct anemone_record record[16];
+    unsigned long made = 0, told = 0;
+    int fd = open_device();
+    struct anemone_add added;
+    ssize_t got;
+    uint8_t* heap =
+        mmap(NULL, 2 * PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(argc == 4 && heap != MAP_FAILED && !madvise(heap, 2 * PAGES * PAGE, MADV_NOHUGEPAGE));
+    state = strtoull(argv[1], NULL, 0) * 2654435761 + 1;
+    memset(heap, 1, PAGES * PAGE);
+    added = add(fd, counting_pages("churn", REGIONS, 12, physical(heap)));
+    tell_of_losses(fd);
+    while ((long)made < most) {
+        if (!before && (long)made >= most / 4)
+            before = kernel_memory();
+        made += map_all(fd, added.id, heap);
+        disturb(heap);
+        /* Now and then nobody reads for long: the queue is full, and its memory is bounded. */
+        while (made / 8192 % 2 && (got = read(fd, record, sizeof(record))) > 0)
+            told += got / sizeof(record[0]);
+        CHECK(status(fd, added.id).mapped <= PAGES);
+    }
+    CHECK(!munmap(heap, PAGES * PAGE));
+    while ((got = read(fd, record, sizeof(record))) > 0)
+        told += got / sizeof(record[0]);
+    CHECK(!status(fd, added.id).mapped && told);
+    grown = kernel_memory() - before;
+    printf("%lu entries, %lu told that they went, %ld KiB grown\n", made, told, grown);
+    CHECK(grown <= atol(argv[3]));
+    return 0;
+}

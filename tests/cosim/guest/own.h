@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entries for a program's own pages of 4 KiB, where the guest's memory is said to be the device's.
+ */
+#ifndef OWN_H
+#define OWN_H
+
+#include "telemetry.h"
+
+/* Of the guest's memory, the device's is all but the first huge page (OWN_MEMORY, conftest.py). */
+#define OWN_BASE (1UL << 21)
+#define PAGE 4096UL
+#define HUGE (1UL << HUGE_SHIFT)
+/* What a table of pages reaches. */
+#define WINDOW (8192 * PAGE)
+
+/* Of a process ("self", or its number); 0: there is no page. */
+static inline uint64_t physical_of(const char* process, const volatile void* address) {
+    char path[64];
+    uint64_t entry;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%s/pagemap", process);
+    fd = open(path, O_RDONLY);
+    CHECK(fd >= 0 && pread(fd, &entry, 8, (uintptr_t)address / PAGE * 8) == 8);
+    close(fd);
+    return entry >> 63 ? (entry & ((1ULL << 55) - 1)) * PAGE : 0;
+}
+
+static inline uint64_t physical(const volatile void* address) {
+    return physical_of("self", address);
+}
+
+/* Counts by pages of `1 << shift` bytes, of those that a table reaches about this one. */
+static inline struct anemone_spec counting_pages(const char* name, uint32_t regions,
+                                                 unsigned int shift, uint64_t about) {
+    struct anemone_spec spec = counting(name, regions);
+    uint64_t window = 8192ULL << shift;
+
+    spec.flags = ANEMONE_SPEC_HOST;
+    spec.translation.primary.shift = shift;
+    spec.filter.start = about / window * window;
+    spec.filter.end = spec.filter.start + window;
+    return spec;
+}
+
+/* 0, or the error. */
+static inline int map_own(int fd, uint32_t id, const volatile void* address, uint32_t region) {
+    struct anemone_entry entry = {
+        .key = (uintptr_t)address, .region = region, .flags = ANEMONE_ENTRY_VIRTUAL};
+    struct anemone_map call = {
+        .size = sizeof(call), .id = id, .entries = (uintptr_t)&entry, .count = 1};
+
+    return ioctl(fd, ANEMONE_MAP, &call) ? errno : 0;
+}
+
+static inline void tell_of_losses(int fd) {
+    struct anemone_events events = {.size = sizeof(events),
+                                    .record = sizeof(struct anemone_record),
+                                    .flags = ANEMONE_EVENTS_LOST};
+
+    CHECK(!ioctl(fd, ANEMONE_EVENTS, &events));
+}
+
+#endif

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A user with CAP_PERFMON alone tries to learn of memory that is not its own: spy SEED ROUNDS.
+ *
+ * By random rules it sees what it can: all that any call, event, mapping or file tells it. Whatever
+ * the host then does with others' memory (another program's, what this one has given back, the
+ * neighbours of its pages), all of that stays as it was; it changes when its own page is touched.
+ * The parent, who may do all, knows where the memory is and asks the host for the accesses.
+ */
+#define _GNU_SOURCE
+#include <linux/capability.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "own.h"
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#define USER 1000
+#define RULES 12
+#define IDS 64
+#define SEEN_MOST (1 << 20)
+#define DEVICE "/sys/class/misc/anemone0/device/"
+
+/* What both know of: the spy says a word in `ask`, the parent says where in `done`. */
+struct board {
+    uint64_t victim[2];            /* physical addresses, which do not help the spy */
+    uint8_t* victims;              /* and where its owner has them */
+    volatile uint8_t *own, *given; /* the spy's pages: kept, and given back */
+};
+
+static struct board* board; /* shared by both, so nobody's own */
+static int to_parent[2], to_spy[2];
+static uint64_t state;
+
+static uint64_t any(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state >> 3;
+}
+
+static unsigned int below(unsigned int most) {
+    return any() % most;
+}
+
+/* --- What the spy sees --- */
+
+static char seen[2][SEEN_MOST];
+
+struct rule {
+    uint32_t id, counters, regions, granule;
+    bool host;
+};
+static struct rule rules[RULES];
+static unsigned int count;
+
+__attribute__((format(printf, 2, 3))) static void see(char** at, const char* format, ...) {
+    va_list arguments;
+
+    va_start(arguments, format);
+    *at += vsprintf(*at, format, arguments);
+    va_end(arguments);
+}
+
+static void see_file(char** at, const char* path) {
+    char text[256];
+    int fd = open(path, O_RDONLY);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+    see(at, "%s: %.*s\n", path, got > 0 ? (int)got : 0, text);
+    close(fd);
+}
+
+static void see_counters(char** at, int fd, const struct rule* rule, uint32_t flags) {
+    static uint64_t values[65536 * 2];
+    uint32_t all = rule->counters * rule->regions, i;
+    struct anemone_read read = {.size = sizeof(read),
+                                .id = rule->id,
+                                .flags = flags,
+                                .count = all,
+                                .values = (uintptr_t)values};
+    bool channels = flags & ANEMONE_READ_CHANNELS;
+
+    see(at, "%s", ioctl(fd, ANEMONE_READ, &read) ? "refused" : "read");
+    for (i = 0; i < all << channels; i++)
+        if (values[i])
+            see(at, " %u:%llx", i, (unsigned long long)values[i]);
+    see(at, "\n");
+    memset(values, 0, sizeof(values[0]) * (all << channels));
+}
+
+static void see_rule(char** at, int fd, const struct rule* rule) {
+    struct anemone_status now = {.size = sizeof(now), .id = rule->id};
+    struct anemone_id id = {.size = sizeof(id), .id = rule->id};
+    struct anemone_turn turn = {.size = sizeof(turn), .id = rule->id};
+    int error = ioctl(fd, ANEMONE_STATUS, &now);
+    void* shown;
+
+    see(at, "%u: %d %llu %llu %llu %llu %llu %llu %u\n", rule->id, error,
+        (unsigned long long)now.matched, (unsigned long long)now.unmapped,
+        (unsigned long long)now.out_of_range, (unsigned long long)now.notifications,
+        (unsigned long long)now.parity_errors, (unsigned long long)now.events, now.mapped);
+    see(at, "turn %d\n", ioctl(fd, ANEMONE_TURN, &turn));
+    shown = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, ANEMONE_SNAPSHOT_OFFSET(rule->id));
+    if (shown != MAP_FAILED && !ioctl(fd, ANEMONE_SNAPSHOT, &id)) {
+        const struct anemone_snapshot* snapshot = shown;
+
+        for (unsigned int i = 0; i < PAGE / 8 - 4; i++)
+            if (snapshot->values[i])
+                see(at, " %u=%llx", i, (unsigned long long)snapshot->values[i]);
+        munmap(shown, PAGE);
+    }
+    see_counters(at, fd, rule, ANEMONE_READ_SNAPSHOT);
+    see_counters(at, fd, rule, ANEMONE_READ_SNAPSHOT | ANEMONE_READ_CHANNELS);
+    if (rule->counters * rule->regions % rule->granule == 0)
+        see_counters(at, fd, rule, 0);
+}
+
+/* All that there is, as text. Of what a read takes away, what is left is the same again. */
+static void look(int fd, char* at) {
+    static const char* const files[] = {
+        "pipelines_free",      "dropped_writes",   "refused_reads",      "interrupts",
+        "spurious_interrupts", "faults_corrected", "faults_uncorrected", "stray_answers",
+    };
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    struct anemone_info info = {.size = sizeof(info)};
+    struct anemone_record record;
+    char path[128];
+
+    usleep(20000); /* what was raised has come */
+    see(&at, "poll %d %x\n", poll(&one, 1, 0), one.revents);
+    while (read(fd, &record, sizeof(record)) == sizeof(record))
+        see(&at, "event %u %u %u %u %llx\n", record.event.id, record.event.counter,
+            record.event.channel, record.event.type, (unsigned long long)record.address);
+    CHECK(!ioctl(fd, ANEMONE_INFO, &info));
+    see(&at, "info %llu %llu %u %#x\n", (unsigned long long)info.interrupts,
+        (unsigned long long)info.spurious, info.pipelines_free, info.flags);
+    for (unsigned int i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        snprintf(path, sizeof(path), DEVICE "anemone/%s", files[i]);
+        see_file(&at, path);
+    }
+    see_file(&at, DEVICE "flat0/hits");
+    see_file(&at, "/sys/kernel/debug/anemone/anemone0/telemetries");
+    see_file(&at, "/sys/kernel/debug/anemone/anemone0/registers");
+    for (unsigned int i = 0; i < count; i++)
+        see_rule(&at, fd, &rules[i]);
+}
+
+/* --- What it tries --- */
+
+static struct anemone_spec wild(unsigned int shift) {
+    static const uint8_t widths[] = {8, 16, 32, 64};
+    static const uint8_t ops[] = {ANEMONE_OP_ADD, ANEMONE_OP_SUB, ANEMONE_OP_XOR, ANEMONE_OP_OR,
+                                  ANEMONE_OP_MAX};
+    struct anemone_spec spec = counting_pages("spy", 1 + below(32), shift, board->victim[below(2)]);
+
+    spec.width = widths[below(4)];
+    spec.update = (struct anemone_operation){
+        .operand = 1, .op = ops[below(5)], .source = below(2) ? ANEMONE_OPERAND_LINE : 0};
+    if (spec.update.source)
+        spec.update.operand = 0;
+    spec.notify.op = below(2) ? ANEMONE_NOTIFY_GE : ANEMONE_NOTIFY_NONE;
+    if (below(2)) {
+        spec.translation.sub.shift = 6 + below(4);
+        spec.translation.sub.mask = (15ULL << spec.translation.sub.shift) & ((1ULL << shift) - 1);
+    }
+    if (below(3) == 0)
+        spec.filter.start = spec.filter.end = 0;
+    if (below(3) == 0) { /* addresses of the device, and a mask that makes many one */
+        spec.flags = 0;
+        spec.translation.primary.mask = below(2) ? 0 : any() << shift;
+    }
+    return spec;
+}
+
+static void add_rules(int fd) {
+    static const uint8_t shifts[] = {6, 12, 12, 12, 16, 21, 21, 30};
+
+    for (unsigned int tries = 0; tries < 200 && count < RULES; tries++) {
+        struct anemone_add call = {.size = sizeof(call), .spec = wild(shifts[below(8)])};
+
+        if (ioctl(fd, ANEMONE_ADD, &call)) {
+            CHECK(errno == EDQUOT || errno == ENOSPC || errno == EINVAL || errno == ERANGE ||
+                  errno == EOPNOTSUPP);
+            if (errno == EDQUOT || errno == ENOSPC)
+                break;
+            continue;
+        }
+        rules[count++] = (struct rule){.id = call.id,
+                                       .counters = call.region_counters,
+                                       .regions = call.regions,
+                                       .granule = call.granule,
+                                       .host = call.spec.flags & ANEMONE_SPEC_HOST};
+    }
+    CHECK(count);
+}
+
+/* A key by number, with any right flags: never. */
+static void name_physical(int fd, const struct rule* rule) {
+    uint64_t keys[] = {board->victim[0] >> 12, board->victim[0] >> 21, 0, 1, any()};
+    struct anemone_rotate rotate = {.size = sizeof(rotate),
+                                    .id = rule->id,
+                                    .keys = (uintptr_t)keys,
+                                    .count = 1,
+                                    .period_ms = 5};
+
+    for (unsigned int i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        struct anemone_entry entry = {.key = keys[i], .flags = below(2)};
+        struct anemone_map call = {
+            .size = sizeof(call), .id = rule->id, .entries = (uintptr_t)&entry, .count = 1};
+
+        CHECK(ioctl(fd, ANEMONE_MAP, &call) == -1 && errno == EPERM && !call.done);
+    }
+    CHECK(ioctl(fd, ANEMONE_ROTATE, &rotate) == -1 && errno == EPERM);
+}
+
+/* Addresses behind which is memory of others: of the kernel, of a file, of both processes. */
+static void name_others(int fd, const struct rule* rule) {
+    uint8_t* zero = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t* code = (uint8_t*)((uintptr_t)name_others & ~(PAGE - 1));
+    uint8_t* shown = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, ANEMONE_SNAPSHOT_OFFSET(rule->id));
+    const void* others[] = {
+        board->victims,
+        board,
+        zero,
+        code,
+        shown,
+        (void*)0xffff888000000000,
+        (void*)PAGE,
+        (void*)~(PAGE - 1),
+        (void*)0x7ffffffff000,
+    };
+
+    CHECK(zero != MAP_FAILED && zero[0] == 0 && shown != MAP_FAILED);
+    for (unsigned int i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        int error = map_own(fd, rule->id, others[i], 0);
+
+        if (error != EFAULT && error != EACCES && error != EINVAL)
+            fail("others' page %u: %s", i, strerror(error));
+    }
+    munmap(zero, PAGE);
+    munmap(shown, PAGE);
+}
+
+static void name_ids(int fd) {
+    for (uint32_t id = 0; id < IDS; id++) {
+        struct anemone_status status = {.size = sizeof(status), .id = id};
+        bool mine = false;
+
+        for (unsigned int i = 0; i < count; i++)
+            mine |= rules[i].id == id;
+        if (!mine)
+            CHECK(ioctl(fd, ANEMONE_STATUS, &status) == -1 && errno == ENOENT);
+    }
+}
+
+static volatile uint8_t* fresh_page(void) {
+    uint8_t* page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(page != MAP_FAILED);
+    page[0] = 1;
+    return page;
+}
+
+/* 'o': own page, 'v': the victim's and others', 'g': what is given now is remembered. */
+static void request(char what) {
+    char answer;
+
+    CHECK(write(to_parent[1], &what, 1) == 1 && read(to_spy[0], &answer, 1) == 1);
+}
+
+static void become_a_user(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{0}, {0}};
+
+    data[CAP_PERFMON / 32].effective = 1U << CAP_PERFMON % 32;
+    data[CAP_PERFMON / 32].permitted = data[CAP_PERFMON / 32].effective;
+    CHECK(!prctl(PR_SET_KEEPCAPS, 1) && !setresgid(USER, USER, USER) &&
+          !setresuid(USER, USER, USER));
+    CHECK(!syscall(SYS_capset, &header, data));
+}
+
+static void same(const char* after) {
+    if (!strcmp(seen[0], seen[1]))
+        return;
+    printf("before:\n%s\nafter:\n%s\n", seen[0], seen[1]);
+    fail("it sees %s", after);
+}
+
+static int spy(int fd, int rounds) {
+    bool mapped = false, once = false;
+
+    /* Where the victim has its pages, this process has none. */
+    CHECK(mmap(board->victims, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+               0) == board->victims);
+    become_a_user();
+    tell_of_losses(fd);
+    for (int round = 0; round < rounds; round++) {
+        board->own = fresh_page();
+        board->given = fresh_page();
+        add_rules(fd);
+        mapped = false;
+        for (unsigned int i = 0; i < count; i++) {
+            name_physical(fd, &rules[i]);
+            name_others(fd, &rules[i]);
+            mapped |= !map_own(fd, rules[i].id, board->own, 0);
+            map_own(fd, rules[i].id, board->given, 0);
+        }
+        name_ids(fd);
+        request('g');
+        CHECK(!munmap((void*)board->given, PAGE));
+        look(fd, seen[0]); /* what is taken away by reading is */
+        look(fd, seen[0]);
+        request('v');
+        look(fd, seen[1]);
+        same("what others' memory does");
+        request('o');
+        look(fd, seen[1]);
+        if (mapped) /* so that to see nothing says something */
+            CHECK(strcmp(seen[0], seen[1]));
+        once |= mapped;
+        while (count) {
+            struct anemone_id id = {.size = sizeof(id), .id = rules[--count].id};
+
+            CHECK(!ioctl(fd, ANEMONE_REMOVE, &id));
+        }
+        CHECK(!munmap((void*)board->own, PAGE));
+    }
+    CHECK(once);
+    return 0;
+}
+
+/* --- The other one --- */
+
+static void touch(uint64_t address) {
+    if (address >= OWN_BASE)
+        ask("touch %llu", (unsigned long long)address);
+}
+
+static void serve(pid_t child) {
+    uint64_t given = 0, own = 0;
+    char process[16], what;
+
+    snprintf(process, sizeof(process), "%d", child);
+    while (read(to_parent[0], &what, 1) == 1) {
+        if (what == 'g') {
+            given = physical_of(process, board->given);
+            own = physical_of(process, board->own);
+            CHECK(given && own);
+        } else if (what == 'v') {
+            touch(board->victim[0]);
+            touch(board->victim[1] + 64);
+            touch(given);
+            touch(own ^ PAGE);
+            touch(own ^ HUGE);
+            touch(OWN_BASE + below(200) * HUGE + (own & (HUGE - 1)) / 2);
+        } else {
+            touch(own);
+        }
+        CHECK(write(to_spy[1], &what, 1) == 1);
+    }
+}
+
+int main(int argc, char** argv) {
+    int rounds = argc == 3 ? atoi(argv[2]) : 0, status, fd = open_device(), mine = open_device();
+    struct anemone_add watched;
+    pid_t child;
+
+    CHECK(rounds > 0);
+    state = strtoull(argv[1], NULL, 0) * 2654435761 + 1;
+    board = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(board != MAP_FAILED);
+    board->victims =
+        mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(board->victims != MAP_FAILED);
+    memset(board->victims, 1, 2 * PAGE);
+    CHECK(!madvise(board->victims, 2 * PAGE, MADV_DONTFORK));
+    board->victim[0] = physical(board->victims);
+    board->victim[1] = physical(board->victims + PAGE);
+    /* The other one has rules and entries, too, with events. */
+    watched = add(mine, counting_pages("victim", 8, 12, board->victim[0]));
+    CHECK(!map_own(mine, watched.id, board->victims, 3));
+    CHECK(!pipe(to_parent) && !pipe(to_spy));
+    child = fork();
+    CHECK(child >= 0);
+    if (!child) {
+        close(mine);
+        close(to_parent[0]);
+        close(to_spy[1]);
+        return spy(fd, rounds);
+    }
+    close(fd);
+    close(to_parent[1]);
+    close(to_spy[0]);
+    serve(child);
+    CHECK(waitpid(child, &status, 0) == child);
+    if (status)
+        fail("the spy ended with %#x", status);
+    printf("it saw its own\n");
+    return 0;
+}
