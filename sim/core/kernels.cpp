@@ -15,7 +15,7 @@ namespace {
 
 struct Settings {
     std::uint64_t bytes = 1 << 28, base = std::uint64_t{1} << 32, work = 1, chains = 1, step = 8;
-    std::uint64_t depth = 2, seed = 1;
+    std::uint64_t depth = 2, seed = 1, ilp = 1;
     double stores = 0, mispredict = 0, hot = 0;
 };
 
@@ -66,11 +66,15 @@ protected:
                         std::uint64_t needs = kNothing) {
         return add(Kind::store, pc, s_.base + at, 0, data, needs);
     }
-    // `s_.work` operations, one after another.
+    // `s_.work` operations in `s_.ilp` chains, each of which begins with what is needed.
     std::uint64_t compute(std::uint64_t needs, std::uint64_t also = kNothing) {
-        for (std::uint64_t i = 0; i < s_.work; i++, also = kNothing)
-            needs = add(Kind::compute, 1, 0, 1, needs, also);
-        return needs;
+        std::uint64_t last = needs;
+        for (std::uint64_t i = 0; i < s_.work; i++) {
+            const bool begins = i < s_.ilp;
+            last =
+                add(Kind::compute, 1, 0, 1, begins ? needs : n_ - s_.ilp, begins ? also : kNothing);
+        }
+        return last;
     }
     void branch(std::uint64_t needs) {
         const bool wrong = s_.mispredict > 0 && random_.happens(s_.mispredict);
@@ -99,7 +103,7 @@ private:
                                                           : static_cast<std::uint16_t>(n_ - number);
     }
     std::vector<Op>* out_ = nullptr;
-    std::uint64_t n_ = 0;
+    std::uint64_t n_ = 0; // operations so far
 };
 
 // Lists through all lines of the data in an order without a pattern, each line's address in the one
@@ -330,6 +334,7 @@ std::unique_ptr<Source> make_kernel(const std::string& settings) {
     fields.may("bytes", s.bytes, 4096, 0x1p40);
     fields.may("base", s.base, 0, 0x1p50);
     fields.may("work", s.work, 0, 1000);
+    fields.may("ilp", s.ilp, 1, 16);
     fields.may("chains", s.chains, 1, 32);
     fields.may("step", s.step, 8, 4096);
     fields.may("depth", s.depth, 1, 64);

@@ -20,7 +20,8 @@ public:
 // By settings as text (fields.hpp): kernel=NAME and, each with a default:
 //   bytes     of its data (of each of its arrays)
 //   base      where they begin
-//   work      computing operations, one after another, on what was loaded
+//   work      computing operations on what was loaded
+//   ilp       chains that they are in, side by side
 //   chains    chains that are followed at once (chase), parts of an array (stream)
 //   step      bytes from one access to the next (stream, stride, memset)
 //   stores    share of the accesses that also store

@@ -19,4 +19,7 @@ STUDIES = {
         "A noisy neighbour, found and throttled (NEMO, Figures 8 and 9).",
     ),
     "sweep": ("anemone.studies.sweep", "How long time multiplexing takes (NEMO, §6.1)."),
+    "camp": ("anemone.studies.camp", "Slowdown from counters on DRAM (CAMP, Tables 1, 6)."),
+    "camp-interleave": ("anemone.studies.camp_interleave", "Slowdown by ratio (CAMP §5)."),
+    "camp-colocate": ("anemone.studies.camp_colocate", "Who gets the DRAM (CAMP §6.3)."),
 }

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the study of CAMP says of its answers: predicted slowdowns beside measured ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anemone.models.camp.calibrate import points_of
+from anemone.models.camp.fit import Fit, fit
+from anemone.models.camp.fit import Point as Measured
+from anemone.models.camp.slowdown import CONSTANTS, predict, stalls
+from anemone.models.core import machine, tier
+from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.study import Found, Point, Row
+
+# The paper's: platform and slow memory. CXL-A and -B are behind Sapphire Rapids, CXL-C, whose
+# testbed has the same DRAM, behind Emerald Rapids.
+TESTBEDS = {
+    "NUMA": ("skx", "skx-numa"),
+    "CXL-A": ("spr", "cxl-a"),
+    "CXL-B": ("spr", "cxl-b"),
+    "CXL-C": ("emr", "cxl-c"),
+}
+_SATURATED = 0.8  # of the slow memory's bandwidth
+
+# Table 6; Figure 6's shares within 5 %, the least of a range; Table 1, of NUMA.
+_PAPER = {
+    "NUMA": (0.965, 88.4, 97.3),
+    "CXL-A": (0.919, 88.7, 94.3),
+    "CXL-B": (0.963, 77.8, 90.7),
+    "CXL-C": (0.940, 92.4, 96.2),
+}
+_PAPER_DRD = {"NUMA": 92.0, "CXL-A": 92.0, "CXL-B": 78.7, "CXL-C": 92.0}
+_PAPER_PART = 93.0
+_METRICS = {
+    "MPKI": 0.40, "bandwidth": 0.66, "latency": 0.37, "stall cycles": 0.84, "AOL": 0.88,
+}  # fmt: skip
+PARTS = ("S_DRd", "S_Cache", "S_Store")
+WHY_ALL = ""
+WHY = {"S_DRd": "", "S_Cache": "", "S_Store": ""}
+NOTE = ""
+
+
+def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
+    """What the points' answers say."""
+    rows, pictures, notes, constants = [], {}, [], {}
+    measured = {p["calibrate"]: _measured(p, a) for p, a in answers if "calibrate" in p}
+    fits = {name: fit(points, TESTBEDS[name][0]) for name, points in measured.items()}
+    some = [(p, a) for p, a in answers if "calibrate" not in p]
+    for name, (platform, slow) in TESTBEDS.items():
+        judged = [
+            Judged(p, a[a[name]["dram"]], a[a[name]["slow"]], fits[name], platform) for p, a in some
+        ]
+        most = _SATURATED * tier(slow).gb_per_s
+        rows += _rows(name, judged, [j for j in judged if j.slow["gb_per_s"] <= most])
+        if platform != "skx":
+            rows += _late(name, measured[name], some, platform)
+        pictures[name.lower()] = _picture(name, judged)
+        notes.append(_kinds(name, judged))
+        k = fits[name].calibration
+        constants[f"{name}: {platform} with {slow}"] = ", ".join(
+            f"{c} = {getattr(k, c):.4g}" for c in CONSTANTS
+        )
+        constants[f"{name}: doubts of the fit"] = "; ".join(fits[name].doubts) or "none"
+    size = some[0][0]
+    constants["workloads"] = f"{len(some)}, studies/camp_workloads.py has their ranges"
+    constants["operations of a workload"] = f"{size['operations']:,}, {size['warm']:,} before"
+    constants["pages"] = "2 MiB"
+    return Found(rows, pictures, [*notes, NOTE], constants)
+
+
+class Judged:
+    """A workload on a testbed. slowdown: measured; rises: of the components; predicted: as both."""
+
+    def __init__(self, point: Point, dram: dict, slow: dict, found: Fit, platform: str) -> None:
+        self.kind, self.cores, self.dram, self.slow = point["kind"], point["cores"], dram, slow
+        c = dram["c"]
+        self.slowdown = slow["c"] / c - 1
+        before, after = stalls(dram, platform), stalls(slow, platform)
+        self.rises = [(b - a) / c for a, b in zip(before, after, strict=True)]
+        p = predict(dram, found.calibration, platform)
+        self.parts = [p.drd, p.cache, p.store]
+        self.predicted = p.total
+
+    def metrics(self, ghz: float) -> dict[str, float]:
+        """Table 1's rivals, of the run on DRAM. AOL is latency over MLP, in cycles."""
+        d = self.dram
+        return {
+            "MPKI": 1000 * d["l3_miss"] / d["instructions"],
+            "bandwidth": d["gb_per_s"],
+            "latency": d["P11"] / max(d["P12"], 1) / ghz,
+            "stall cycles": d["P3"] / d["c"],
+            "AOL": d["P13"] / max(d["P12"], 1),
+        }
+
+
+def _measured(point: Point, content: dict[str, Any]) -> list[Measured]:
+    platform, _ = TESTBEDS[point["calibrate"]]
+    return points_of(content, platform, point["calibrate"])
+
+
+def pearson(a: list[float], b: list[float]) -> float:
+    """The correlation; 0 where one of them does not vary."""
+    if np.std(a) == 0 or np.std(b) == 0:
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def within(a: list[float], b: list[float], most: float) -> float:
+    """Percent of the pairs that differ by no more than `most`."""
+    return float(100 * np.mean(np.abs(np.subtract(a, b)) <= most))
+
+
+def _rows(name: str, judged: list[Judged], free: list[Judged]) -> list[Row]:
+    rows = []
+
+    def compare(
+        what: str, here: list[float], measured: list[float], paper: tuple, why: str = ""
+    ) -> None:
+        found = (pearson(here, measured), within(here, measured, 0.05), within(here, measured, 0.1))
+        units = ("Pearson", "% within 5 %", "% within 10 %")
+        for unit, number, theirs in zip(units, found, paper, strict=True):
+            worse = theirs is not None and number < theirs
+            rows.append(Row(f"{name}: {what}", unit, theirs, number, why if worse else ""))
+
+    compare("S", _of(judged, "predicted"), _of(judged, "slowdown"), _PAPER[name], WHY_ALL)
+    nothing = (None, None, None)
+    what = f"S, of the {len(free)} that do not saturate it"
+    compare(what, _of(free, "predicted"), _of(free, "slowdown"), nothing)
+    for i, part in enumerate(PARTS):
+        paper = (None, _PAPER_DRD[name] if i == 0 else _PAPER_PART, None)
+        here, measured = [j.parts[i] for j in judged], [j.rises[i] for j in judged]
+        compare(part, here, measured, paper, WHY[part])
+    summed = [sum(j.rises) for j in judged]
+    compare("the measured components' sum, and S", summed, _of(judged, "slowdown"), nothing)
+    ghz = machine(TESTBEDS[name][0]).ghz
+    found = [j.metrics(ghz) for j in judged]
+    for metric, paper in _METRICS.items():
+        here = pearson([f[metric] for f in found], _of(judged, "slowdown"))
+        theirs = paper if name == "NUMA" else None
+        rows.append(Row(f"{name}: {metric} and S", "Pearson", theirs, here))
+    return rows
+
+
+def _late(name: str, calibrated: list[Measured], some: list, platform: str) -> list[Row]:
+    """The model with P1 in place of P2: stalls on late prefetches of the L1 are in it then."""
+
+    def with_p1(counters: dict[str, float]) -> dict[str, float]:
+        return {**counters, "P2": counters["P1"]}
+
+    points = [Measured(p.name, with_p1(p.dram), with_p1(p.cxl)) for p in calibrated]
+    again = fit(points, platform)
+    judged = [
+        Judged(p, with_p1(a[a[name]["dram"]]), with_p1(a[a[name]["slow"]]), again, platform)
+        for p, a in some
+    ]
+    rows = []
+    for what, here in (("S", _of(judged, "predicted")), ("sum", [sum(j.rises) for j in judged])):
+        measured = _of(judged, "slowdown")
+        words = f"{name}: with P1 - P3 in place of P2 - P3, {what}"
+        rows.append(Row(words, "Pearson", None, pearson(here, measured)))
+        rows.append(Row(words, "% within 10 %", None, within(here, measured, 0.1)))
+    return rows
+
+
+def _of(judged: list[Judged], what: str) -> list[float]:
+    return [getattr(j, what) for j in judged]
+
+
+def _kinds(name: str, judged: list[Judged]) -> str:
+    """A table of errors by kind of workload."""
+    lines = [
+        f"**{name}**, means by kind:", "",
+        "| kind | S measured | S predicted | error of S | of DRd | of Cache | of Store |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]  # fmt: skip
+    for kind in dict.fromkeys(j.kind for j in judged):
+        of = [j for j in judged if j.kind == kind]
+        errors = [np.mean([abs(j.parts[i] - j.rises[i]) for j in of]) for i in range(3)]
+        whole = np.mean([abs(j.predicted - j.slowdown) for j in of])
+        numbers = [np.mean(_of(of, "slowdown")), np.mean(_of(of, "predicted")), whole, *errors]
+        lines.append(f"| {kind} | " + " | ".join(f"{100 * n:.1f} %" for n in numbers) + " |")
+    return "\n".join(lines)
+
+
+def _picture(name: str, judged: list[Judged]) -> Any:
+    import altair as alt
+
+    from anemone.report import theme
+
+    frame = Frame(HALF, 340, left=70, right=20)
+    kinds = list(dict.fromkeys(j.kind for j in judged))
+    groups = {kind: "program" if kind == "program" else "kernel" for kind in kinds}
+    dots = table(
+        x=_of(judged, "slowdown"), y=_of(judged, "predicted"), of=[groups[j.kind] for j in judged]
+    )
+    names = list(dict.fromkeys(groups.values()))
+    colour = alt.Color(
+        "of:N",
+        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
+        legend=alt.Legend(title=None, orient="top-left"),
+    )
+    x = alt.X("x:Q", axis=alt.Axis(title="slowdown, measured", format="%"))
+    y = alt.Y("y:Q", axis=frame.y("slowdown, predicted", format="%"))
+    points = alt.Chart(dots).mark_point().encode(x=x, y=y, color=colour)
+    far = max(_of(judged, "slowdown"))
+    same = alt.Chart(table(x=[0.0, far], y=[0.0, far])).mark_line(stroke=theme.colour("ink"))
+    line = same.encode(x="x:Q", y="y:Q")
+    label = f"{name}: slowdown that is predicted, over the one that is measured"
+    return svg(frame, label, data(points, "workloads"), data(line, "equal"))

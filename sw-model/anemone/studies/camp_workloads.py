@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The workloads that CAMP is checked on: all their ranges, and how they are drawn.
+
+Fixed before a full run, with one change after a run of ten of them: work was one chain of
+operations, one a cycle, which leaves no cycle without one; programs do more at once (ilp). Ranges
+are those of programs, not of microbenchmarks: data of 1 to 512 MiB, some work between accesses, a
+part that is hot, branches that are mispredicted. What microbenchmarks do (calibrate.BENCHMARKS) is
+at the ranges' ends.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anemone.io.errors import Bare, InputError
+from anemone.models.core import Kernel, operations_of
+from anemone.models.core.model import Program
+
+_BYTES = ("log", 1 << 20, 1 << 29)
+_STORES, _HOT = ("real", 0.0, 0.5), ("real", 0.0, 0.98)
+_ALL = {"ilp": ("whole", 1, 4)}  # programs that do not wait have two to four instructions a cycle
+_EACH = 19  # of a kind
+CORES = (1, 2, 4, 8, 16)
+COPIES = (1, 8)  # of a captured program, each on a core, with data of its own
+
+# Kind -> kernels by turns (sim/core/kernels.hpp), and ranges: "log" and "whole" are of whole
+# numbers, the first with as many in each octave; "real" is even; a list is chosen from.
+RANGES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "chase": (("chase",), {
+        "bytes": _BYTES, "work": ("log", 1, 400), "chains": ("log", 1, 8), "stores": _STORES,
+        "mispredict": ("real", 0.0, 0.1)}),
+    "stream": (("stream",), {
+        "bytes": _BYTES, "work": ("log", 1, 64), "chains": ("whole", 1, 4), "step": [8, 16, 32],
+        "stores": ("real", 0.0, 1.0)}),
+    "stride": (("stride",), {
+        "bytes": _BYTES, "work": ("log", 1, 200), "step": [64, 128, 256, 512, 1024, 2048],
+        "stores": _STORES}),
+    "gather": (("gather",), {
+        "bytes": _BYTES, "work": ("log", 1, 200), "stores": _STORES, "hot": _HOT,
+        "mispredict": ("real", 0.0, 0.05)}),
+    "hash": (("hash",), {
+        "bytes": _BYTES, "work": ("log", 2, 200), "depth": ("whole", 1, 4), "stores": _STORES,
+        "hot": _HOT, "mispredict": ("real", 0.0, 0.1)}),
+    "tree": (("tree",), {
+        "bytes": _BYTES, "work": ("log", 1, 40), "depth": ("whole", 8, 24), "stores": _STORES,
+        "mispredict": ("real", 0.0, 0.3)}),
+    "stencil": (("stencil",), {"bytes": _BYTES, "work": ("log", 1, 16), "step": [8, 16, 32]}),
+    "sort": (("sort",), {
+        "bytes": _BYTES, "work": ("log", 1, 32), "step": [8, 16, 64],
+        "mispredict": ("real", 0.0, 0.4)}),
+    "mixed": (("mixed",), {
+        "bytes": _BYTES, "work": ("log", 1, 64), "stores": _STORES, "hot": _HOT,
+        "mispredict": ("real", 0.0, 0.05)}),
+    "store-heavy": (("memset", "scatter"), {
+        "bytes": _BYTES, "work": ("log", 1, 200), "step": [8, 16, 64], "hot": _HOT}),
+}  # fmt: skip
+
+# Programs of Python's interpreter and of the libraries below it, which no kernel here imitates:
+# what is made first, and what then goes on for ever. The capture skips SKIP instructions.
+SKIP, INSTRUCTIONS = 700_000_000, 1_500_000
+_LINES = 400_000  # of the trace that is captured beside them, which ends it: enough for each
+_DRAWN = "import random; r = random.Random(1)\n"
+_ARRAY = "import numpy as n; g = n.random.default_rng(1)\n"
+PROGRAMS: dict[str, tuple[str, str]] = {
+    "dictionary": (
+        _DRAWN + "d = {r.getrandbits(40): i for i in range(400000)}; k = list(d)",
+        "d[k[r.randrange(400000)]] += 1",
+    ),
+    "sorting": (_DRAWN + "v = [r.random() for _ in range(300000)]", "sorted(v)"),
+    "graph": (
+        _DRAWN + "e = [[r.randrange(200000) for _ in range(4)] for _ in range(200000)]; a = 0",
+        "s = {a}; q = [a]; a += 1\n for x in q:\n  for y in e[x]:\n"
+        "   if y not in s: s.add(y); q.append(y)",
+    ),
+    "sqlite": (
+        "import sqlite3, random; r = random.Random(1); c = sqlite3.connect(':memory:')\n"
+        "c.execute('create table t(k integer primary key, v text)')\n"
+        "c.executemany('insert into t values(?,?)', ((i, 'x' * 60) for i in range(300000)))",
+        "c.execute('select v from t where k=?', (r.randrange(300000),)).fetchone()",
+    ),
+    "array-gather": (_ARRAY + "a = g.random(1 << 23); i = g.integers(0, 1 << 23, 1 << 20)",
+                     "a[i].sum()"),
+    "array-sums": (_ARRAY + "a = g.random(1 << 22); b = a + 1", "b += a * 2"),
+}  # fmt: skip
+
+
+def drawn(seed: int) -> list[dict[str, Any]]:
+    """Workloads as points: of kernels, then of programs."""
+    rng = np.random.default_rng(seed)
+    points: list[dict[str, Any]] = []
+    for kind, (kernels, ranges) in RANGES.items():
+        for i in range(_EACH):
+            settings = {name: _draw(rng, of) for name, of in {**ranges, **_ALL}.items()}
+            settings["seed"] = int(rng.integers(1, 1 << 31))
+            points.append(
+                {"kind": kind, "kernel": kernels[i % len(kernels)], "settings": settings,
+                 "cores": CORES[i % len(CORES)]}
+            )  # fmt: skip
+    programs = [{"kind": "program", "program": p, "cores": n} for p in PROGRAMS for n in COPIES]
+    return points + programs
+
+
+def _draw(rng: np.random.Generator, of: Any) -> float:
+    if isinstance(of, list):
+        return of[int(rng.integers(len(of)))]
+    how, least, most = of
+    if how == "real":
+        return round(float(rng.uniform(least, most)), 3)
+    if how == "whole":
+        return int(rng.integers(least, most + 1))
+    return round(float(np.exp(rng.uniform(np.log(least), np.log(most)))))
+
+
+def programs_of(point: dict[str, Any], folder: Path) -> list[Program]:
+    """What each core runs. folder: where captured programs are kept. Raises InputError."""
+    if "kernel" in point:
+        return [Kernel(point["kernel"], point["settings"])] * point["cores"]
+    one = captured(point["program"], folder)
+    copies = []
+    for core in range(point["cores"]):
+        copy = one.copy()
+        copy["address"] += np.uint64(core << 50)
+        copies.append(copy)
+    return copies
+
+
+def captured(name: str, folder: Path) -> np.ndarray:
+    """The operations of one of PROGRAMS, captured once. Raises InputError."""
+    kept = folder / f"{name}.npy"
+    if not kept.exists():
+        before, again = PROGRAMS[name]
+        words = ["capture", "--out", str(folder), "--name", name, "--skip", str(SKIP)]
+        words += ["--instructions", str(INSTRUCTIONS), "--events", str(_LINES), "--json", "--"]
+        words += [sys.executable, "-c", f"{before}\nwhile True:\n {again}\n"]
+        call = [sys.executable, "-c", "from anemone.cli import main; main()", *words]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
+            raise InputError("study", "capturing", name, Bare(said), "a capture that ends well")
+        aside = kept.with_suffix(".part.npy")
+        np.save(aside, operations_of(folder / "instructions" / f"{name}.parquet"))
+        aside.replace(kept)
+    return np.load(kept)
