@@ -127,6 +127,11 @@ int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, s
     });
 }
 
+// Bytes [first, end), multiples of a line, have that share of their pages on the fast tier.
+void anemone_core_place(anemone_core* m, std::uint64_t first, std::uint64_t end, double share) {
+    m->shared.memory.place(first >> core::kLineBits, end >> core::kLineBits, share);
+}
+
 // Every core so many operations on, or to the end of its program.
 int anemone_core_run(anemone_core* m, std::uint64_t operations, char* error, std::size_t bytes) {
     return guarded(error, bytes, [&] { m->run(operations); });

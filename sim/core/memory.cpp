@@ -56,7 +56,11 @@ bool Memory::on_fast(std::uint64_t line) const {
     // the fast tier to within a page or two, as weighted interleaving has it.
     const std::uint64_t page = line >> (config_.page_bits - kLineBits);
     const std::uint64_t spread = page * 0x9E3779B97F4A7C15u;
-    return static_cast<double>(spread >> 11) * 0x1p-53 < config_.fast_share;
+    double share = config_.fast_share;
+    for (const Placed& each : placed_)
+        if (line >= each.first && line < each.end)
+            share = each.share;
+    return static_cast<double>(spread >> 11) * 0x1p-53 < share;
 }
 
 double Memory::serve(unsigned tier, bool write, double t) {

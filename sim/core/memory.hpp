@@ -49,6 +49,11 @@ public:
     // A dirty line that leaves the L3; posted.
     void write(std::uint64_t line, Cycle t);
 
+    // Of the pages of these lines such a share is on the fast tier, whatever the others' is.
+    void place(std::uint64_t first, std::uint64_t end, double share) {
+        placed_.push_back({first, end, share});
+    }
+
     const Counts& counts(unsigned tier) const { return counts_[tier]; }
     std::uint64_t near_hits() const { return near_hits_; }
     std::uint64_t near_misses() const { return near_misses_; }
@@ -59,7 +64,13 @@ private:
     // Flat memory: the set of a line and whether it is near; afterwards it is.
     bool near_has(std::uint64_t line);
 
+    struct Placed {
+        std::uint64_t first, end; // lines
+        double share;
+    };
+
     const Config config_;
+    std::vector<Placed> placed_;
     std::array<double, 2> rest_; // from the L3's answer to the core, without queueing
     std::array<Server, 2> servers_;
     std::array<Counts, 2> counts_{};

@@ -122,6 +122,14 @@ def test_stores_stop_at_the_buffer() -> None:
     assert twice.seconds / endless.seconds == pytest.approx(2.5, rel=0.03)
 
 
+def test_each_core_may_have_its_own_share() -> None:
+    """One on the fast tier, one on the slow one: each takes its tier's latency."""
+    chase = Kernel("chase", {"bytes": 1 << 30, "work": 0})
+    run = simulate(BARE, replace(MEMORY, shares=(1.0, 0.0)), [chase] * 2, 10_000, 1000)
+    fast, slow = (core["c"] / 5000 for core in run.cores)
+    assert (fast, slow) == (pytest.approx(MISS, rel=0.03), pytest.approx(2.5 * MISS, rel=0.03))
+
+
 def test_dirty_lines_are_written_back() -> None:
     run = kernel("memset", 3 * 300_000, BARE.with_(l3_kib=15 * 64, l2_kib=256), step=64)
     assert run.written_gb[0] == pytest.approx(run.read_gb[0], rel=0.02)

@@ -26,7 +26,7 @@ _STORES, _HOT = ("real", 0.0, 0.5), ("real", 0.0, 0.98)
 _ALL = {"ilp": ("whole", 1, 4)}  # programs that do not wait have two to four instructions a cycle
 _EACH = 19  # of a kind
 CORES = (1, 2, 4, 8, 16)
-COPIES = (1, 8)  # of a captured program, each on a core, with data of its own
+COPIES = (1, 4, 8)  # of a captured program, each on a core, with data of its own
 
 # Kind -> kernels by turns (sim/core/kernels.hpp), and ranges: "log" and "whole" are of whole
 # numbers, the first with as many in each octave; "real" is even; a list is chosen from.
@@ -60,12 +60,11 @@ RANGES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         "bytes": _BYTES, "work": ("log", 1, 200), "step": [8, 16, 64], "hot": _HOT}),
 }  # fmt: skip
 
-# Programs of Python's interpreter and of the libraries below it, which no kernel here imitates:
+# Programs of Python's interpreter and of SQLite below it, which no kernel here imitates:
 # what is made first, and what then goes on for ever. The capture skips SKIP instructions.
 SKIP, INSTRUCTIONS = 700_000_000, 1_500_000
 _LINES = 400_000  # of the trace that is captured beside them, which ends it: enough for each
 _DRAWN = "import random; r = random.Random(1)\n"
-_ARRAY = "import numpy as n; g = n.random.default_rng(1)\n"
 PROGRAMS: dict[str, tuple[str, str]] = {
     "dictionary": (
         _DRAWN + "d = {r.getrandbits(40): i for i in range(400000)}; k = list(d)",
@@ -83,9 +82,6 @@ PROGRAMS: dict[str, tuple[str, str]] = {
         "c.executemany('insert into t values(?,?)', ((i, 'x' * 60) for i in range(300000)))",
         "c.execute('select v from t where k=?', (r.randrange(300000),)).fetchone()",
     ),
-    "array-gather": (_ARRAY + "a = g.random(1 << 23); i = g.integers(0, 1 << 23, 1 << 20)",
-                     "a[i].sum()"),
-    "array-sums": (_ARRAY + "a = g.random(1 << 22); b = a + 1", "b += a * 2"),
 }  # fmt: skip
 
 
@@ -146,3 +142,29 @@ def captured(name: str, folder: Path) -> np.ndarray:
         np.save(aside, operations_of(folder / "instructions" / f"{name}.parquet"))
         aside.replace(kept)
     return np.load(kept)
+
+
+# Bandwidth-bound on the ten cores of a Skylake server: little work for each line.
+_LARGE, _LITTLE = ("log", 1 << 26, 1 << 29), ("log", 1, 8)
+STREAMS: dict[str, dict[str, Any]] = {
+    "stream": {"bytes": _LARGE, "work": _LITTLE, "chains": ("whole", 1, 3), "step": [32, 64],
+               "stores": ("real", 0.0, 1.0)},
+    "stride": {"bytes": _LARGE, "work": _LITTLE, "step": [64, 128, 256, 512]},
+    "stencil": {"bytes": _LARGE, "work": ("whole", 1, 2), "step": [32, 64]},
+    "gather": {"bytes": _LARGE, "work": _LITTLE, "stores": _STORES},
+    "memset": {"bytes": _LARGE, "work": _LITTLE, "step": [32, 64]},
+    "mixed": {"bytes": _LARGE, "work": _LITTLE, "stores": _STORES},
+}  # fmt: skip
+_OF_EACH, _SKX_CORES = 4, 10
+
+
+def bandwidth_bound(seed: int) -> list[dict[str, Any]]:
+    """Workloads as points, kernels by turns."""
+    rng = np.random.default_rng(seed)
+    points = []
+    for _ in range(_OF_EACH):
+        for kernel, ranges in STREAMS.items():
+            settings = {name: _draw(rng, of) for name, of in {**ranges, **_ALL}.items()}
+            settings["seed"] = int(rng.integers(1, 1 << 31))
+            points.append({"kernel": kernel, "settings": settings, "cores": _SKX_CORES})
+    return points

@@ -33,6 +33,7 @@ _CALLS = (
     ("anemone_core_delete", None, (_HANDLE,)),
     ("anemone_core_kernel", ctypes.c_int, (_HANDLE, _SIZE, _TEXT, _TEXT, _SIZE)),
     ("anemone_core_trace", ctypes.c_int, (_HANDLE, _SIZE, _HANDLE, _SIZE, _TEXT, _SIZE)),
+    ("anemone_core_place", None, (_HANDLE, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_double)),
     ("anemone_core_run", ctypes.c_int, (_HANDLE, ctypes.c_uint64, _TEXT, _SIZE)),
     ("anemone_core_names", _TEXT, ()),
     ("anemone_core_counts", None, (_HANDLE, _SIZE, ctypes.c_int, _HANDLE)),

@@ -62,13 +62,18 @@ class Tier:
 @dataclass(frozen=True)
 class Memory:
     """Two tiers, pages divided: fast_share of them on the fast one. Or, with near_lines, both as
-    one flat memory (docs/flat.md): `ratio` far lines to each near line, every miss swaps."""
+    one flat memory (docs/flat.md): `ratio` far lines to each near line, every miss swaps.
+
+    shares: of each core's own, in place of fast_share; for kernels that do not say where their data
+    are.
+    """
 
     fast: Tier
     slow: Tier
     fast_share: float = 1.0
     near_lines: int = 0
     ratio: int = 1
+    shares: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,6 +176,8 @@ def simulate(
     made = lib.anemone_core_new(_settings(on, memory, len(programs)).encode(), error, len(error))
     checked(not made)
     try:
+        for core, share in enumerate(memory.shares):
+            lib.anemone_core_place(made, _base(core), _base(core + 1), share)
         kept = [_load(lib, made, i, p, error, checked) for i, p in enumerate(programs)]
         checked(lib.anemone_core_run(made, warm, error, len(error)))
         cold, before = _counts(lib, made, len(programs), False), _memory(lib, made)
@@ -213,11 +220,16 @@ def _settings(on: Machine, memory: Memory, cores: int) -> str:
     return "\n".join(f"{name}={value!r}" for name, value in values.items())
 
 
+def _base(core: int) -> int:
+    """Where a core's data are, apart from the others'."""
+    return (core + 1) << 40
+
+
 def _load(lib, made, core: int, program: Program, error, checked) -> Program:
     """Give a core its program; what has to be kept meanwhile."""
     if isinstance(program, Kernel):
         # A core's data lie apart from the others', unless the settings say where.
-        base = {} if "base" in program.settings else {"base": (core + 1) << 40}
+        base = {} if "base" in program.settings else {"base": _base(core)}
         text = Kernel(program.name, {**program.settings, **base}).text()
         checked(lib.anemone_core_kernel(made, core, text.encode(), error, len(error)))
         return program

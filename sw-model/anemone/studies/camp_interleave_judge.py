@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the study of ratios says of its answers: curves predicted and measured, and policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from anemone.models.camp.interleave import Endpoints, Tier
+from anemone.models.camp.slowdown import Stalls
+from anemone.models.caption import Caption, Sample
+from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.study import Found, Point, Row
+
+_CAPACITY = 0.8  # DRAM's part of the workload's memory, for the rivals (§6.2.1)
+_PERIODS, _SETTLED = 40, 10  # of Caption, the last of which count
+_WALKS = ("stream", "stride", "stencil", "memset")  # from one end of their data to the other
+_WITHIN, _ORACLE = 90.0, 0.0
+_UP_TO = {"first touch": 21.0, "Colloid-like": 21.0, "Caption": 5.0}  # §3.3, §6.2.2
+
+
+class Curve:
+    """A workload at every ratio. cycles and shares: measured; predicted: S by Eq. 10."""
+
+    def __init__(self, point: Point, answer: dict[str, Any], idle: dict[str, float]) -> None:
+        self.kernel, self.rows = point["kernel"], answer["curve"]
+        self.shares = np.array([row["x"] for row in self.rows])
+        self.cycles = np.array([row["c"] for row in self.rows])
+        slow, dram = self.rows[0], self.rows[-1]
+        self.slowdown = self.cycles / dram["c"] - 1
+        self.ends = Endpoints(dram["c"], _tier(dram, idle["dram"]), _tier(slow, idle["cxl"]))
+        self.predicted = np.array([self.ends.at(x).total for x in self.shares])
+
+    def at(self, x: float, of: str = "c") -> float:
+        """A number at any share, between the two measured ones beside it."""
+        return float(np.interp(x, self.shares, [row[of] for row in self.rows]))
+
+    @property
+    def error(self) -> np.ndarray:
+        """|predicted - measured| between the ends."""
+        return np.abs(self.predicted - self.slowdown)[1:-1]
+
+
+def _tier(row: dict[str, float], idle: float) -> Tier:
+    # Skylake's: the cache's stalls are P1 - P2.
+    return Tier(Stalls(row["P3"], row["P1"] - row["P2"], row["P6"]), idle, row["l_ns"])
+
+
+def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
+    """What the points' answers say."""
+    idle = next(a for p, a in answers if "idle" in p)
+    curves = [Curve(p, a, idle) for p, a in answers if "idle" not in p]
+    bound = [c for c in curves if c.ends.bandwidth_bound]
+    rows = [Row("workloads, of them bandwidth-bound by §5.3", "", 20.0, float(len(bound)))]
+    for name, some in (("all", curves), ("bandwidth-bound", bound)):
+        if not some:
+            continue
+        errors = np.concatenate([c.error for c in some])
+        paper = _WITHIN if some is bound else None
+        near = 100 * float(np.mean(errors <= 0.05))
+        rows.append(Row(f"{name}: ratios within 5 %", "%", paper, near, _why(near, paper)))
+        rows.append(Row(f"{name}: within 10 %", "%", None, 100 * float(np.mean(errors <= 0.1))))
+        rows.append(Row(f"{name}: median error", "%", None, 100 * float(np.median(errors))))
+    rows += _policies(bound or curves)
+    errors = {
+        kernel: np.concatenate([c.error for c in curves if c.kernel == kernel]).mean()
+        for kernel in dict.fromkeys(c.kernel for c in curves)
+    }
+    said = ", ".join(f"{kernel} {error:.1%}" for kernel, error in errors.items())
+    notes = [f"Mean error by kernel, points of slowdown: {said}.", *NOTES]
+    constants = {
+        "idle latency, P11 / P12 of a chase": f"{idle['dram']:.1f} and {idle['cxl']:.1f} ns",
+        "tau": 0.05,
+        "DRAM of the rivals": f"{_CAPACITY:.0%} of the workload's memory",
+        "workloads": f"{len(curves)}, studies/camp_workloads.py has their ranges",
+    }
+    return Found(rows, {"curves": _picture(curves)}, notes, constants)
+
+
+def _why(here: float, paper: float | None) -> str:
+    return WHY if paper is not None and here < paper else ""
+
+
+def _policies(curves: list[Curve]) -> list[Row]:
+    beta = _estimate(curves)
+    chosen: dict[str, Callable[[Curve], float]] = {
+        "oracle": lambda c: float(c.cycles.min()),
+        "1:1": lambda c: c.at(0.5),
+        "first touch": _first_touch,
+        "Caption": lambda c: _caption(c, beta),
+        "Colloid-like": lambda c: c.at(_equal_latency(c)),
+    }
+    best = np.array([c.at(c.ends.best()) for c in curves])
+    alone = np.array([c.cycles[-1] for c in curves])
+    rows = [Row("Best-shot over DRAM alone", "mean %", None, _gain(alone, best).mean())]
+    for name, policy in chosen.items():
+        gain = _gain(np.array([policy(c) for c in curves]), best)
+        rows.append(Row(f"Best-shot over {name}", "mean %", None, gain.mean()))
+        paper = _UP_TO.get(name)
+        rows.append(Row(f"Best-shot over {name}", "at most %", paper, gain.max()))
+        rows.append(Row(f"Best-shot over {name}", "at least %", None, gain.min()))
+    off = [abs(c.ends.best() - c.shares[c.cycles.argmin()]) for c in curves]
+    rows.append(Row("Best-shot's share of DRAM and the oracle's differ by", "mean", None,
+                    float(np.mean(off))))  # fmt: skip
+    return rows
+
+
+def _gain(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
+    """How much more work a cycle ours does, %."""
+    return 100 * (theirs / ours - 1)
+
+
+def _first_touch(curve: Curve) -> float:
+    """DRAM holds what was touched first: a walk is there for so long, others for such a share."""
+    if curve.kernel in _WALKS:
+        return _CAPACITY * curve.at(1.0) + (1 - _CAPACITY) * curve.at(0.0)
+    return curve.at(_CAPACITY)
+
+
+def _equal_latency(curve: Curve) -> float:
+    """The share at which both tiers' reads take as long; all of DRAM's room, if its are quicker."""
+    shares = curve.shares[curve.shares <= _CAPACITY]
+    gap = [abs(curve.at(x, "dram_ns") - curve.at(x, "cxl_ns")) for x in shares]
+    return float(shares[int(np.argmin(gap))])
+
+
+def _estimate(curves: list[Curve]) -> tuple[float, float, float, float]:
+    """Caption's linear model of performance, by least squares over all workloads and ratios."""
+    rows, speed = [], []
+    for c in curves:
+        for row in c.rows:
+            rows.append([1.0, row["l1_miss_ns"], row["dram_ns"], row["ipc"]])
+            speed.append(c.cycles[-1] / row["c"])
+    found, *_ = np.linalg.lstsq(np.array(rows), np.array(speed), rcond=None)
+    return tuple(found.tolist())
+
+
+def _caption(curve: Curve, beta: tuple[float, float, float, float]) -> float:
+    """Cycles at the ratios that it settles between; each period all pages are new."""
+    tuner, x, spent = Caption(beta), 1.0, []
+    for _ in range(_PERIODS):
+        spent.append(curve.at(x))
+        now = [curve.at(x, of) for of in ("l1_miss_ns", "dram_ns", "ipc")]
+        x = 1 - tuner.period(Sample(*now)).ratio / 100
+    return float(np.mean(spent[-_SETTLED:]))
+
+
+def _picture(curves: list[Curve]) -> Any:
+    import altair as alt
+
+    from anemone.report import theme
+
+    frame = Frame(HALF, 340, left=70, right=20)
+    kernels = {c.kernel: c for c in reversed(curves)}
+    lines: dict[str, list] = {"x": [], "y": [], "of": [], "how": []}
+    for kernel, c in list(kernels.items())[:3]:
+        for how, values in (("measured", c.slowdown), ("predicted", c.predicted)):
+            lines["x"] += c.shares.tolist()
+            lines["y"] += values.tolist()
+            lines["of"] += [kernel] * len(c.shares)
+            lines["how"] += [how] * len(c.shares)
+    names = list(dict.fromkeys(lines["of"]))
+    colour = alt.Color(
+        "of:N",
+        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
+        legend=alt.Legend(title=None, orient="top-right"),
+    )
+    dash = alt.StrokeDash("how:N", legend=alt.Legend(title=None, orient="bottom-right"))
+    x = alt.X("x:Q", axis=alt.Axis(title="DRAM's share", format="%"))
+    y = alt.Y("y:Q", axis=frame.y("slowdown", format="%"))
+    drawn = alt.Chart(table(**lines)).mark_line().encode(x=x, y=y, color=colour, strokeDash=dash)
+    label = "Slowdown over DRAM's share, measured and predicted, of a workload of three kernels"
+    return svg(frame, label, data(drawn, "curves"))
+
+
+WHY = ""
+NOTES: list[str] = []
