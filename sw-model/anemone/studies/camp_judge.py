@@ -38,9 +38,43 @@ _METRICS = {
     "MPKI": 0.40, "bandwidth": 0.66, "latency": 0.37, "stall cycles": 0.84, "AOL": 0.88,
 }  # fmt: skip
 PARTS = ("S_DRd", "S_Cache", "S_Store")
-WHY_ALL = ""
-WHY = {"S_DRd": "", "S_Cache": "", "S_Store": ""}
-NOTE = ""
+_MILD = 0.5  # slowdown, up to which most programs' are
+
+WHY_ALL = (
+    "a fifth to two fifths of the workloads saturate the slow memory, which the model leaves out "
+    "(§4.4.6), and the others are slowed more than programs; on CXL also S_Cache's reason"
+)
+WHY = {
+    "S_DRd": "what saturates the slow memory; latency that work hides on DRAM alone is no stall",
+    "S_Cache": "late prefetches of the L1 are in P1 - P2 here, which is not in SPR's model",
+    "S_Store": "a buffer that is full at the core's pace on DRAM and at memory's on the slow tier",
+}
+WHY_NUMA = "what saturates the slow memory; k_cache is of few points that prefetch"
+NOTE = """**What our core does not share with the paper's.**
+
+- *Slow memory is not saturated* (§4.4.6). Of the drawn workloads a fifth to two fifths are,
+  most of them on four cores and more: their slowdown is the ratio of bandwidths, so that among all
+  workloads bandwidth is the best metric on CXL. The rows "not saturated" leave them out.
+- *Slowdowns are small.* An error of a fifth of the slowdown is within 10 % where the slowdown is
+  half or less, and not where a workload is three times slower. Programs are slowed less than these
+  kernels: the captured ones (four, in 1, 4 and 8 copies) by 8 to 23 %, and those are predicted
+  best. The rows "slowed by at most half" select by the outcome, so they say where the model is
+  right and not how often.
+- *On SPR and EMR P2 - P3 sees the waiting for late prefetches* (§4.4.3). Here a load that finds
+  its line in a fill buffer, where the L1's prefetcher has put it, has missed the L1 and not the
+  L2, as Intel describes the events: its waiting is in P1 - P2, as on Skylake, where the model reads
+  it. So on CXL the three measured components do not add up to S, and k_cache, of microbenchmarks
+  that hardly move P2 - P3, is not to be trusted, as the fit says. With P1 in place of P2 they add
+  up (rows "with P1 - P3"), but R_Mem of SPR and EMR stays too coarse to predict it.
+- *What is hidden on DRAM stays hidden.* A program that works while it waits may hide DRAM's
+  latency and leave no stall to scale; on CXL it stalls.
+- *A full store buffer is a wait for memory.* The memset that k_store comes from is prefetched and
+  drains at a store a cycle on DRAM, so that its few stalls grow by more than those of scattered
+  stores, which wait for memory on both: one k cannot serve both.
+- *AOL and latency* are of few reads where prefetchers bring most lines, and then say nothing.
+
+The runs are short: caches are warm as far as so many operations fill them, no dirty line leaves
+the L3 of 60 MiB and more, and all threads of a workload do the same."""
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
@@ -129,18 +163,28 @@ def _rows(name: str, judged: list[Judged], free: list[Judged]) -> list[Row]:
     nothing = (None, None, None)
     what = f"S, of the {len(free)} that do not saturate it"
     compare(what, _of(free, "predicted"), _of(free, "slowdown"), nothing)
+    mild = [j for j in free if j.slowdown <= _MILD]
+    what = f"S, of the {len(mild)} of these that are slowed by at most half"
+    compare(what, _of(mild, "predicted"), _of(mild, "slowdown"), nothing)
+    real = [j for j in judged if j.kind == "program"]
+    if real:
+        what = f"S, of the {len(real)} of captured programs"
+        compare(what, _of(real, "predicted"), _of(real, "slowdown"), nothing)
     for i, part in enumerate(PARTS):
+        why = WHY_NUMA if name == "NUMA" and i == 1 else WHY[part]
         paper = (None, _PAPER_DRD[name] if i == 0 else _PAPER_PART, None)
         here, measured = [j.parts[i] for j in judged], [j.rises[i] for j in judged]
-        compare(part, here, measured, paper, WHY[part])
+        compare(part, here, measured, paper, why)
+        here, measured = [j.parts[i] for j in free], [j.rises[i] for j in free]
+        compare(f"{part}, not saturated", here, measured, nothing)
     summed = [sum(j.rises) for j in judged]
     compare("the measured components' sum, and S", summed, _of(judged, "slowdown"), nothing)
     ghz = machine(TESTBEDS[name][0]).ghz
-    found = [j.metrics(ghz) for j in judged]
     for metric, paper in _METRICS.items():
-        here = pearson([f[metric] for f in found], _of(judged, "slowdown"))
-        theirs = paper if name == "NUMA" else None
-        rows.append(Row(f"{name}: {metric} and S", "Pearson", theirs, here))
+        for which, some in (("", judged), (", not saturated", free)):
+            here = pearson([j.metrics(ghz)[metric] for j in some], _of(some, "slowdown"))
+            theirs = paper if name == "NUMA" and not which else None
+            rows.append(Row(f"{name}: {metric} and S{which}", "Pearson", theirs, here))
     return rows
 
 
