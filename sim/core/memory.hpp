@@ -10,6 +10,7 @@
 
 #include "config.hpp"
 #include "timeline.hpp"
+#include "zeroed.hpp"
 
 namespace core {
 
@@ -23,8 +24,8 @@ public:
 
 private:
     struct Slice {
-        std::uint64_t number = 0;
-        double used = 0;
+        std::uint64_t number;
+        double used;
     };
     static constexpr std::uint64_t kSlices = std::uint64_t{1} << 16;
 
@@ -32,7 +33,7 @@ private:
 
     double cost_, width_;
     std::uint64_t full_from_ = 0, full_to_ = 0; // slices in between have nothing left
-    std::vector<Slice> slices_;
+    Zeroed<Slice> slices_;
 };
 
 class Memory {

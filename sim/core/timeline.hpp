@@ -13,7 +13,8 @@
 #include <bit>
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
+
+#include "zeroed.hpp"
 
 namespace core {
 
@@ -70,10 +71,8 @@ public:
         });
     }
     void forget(Cycle from, Cycle to) {
-        each_part(from, to, [this](Cycle a, Cycle b) {
-            std::fill(at_.begin() + static_cast<std::ptrdiff_t>(a),
-                      at_.begin() + static_cast<std::ptrdiff_t>(b), std::uint8_t{0});
-        });
+        each_part(from, to,
+                  [all = at_.data()](Cycle a, Cycle b) { std::fill(all + a, all + b, 0); });
     }
 
 private:
@@ -94,7 +93,7 @@ private:
             from += b - a;
         }
     }
-    std::vector<std::uint8_t> at_;
+    Zeroed<std::uint8_t> at_;
 };
 
 class Timeline {
@@ -165,7 +164,7 @@ private:
     std::uint64_t& word(Bit bit, Cycle t) { return bits_[(t / 64) & (kHorizon / 64 - 1)][bit]; }
 
     // Of 64 cycles each, side by side: they are written together.
-    std::vector<std::array<std::uint64_t, 8>> bits_;
+    Zeroed<std::array<std::uint64_t, 8>> bits_;
     Counted counted_{};
     Cycle settled_ = 0;
 };
