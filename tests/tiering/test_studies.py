@@ -9,10 +9,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from anemone.io.errors import InputError
-from anemone.studies import STUDIES, sweep
+from anemone.studies import STUDIES, hemem_values, memtis, sweep
 from anemone.studies.page import page
 from anemone.studies.study import Found, Point, Row, Study, answers, result
 from anemone.studies.sweep import formula
@@ -135,3 +136,32 @@ def test_the_command(
     assert status == 0 and all(name in out for name in STUDIES)
     status, _, err = run(["study", "nothing"], capsys)
     assert status == 2 and 'NAME is "nothing"' in err
+
+
+def test_a_fifth_of_the_keys() -> None:
+    """80 % of the accesses, of any number of them."""
+    for items in (50, 1000, 30_000):
+        share = hemem_values.zipf_of(items)
+        assert share[items // 5 - 1] == pytest.approx(0.8, abs=0.01) and share[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("study", "change"),
+    [
+        (hemem_values.STUDY, {"what": 16384, "k": 1024, "seconds": 4}),
+        (memtis.STUDY, {"what": "silo", "ratio": 2, "k": 1024, "seconds": 4, "warm": 2}),
+    ],
+)
+def test_a_study_from_points_to_page(study: Study, change: dict[str, Any], tmp_path: Path) -> None:
+    """Every source once, on a machine that is as small as can be, into the page's numbers."""
+    points = {
+        json.dumps({**point, **change, "timing": timing}): None
+        for point in study.points(True, 1)
+        for timing in ("queue", "dram")
+    }
+    done = answers(study, [json.loads(point) for point in points], tmp_path, 1)
+    found = study.finish(done)
+    assert len(found.rows) > 5 and found.pictures and found.notes
+    assert all(np.isfinite(row.here) for row in found.rows)
+    assert all(row.why for row in found.rows if row.paper is not None)
+    assert all(0 < answer["fast"] < 1 for _, answer in done)

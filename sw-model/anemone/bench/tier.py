@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,13 +24,15 @@ from anemone.trace import Trace
 ROOT = Path(__file__).resolve().parents[3]
 LOCK = Path(__file__).with_name("libcachesim.lock")
 PLAIN_BAR, POLICY_BAR = 20_000_000, 10_000_000  # accesses/s, one core
+MEMORY_BAR = 2  # GiB, of 10^9 rows
+_STREAMED = 25_000_000, 50_000_000  # rows: the pool of those to come is full before
 FAST, SLOW = (114.1, 123.4), (380.3, 17.6)  # NEMO §4
 PAGES, FAST_PAGES = 1 << 18, 1 << 13
 _RECORD = np.dtype([("time", "<u4"), ("page", "<u8"), ("size", "<u4"), ("next", "<i8")])
 
 
 def speeds(count: int, say: Say) -> list[Measure]:
-    """Accesses/s without a policy, and with NEMO and HeMem; LRU on the same pages."""
+    """Accesses/s without a policy, and with NEMO and HeMem; LRU on the same pages; memory."""
     warm_up()
     rng = np.random.default_rng(SEED)
     page = rng.zipf(1.2, count).astype(np.uint64) % np.uint64(PAGES)
@@ -54,12 +57,28 @@ def speeds(count: int, say: Say) -> list[Measure]:
         accesses,
         lambda: simulate(config, accesses, HeMem(), Nemo(fast="none"), Geometry(device_gib=1)),
     )
+    say("tiered memory, a long trace")
+    small, large = (_peak(rows) for rows in _STREAMED)
+    longest = large + max(0.0, large - small) / (_STREAMED[1] - _STREAMED[0]) * 1e9
+    memory = Measure(
+        "tiered memory", "memory of 10^9 rows", longest / (1 << 30), "GiB", f"<= {MEMORY_BAR}",
+        longest <= MEMORY_BAR << 30,
+        note=f"extrapolated: {small >> 20} MiB of {_STREAMED[0]:,} rows, {large >> 20} MiB of "
+        f"{_STREAMED[1]:,}, by eight threads",
+    )  # fmt: skip
     return [
+        memory,
         speed_measure("tiered memory", "no policy", plain[0], PLAIN_BAR, plain[1]),
         Measure("tiered memory", "libcachesim's LRU, same pages", lru, "events/s", note="CPU time"),
         Measure("tiered memory", "no policy, of that LRU", ratio, "times", "> 1", ratio > 1),
         speed_measure("tiered memory", "NEMO and HeMem", policy[0], POLICY_BAR, policy[1]),
     ]  # fmt: skip
+
+
+def _peak(rows: int) -> int:
+    """Bytes that a process takes at most that runs a trace of so many rows, in batches."""
+    command = [sys.executable, "-m", "anemone.bench.stream", str(rows)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def _best(trace: Trace, run: Callable[[], object]) -> tuple[float, float]:

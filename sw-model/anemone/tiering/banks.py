@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from anemone.tiering.compiled import compiled
 from anemone.tiering.config import TierConfig
 from anemone.tiering.drams import WRITES, drams
 
@@ -65,12 +65,12 @@ def make(config: TierConfig) -> Banks:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _activate(times, channel, at):  # type: ignore[no-untyped-def]
     return max(at, channel[_ACTIVATES + 3] + times[_RRD], channel[_ACTIVATES] + times[_FAW])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _bus(times, channel, group, write):  # type: ignore[no-untyped-def]
     last = channel[_COLUMN]
     wrote = channel[_WROTE] > 0
@@ -83,7 +83,7 @@ def _bus(times, channel, group, write):  # type: ignore[no-untyped-def]
     return last + (times[_CCD_WRITE] if write else times[_CCD_LONG])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _access(times, channel, banks, number, group, row, at, write):  # type: ignore[no-untyped-def]
     bank = banks[number]
     opens = bank[_ROW] != row
@@ -122,7 +122,7 @@ def _access(times, channel, banks, number, group, row, at, write):  # type: igno
     return column + (times[_CAS_WRITE] if write else times[_CAS_READ]) + times[_BURST]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def extra(b, tier, at, line, write):  # type: ignore[no-untyped-def]
     """golden.dram.DramModel.extra of a tier; line: the address in lines."""
     gathered = b.gathered

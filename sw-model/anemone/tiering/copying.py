@@ -9,9 +9,9 @@ old place. Both places count against the tiers' capacities while it lasts.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from anemone.tiering.banks import extra
+from anemone.tiering.compiled import compiled
 from anemone.tiering.state import (
     BASE,
     COPY,
@@ -61,7 +61,7 @@ from anemone.tiering.threads import forget, interrupt, settle, translation
 _LINE_SHIFT = 6
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _frames(whole, memory, frame, joins):  # type: ignore[no-untyped-def]
     """(first, number) of the frames that move with one: those of a whole page, or itself."""
     span = whole[I_SPAN]
@@ -70,7 +70,7 @@ def _frames(whole, memory, frame, joins):  # type: ignore[no-untyped-def]
     return frame // span * span, span
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _movable(memory, first, count, to, joins):  # type: ignore[no-untyped-def]
     """The frames are in use, as they were when the policy was asked, and not all where they go."""
     elsewhere = False
@@ -82,7 +82,7 @@ def _movable(memory, first, count, to, joins):  # type: ignore[no-untyped-def]
     return elsewhere or joins
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _take(s, at, number, to):  # type: ignore[no-untyped-def]
     """Begin with a page if it can move; 1 begun, 0 not to be moved, -1 no room."""
     whole, time, memory = s.whole, s.time, s.memory
@@ -102,7 +102,7 @@ def _take(s, at, number, to):  # type: ignore[no-untyped-def]
     return 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _next_job(s, at):  # type: ignore[no-untyped-def]
     """A promotion while there is room, else a demotion; what finds no room at all is refused."""
     whole, copies = s.whole, s.copies
@@ -126,7 +126,7 @@ def _next_job(s, at):  # type: ignore[no-untyped-def]
     s.time[F_READER] = NEVER
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _log(whole, log_addr, log_flags, tier, frame, line, write):  # type: ignore[no-untyped-def]
     """An access of the copy, if its tier's are logged; there is room."""
     if whole[I_LOG_TIERS] >> tier & 1:
@@ -135,7 +135,7 @@ def _log(whole, log_addr, log_flags, tier, frame, line, write):  # type: ignore[
         whole[I_LOGGED] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def copy_line(  # type: ignore[no-untyped-def]
     whole, time, table, tiers, ring, log_addr, log_flags,
     banked, banks, at,
@@ -185,7 +185,7 @@ def copy_line(  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def copy_turns(s, at):  # type: ignore[no-untyped-def]
     """What the agent does when there is no line to copy: it ends a page, or begins one."""
     if s.whole[I_JOB] < 0:
@@ -194,7 +194,7 @@ def copy_turns(s, at):  # type: ignore[no-untyped-def]
         _finish(s, at, _frames(s.whole, s.memory, s.whole[I_JOB], s.whole[I_JOB_JOINS])[1])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _finish(s, at, count):  # type: ignore[no-untyped-def]
     """The page is where it was to go."""
     whole, time, memory, threads = s.whole, s.time, s.memory, s.threads
@@ -222,7 +222,7 @@ def _finish(s, at, count):  # type: ignore[no-untyped-def]
     whole[I_JOB], time[F_WRITER], time[F_READER] = -1, NEVER, at
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def copy_stops(s, at):  # type: ignore[no-untyped-def]
     """The program writes to the page that is being copied: from the start, or never."""
     whole, time, memory = s.whole, s.time, s.memory
@@ -243,7 +243,7 @@ def copy_stops(s, at):  # type: ignore[no-untyped-def]
     whole[I_JOB], time[F_READER] = -1, at
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def split(s, frame):  # type: ignore[no-untyped-def]
     """A whole page becomes its frames, where they are; whether it did. Not while it is copied."""
     whole, memory = s.whole, s.memory

@@ -10,9 +10,9 @@ threads the lower number.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from anemone.tiering.banks import extra
+from anemone.tiering.compiled import compiled
 from anemone.tiering.config import ON_WRITE
 from anemone.tiering.copying import copy_line, copy_stops, copy_turns
 from anemone.tiering.state import (
@@ -83,7 +83,7 @@ _32 = np.uint64(32)
 _LINE = np.uint64(6)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
     """Give a page its tier; returns its entry, 0 if there is no room."""
     span, start = whole[I_SPAN], whole[I_START]
@@ -108,7 +108,7 @@ def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
     return wanted + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _request(whole, ops, number, issue, completion):  # type: ignore[no-untyped-def]
     """An access of a request; there is room for it."""
     mask = np.uint64(len(ops.number) - 1)
@@ -123,7 +123,7 @@ def _request(whole, ops, number, issue, completion):  # type: ignore[no-untyped-
         ops.last[at] = completion
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def larger(ops, into):  # type: ignore[no-untyped-def]
     """The requests go into a table that is larger and empty."""
     mask = np.uint64(len(into.number) - 1)
@@ -136,7 +136,7 @@ def larger(ops, into):  # type: ignore[no-untyped-def]
             into.first[at], into.last[at] = ops.first[i], ops.last[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _harvest(s, whole, time, tiers, at):  # type: ignore[no-untyped-def]
     """The next access of the harvest, at the slow tier; LINE if it read one, UNTIL if not.
 
@@ -163,7 +163,7 @@ def _harvest(s, whole, time, tiers, at):  # type: ignore[no-untyped-def]
     return HARVESTED if time[F_HARVEST] == NEVER and whole[I_ACK] else status
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _issue(time, flags, reads, last_read, writes):  # type: ignore[no-untyped-def]
     """When a row issues; as golden.tier. time: of the thread's access before, with the gap.
 
@@ -175,7 +175,7 @@ def _issue(time, flags, reads, last_read, writes):  # type: ignore[no-untyped-de
     return max(time, last_read) if flags & DEP else time
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _make_ready(s, thread):  # type: ignore[no-untyped-def]
     """A thread gets the key of its next row; ROWS if that is not there."""
     whole, threads = s.whole, s.threads
@@ -203,7 +203,7 @@ def _make_ready(s, thread):  # type: ignore[no-untyped-def]
     return UNTIL
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
     """Whether a hint fault or a page walk puts the first thread back among those to come."""
     time, table, threads, seen = s.time, s.memory.table, s.threads, s.seen
@@ -224,7 +224,7 @@ def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
     return delay > 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _waits(s, thread, at):  # type: ignore[no-untyped-def]
     """A write to a page that is being copied: whether it waits, or else the copy starts over."""
     whole, time, threads = s.whole, s.time, s.threads
@@ -240,7 +240,7 @@ def _waits(s, thread, at):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _sample(s, thread, addr, flags):  # type: ignore[no-untyped-def]
     """A sample is due; a store's fetch and a write are of a store."""
     whole, seen, threads = s.whole, s.seen, s.threads
@@ -255,7 +255,7 @@ def _sample(s, thread, addr, flags):  # type: ignore[no-untyped-def]
         whole[I_DROPPED] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def run(s, until):  # type: ignore[no-untyped-def]
     """All that issues before `until`; returns why it stopped, and goes on when called again."""
     # An array is taken out of its tuple once: to do so counts a reference.
@@ -382,7 +382,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
         settle(key, winner, thread)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def append(s, index, addr, write, gap, dep, kind, op, reserve):  # type: ignore[no-untyped-def]
     """Rows go to their threads; returns how many, which are all unless blocks ran out.
 

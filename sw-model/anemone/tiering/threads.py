@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from anemone.tiering.compiled import compiled
 from anemone.tiering.state import BASE, I_SPAN
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def settle(key, winner, thread):  # type: ignore[no-untyped-def]
     """A thread's key has changed: play its matches again, up to the root, winner[1].
 
@@ -21,7 +20,7 @@ def settle(key, winner, thread):  # type: ignore[no-untyped-def]
         node >>= 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def interrupt(threads, cost):  # type: ignore[no-untyped-def]
     """Each thread loses `cost` ns before its next access."""
     if cost > 0:
@@ -30,7 +29,7 @@ def interrupt(threads, cost):  # type: ignore[no-untyped-def]
             threads.ready[thread] = False
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def translation(whole, frame, entry):  # type: ignore[no-untyped-def]
     """What the TLB calls the translation of a frame: whole pages are even, split ones odd."""
     if entry & BASE:
@@ -38,7 +37,7 @@ def translation(whole, frame, entry):  # type: ignore[no-untyped-def]
     return 2 * (frame // whole[I_SPAN])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def look_up(tlb, thread, what):  # type: ignore[no-untyped-def]
     """Put a translation first in its set of a thread's TLB; whether it was there."""
     number, most = what % tlb.shape[1], tlb.shape[2]
@@ -53,7 +52,7 @@ def look_up(tlb, thread, what):  # type: ignore[no-untyped-def]
     return hit
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def forget(threads, what):  # type: ignore[no-untyped-def]
     """No TLB holds this translation any more."""
     if threads.tlb.shape[1] == 0:

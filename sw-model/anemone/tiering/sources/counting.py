@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from anemone.tiering.compiled import compiled
 from anemone.tiering.machine import Machine, Units
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _count(counts, addr, shift):  # type: ignore[no-untyped-def]
     for a in addr:
         counts[a >> shift] += 1

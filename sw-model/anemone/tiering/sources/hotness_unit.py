@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from anemone.tiering.compiled import compiled
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
@@ -18,7 +18,7 @@ _LINE_NS = constants("nemo")["counter_instructions"] * constants("processor")["n
 _PER_LINE = 8  # entries of the hot list in 64 B
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _count(counter_of, counts, used, addr, shift):  # type: ignore[no-untyped-def]
     """Count frames as long as there is a counter for each. Returns the counters used."""
     for a in addr:

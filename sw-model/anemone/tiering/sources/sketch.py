@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from anemone.tiering.compiled import compiled
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
@@ -24,7 +24,7 @@ _ROWS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
                   0xD6E8FEB86659FD93], np.uint64)  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _count(rows, bits, seeds, addr, threshold, reported, known, n):  # type: ignore[no-untyped-def]
     """Count pages; those whose estimate reaches the threshold are reported once. Returns n."""
     for a in addr:
