@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anemone.models.camp import calibrate
 from anemone.models.camp.interleave import Endpoints, Tier
 from anemone.models.camp.slowdown import Calibration, Stalls, predict
 from anemone.models.caption import Caption, Sample
@@ -142,6 +143,7 @@ def test_caption() -> None:
 def test_quick_runs(name: str, tmp_path: Path, monkeypatch, capsys) -> None:
     for testbed in ("CXL-A", "CXL-C"):
         monkeypatch.delitem(camp_judge.TESTBEDS, testbed)
+    monkeypatch.setattr(calibrate, "_OPERATIONS", 20_000)
     status, out, _ = run(["study", name, "--quick", "--json", "--out", str(tmp_path)], capsys)
     report = json.loads(out)
     assert status == 0 and report["quick"] and all(np.isfinite(r["here"]) for r in report["rows"])

@@ -153,6 +153,8 @@ def _rows(name: str, judged: list[Judged], free: list[Judged]) -> list[Row]:
     def compare(
         what: str, here: list[float], measured: list[float], paper: tuple, why: str = ""
     ) -> None:
+        if len(here) < 2:
+            return
         found = (pearson(here, measured), within(here, measured, 0.05), within(here, measured, 0.1))
         units = ("Pearson", "% within 5 %", "% within 10 %")
         for unit, number, theirs in zip(units, found, paper, strict=True):
