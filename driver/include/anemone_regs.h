@@ -520,12 +520,16 @@
 #define ANEMONE_TABLE_MAPPED_MASK 0x8000000000000000ULL
 
 /* Codes of fault_memory. */
-#define ANEMONE_FAULT_MEMORY_LINES 0       /* flat memory mode: the lines of the sets in flight */
-#define ANEMONE_FAULT_MEMORY_WRITES 1      /* flat memory mode: data of writes that wait */
-#define ANEMONE_FAULT_MEMORY_ANSWERS 2     /* flat memory mode: answers to reads that wait */
-#define ANEMONE_FAULT_MEMORY_LOOKUPS 3     /* flat memory mode: requests that are looked up */
-#define ANEMONE_FAULT_MEMORY_FETCHES 4     /* flat memory mode: reads of far memory that wait */
-#define ANEMONE_FAULT_MEMORY_EVENTS 5      /* flat memory mode: accesses that are not decided */
+#define ANEMONE_FAULT_MEMORY_LINES 0   /* flat memory mode: the lines of the sets in flight */
+#define ANEMONE_FAULT_MEMORY_WRITES 1  /* flat memory mode: data of writes that wait */
+#define ANEMONE_FAULT_MEMORY_ANSWERS 2 /* flat memory mode: answers to reads that wait */
+#define ANEMONE_FAULT_MEMORY_LOOKUPS 3 /* flat memory mode: requests that are looked up */
+#define ANEMONE_FAULT_MEMORY_FETCHES 4 /* flat memory mode: reads of far memory that wait */
+#define ANEMONE_FAULT_MEMORY_EVENTS 5  /* flat memory mode: accesses that are not decided */
+#define ANEMONE_FAULT_MEMORY_LEAVING_ANSWERS                                                       \
+	6 /* flat memory mode: answers to reads on their way to a host that waits */
+#define ANEMONE_FAULT_MEMORY_LEAVING_LINES                                                         \
+	7 /* flat memory mode: lines on their way to near or far memory */
 #define ANEMONE_FAULT_MEMORY_READ_ORDER 8  /* reads of each id that were issued and answered */
 #define ANEMONE_FAULT_MEMORY_WRITE_ORDER 9 /* writes of each id, likewise */
 #define ANEMONE_FAULT_MEMORY_REGION_WRITES                                                         \

@@ -34,6 +34,15 @@ class ColumnCode(val columns: Seq[Int], val checkBits: Int) {
 
   /** The check bits whose column the syndrome is. */
   def checkFlips(syndrome: UInt): UInt = VecInit.tabulate(checkBits)(check => syndrome === (1 << check).U).asUInt
+
+  /** The syndrome is no column and not zero: more bits are flipped than can be corrected. A table of the syndrome, so that it
+    * is not behind `flips`.
+    */
+  def beyond(syndrome: UInt): Bool = {
+    val known = columns.toSet ++ (0 until checkBits).map(1 << _) + 0
+    val table = (0 until 1 << checkBits).filterNot(known).map(BigInt(1) << _).sum
+    table.U((1 << checkBits).W)(syndrome)
+  }
 }
 
 object ColumnCode {

@@ -41,11 +41,10 @@ class Secded(width: Int) {
     val decoded = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>
       val word = stored(to - 1, from)
       val syndrome = code.checks(word) ^ stored(low + code.checkBits - 1, low)
-      val flips = code.flips(syndrome)
-      (word ^ flips, syndrome.orR, flips.orR || code.checkFlips(syndrome).orR)
+      (word ^ code.flips(syndrome), syndrome.orR, code.beyond(syndrome))
     }
     val fault = Wire(new MemoryFault)
-    fault.uncorrected := decoded.map { case (_, wrong, single) => wrong && !single }.reduce(_ || _)
+    fault.uncorrected := decoded.map(_._3).reduce(_ || _)
     fault.corrected := !fault.uncorrected && decoded.map(_._2).reduce(_ || _)
     (Cat(decoded.map(_._1).reverse), fault)
   }

@@ -88,6 +88,6 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
 
 object ControllerAdapter {
 
-  /** Its memories, by their numbers in `fault_memory` of the registers: read data, write answers. */
-  val memories: Seq[Int] = Seq(21, 22)
+  /** Its memories. */
+  val memories: Seq[Int] = FaultMemory(Seq("memory_data", "memory_answers"))
 }

@@ -86,8 +86,8 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
 
 object EventOrder {
 
-  /** Its memories, by their numbers in `fault_memory` of the registers: events, telemetry reads. */
-  val memories: Seq[Int] = Seq(23, 24)
+  /** Its memories. */
+  val memories: Seq[Int] = FaultMemory(Seq("ordered_events", "ordered_reads"))
 
   /** Events that may wait, but for an acknowledgement: those that do when `hold` is there, and all that are undecided then. */
   def places(undecided: Int): Int = 2 * undecided + 6

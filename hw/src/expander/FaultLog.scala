@@ -11,7 +11,7 @@ case class FaultSource(memory: Int, channel: Int)
 
 /** Counts what the protected memories found flipped, and keeps the first: of one corrected, until one comes that is not.
   *
-  * Latency: three cycles from a report to `first`, two to the counts. Of several in a cycle one is kept, an uncorrected one
+  * Latency: four cycles from a report to `first`, three to the counts. Of several in a cycle one is kept, an uncorrected one
   * before others. A count stops at the most it can be.
   *
   * @param countBits of a count, 64 or, for a test of its end, fewer
@@ -42,15 +42,22 @@ class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits:
     total := Mux(sum(countBits), Fill(countBits, 1.U), sum)
     total
   }
-  io.corrected := count(corrected)
-  io.uncorrected := count(uncorrected)
+  private def before(flags: UInt): UInt = {
+    val held = RegInit(0.U(sources.length.W))
+    held := flags
+    held
+  }
+  private val (correctedThen, uncorrectedThen) = (before(corrected), before(uncorrected))
+  private val foundThen = RegNext((corrected | uncorrected).orR, false.B)
+  private val lostThen = RegNext(uncorrected.orR, false.B)
+  io.corrected := count(correctedThen)
+  io.uncorrected := count(uncorrectedThen)
   io.anyCorrected := corrected.orR
   io.anyUncorrected := uncorrected.orR
 
-  private val lost = RegNext(uncorrected.orR, false.B)
-  private val found = RegNext((corrected | uncorrected).orR, false.B)
-  private val chosen = RegNext(OneHot.first(Mux(uncorrected.orR, uncorrected, corrected), sources.length))
-  private val report = Mux1H(chosen, RegNext(reports))
+  private val (found, lost) = (RegNext(foundThen, false.B), RegNext(lostThen, false.B))
+  private val chosen = RegNext(OneHot.first(Mux(lostThen, uncorrectedThen, correctedThen), sources.length))
+  private val report = Mux1H(chosen, ShiftRegister(reports, 2))
   private val first = RegInit(0.U.asTypeOf(new FirstFaultRegister))
   private val set = Reg(new FaultSetRegister)
   private val kept = first.valid && !io.rearm

@@ -152,8 +152,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
 }
 
 object MemoryChannel {
-  private val lines = 25 until 25 + TelemetryResponses.memories
 
-  /** The memories that report, by their numbers in `fault_memory` of the registers. */
-  val memories: Seq[Int] = (8 +: WriteGate.memories) ++ lines
+  /** The memories that report. */
+  val memories: Seq[Int] = (FaultMemory("read_order") +: WriteGate.memories) ++ TelemetryResponses.memories
 }

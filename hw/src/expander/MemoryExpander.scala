@@ -100,7 +100,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     channel.io.line := engine.io.lines(c)
     channel.io.inject := injections(c)
     faults ++= MemoryChannel.memories.map(FaultSource(_, c)).zip(channel.io.faults)
-    val ofEngine = protects(c, EngineFaults.memories, engine.io.faults(c).of, engine.io.inject(c))
+    val ofEngine = protects(c, FaultMemory(EngineFaults.memories), engine.io.faults(c).of, engine.io.inject(c))
     ofEngine(EngineFaults.tables).line.valid := true.B
     ofEngine(EngineFaults.tables).line.bits := engine.io.faults(c).entry
   }
@@ -148,7 +148,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     protects(c, EventOrder.memories, order.io.faults, order.io.inject)
     memory.io.inject := injections(c)
     strays += memory.io.stray
-    faults ++= FlatMemory.memories.indices.map(FaultSource(_, c)).zip(memory.io.faults)
+    faults ++= FaultMemory(FlatMemory.memories).map(FaultSource(_, c)).zip(memory.io.faults)
     // What the channel still has needs the memory to take it.
     memory.io.quiesce := channel.io.quiet
     drained(c) := channel.io.quiet && memory.io.quiet

@@ -65,8 +65,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     /** What was found flipped in each of [[TelemetryResponses.memories]], with the line's id where it is known; what is to
       * be.
       */
-    val faults = Output(Vec(TelemetryResponses.memories, new FaultReport(p.memory.idBits, p.faultLineBits)))
-    val inject = Flipped(Vec(TelemetryResponses.memories, Valid(Bool())))
+    val faults = Output(Vec(TelemetryResponses.memories.length, new FaultReport(p.memory.idBits, p.faultLineBits)))
+    val inject = Flipped(Vec(TelemetryResponses.memories.length, Valid(Bool())))
   })
 
   private def mask: UInt = RegInit(0.U(slots.W))
@@ -275,8 +275,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
 
 object TelemetryResponses {
 
-  /** The memories that report: the lines, whose line is next, and the lines that are about to leave. */
-  val memories: Int = 3
+  /** The memories that report. */
+  val memories: Seq[Int] = FaultMemory(Seq("telemetry_lines", "line_order", "ready_lines"))
 
   /** Slots of which one is chosen in a cycle. */
   private val group = 8

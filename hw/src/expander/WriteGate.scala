@@ -221,8 +221,6 @@ class WriteGate(p: ExpanderParams) extends Module {
 
 object WriteGate {
 
-  /** Its memories, by their numbers in `fault_memory` of the registers: counts by id, writes into the region that wait for
-    * their data, lines to be taken away.
-    */
-  val memories: Seq[Int] = Seq(9, 16, 17)
+  /** Its memories. */
+  val memories: Seq[Int] = FaultMemory(Seq("write_order", "region_writes", "acknowledges"))
 }

@@ -302,9 +302,15 @@ class FlatMemory(p: FlatParams) extends Module {
     of.line.valid := true.B
     of.line.bits := sequencer.io.placeDone
   }
-  private val ofAnswers = report(FlatMemory.answers, responses.io.fault, responses.io.inject)
-  ofAnswers.id.valid := true.B
-  ofAnswers.id.bits := responses.io.faultId
+  private val ofAnswers = Seq(
+    report(FlatMemory.answers, responses.io.fault, responses.io.inject),
+    report(FlatMemory.leavingAnswers, responses.io.leavingFault, responses.io.leavingInject)
+  )
+  for ((of, id) <- ofAnswers.zip(Seq(responses.io.faultId, responses.io.leavingId))) {
+    of.id.valid := true.B
+    of.id.bits := id
+  }
+  report(FlatMemory.leavingLines, sequencer.io.fault, sequencer.io.inject)
   report(FlatMemory.lookups, lookup.io.fault, lookup.io.inject)
   report(FlatMemory.fetches, fetches.io.fault, fetches.io.inject)
 
@@ -345,13 +351,15 @@ class FlatMemory(p: FlatParams) extends Module {
 
 object FlatMemory {
 
-  /** The memories that hold what is nowhere else, by number: the lines of the sets in flight, data of writes, answers to
-    * reads, requests that are looked up, far's reads, and accesses that are undecided.
+  /** The memories that hold what is nowhere else, in the order of their numbers from 0, by their names in `fault_memory` of the
+    * registers.
     */
-  val memories: Seq[String] = Seq("lines", "write data", "answers", "lookups", "fetches", "events")
+  val memories: Seq[String] =
+    Seq("lines", "writes", "answers", "lookups", "fetches", "events", "leaving_answers", "leaving_lines")
   private def number(name: String): Int = memories.indexOf(name)
-  private val (lines, writeData, answers) = (number("lines"), number("write data"), number("answers"))
+  private val (lines, writeData, answers) = (number("lines"), number("writes"), number("answers"))
   private val (lookups, fetches, events) = (number("lookups"), number("fetches"), number("events"))
+  private val (leavingAnswers, leavingLines) = (number("leaving_answers"), number("leaving_lines"))
 
   /** Cycles that a read hit takes beside near's own, from AR to R. */
   val hitLatency: Int = 6

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4, Axi4ReadData, Axi4WriteResponse, BitPlanes, MemoryFault, OneHot, ProtectedRam}
+import anemone.bus.{Axi4, Axi4ReadData, Axi4WriteResponse, BitPlanes, MemoryFault, OneHot, ProtectedQueue, ProtectedRam}
 import chisel3._
 import chisel3.util._
 
@@ -20,6 +20,15 @@ class WritesDone(p: FlatParams) extends Bundle {
   /** Of them, those that failed, and those for which there is no such line. */
   val failed = UInt(p.requests.W)
   val outside = UInt(p.requests.W)
+}
+
+/** One on its way out. The data are lowest, so two bits that are flipped for a test are theirs. */
+private class LeavingAnswer(p: FlatParams) extends Bundle {
+  val id = UInt(p.memory.idBits.W)
+  val last = Bool()
+  val resp = UInt(2.W)
+  val poison = Bool()
+  val data = UInt(p.memory.dataBits.W)
 }
 
 /** The host's requests from acceptance to answer, and AXI's order: answers of one id, to reads or to writes, leave in
@@ -56,6 +65,11 @@ class HostResponses(p: FlatParams) extends Module {
     val fault = Output(new MemoryFault)
     val faultId = Output(UInt(p.memory.idBits.W))
     val inject = Flipped(Valid(Bool()))
+
+    /** Of one on its way out, likewise. */
+    val leavingFault = Output(new MemoryFault)
+    val leavingId = Output(UInt(p.memory.idBits.W))
+    val leavingInject = Flipped(Valid(Bool()))
   })
   private def mask: UInt = RegInit(0.U(slots.W))
   private val (used, waits, done) = (mask, mask, mask)
@@ -76,7 +90,7 @@ class HostResponses(p: FlatParams) extends Module {
   behind.write(enters -> OHToUInt(before))
 
   // Reads: what comes when it is its turn passes, unless a stored one waits; the rest is picked when it is, in turns.
-  private val out = Module(new Queue(new Axi4ReadData(p.memory), stored))
+  private val out = Module(new ProtectedQueue(new LeavingAnswer(p), stored, flow = true))
   private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
   io.any := taken.orR || credits =/= stored.U
   private val incoming = UIntToOH(io.answer.bits.request, slots)
@@ -115,10 +129,20 @@ class HostResponses(p: FlatParams) extends Module {
   out.io.enq.bits.last := ShiftRegister(head.last, ProtectedRam.latency)
   out.io.enq.bits.resp := ShiftRegister(head.resp, ProtectedRam.latency)
   out.io.enq.bits.data := answers.io.data
-  out.io.enq.bits.user := answers.io.data(p.memory.dataBits) || answers.io.fault.uncorrected
+  out.io.enq.bits.poison := answers.io.data(p.memory.dataBits) || answers.io.fault.uncorrected
   io.r.valid := out.io.deq.valid || passes
-  io.r.bits := Mux(out.io.deq.valid, out.io.deq.bits, head)
+  io.r.bits := head
+  when(out.io.deq.valid) {
+    io.r.bits.id := out.io.deq.bits.id
+    io.r.bits.last := out.io.deq.bits.last
+    io.r.bits.resp := out.io.deq.bits.resp
+    io.r.bits.user := out.io.deq.bits.poison || out.io.bad
+    io.r.bits.data := out.io.deq.bits.data
+  }
   out.io.deq.ready := io.r.ready
+  out.io.inject := io.leavingInject
+  io.leavingFault := out.io.fault
+  io.leavingId := out.io.deq.bits.id
 
   // Writes: beats but the last of a burst leave in silence, to the next one, which has to be there.
   private val written = used & done & writes & ~waits & (lasts | ~youngest)

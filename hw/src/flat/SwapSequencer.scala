@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4, OneHot}
+import anemone.bus.{Axi4, MemoryFault, OneHot, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
@@ -77,12 +77,18 @@ class SwapSequencer(p: FlatParams) extends Module {
 
     /** The set that something is done for, in the cycle of `rowStored` and `writeStored`. */
     val placeDone = Output(UInt(p.placeBits.W))
+
+    /** Of the lines on their way to near or far. One that can't be corrected is poison. */
+    val fault = Output(new MemoryFault)
+    val inject = Flipped(Valid(Bool()))
   })
 
   // Cycle 0: a kind by turns, and of it a lock by turns.
   private val busy, blocked, stirred, rotation = RegInit(0.U(slots.W))
-  private val (nearOut, nearRoom) = outgoing(io.nearWrite)
-  private val (farOut, farRoom) = outgoing(io.farWrite)
+  private val (nearOut, nearRoom, nearFault) = outgoing(io.nearWrite)
+  private val (farOut, farRoom, farFault) = outgoing(io.farWrite)
+  io.fault.uncorrected := nearFault.uncorrected || farFault.uncorrected
+  io.fault.corrected := !io.fault.uncorrected && (nearFault.corrected || farFault.corrected)
   private val kinds = Seq(
     (io.waiting & ~blocked) | io.refused,
     OneHot.onlyIf(nearRoom.io.any, io.nearWritable),
@@ -215,16 +221,21 @@ class SwapSequencer(p: FlatParams) extends Module {
   blocked := (blocked & ~io.stirred & ~leaves) | OneHot.onlyIf(does(change.blocks), lock5 & ~stirred & ~io.stirred)
 
   /** A queue to memory whose room is given away when a step is picked. */
-  private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], Room) = {
-    val queue = Module(new Queue(chiselTypeOf(port.bits), outgoingLines))
+  private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], Room, MemoryFault) = {
+    val queue = Module(new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true))
+    queue.io.inject := io.inject
     val room = Module(new Room(outgoingLines))
     val in = Wire(Valid(chiselTypeOf(port.bits)))
     queue.io.enq.valid := in.valid
     queue.io.enq.bits := in.bits
     assert(!in.valid || queue.io.enq.ready, "a line without room on its way to memory")
     port <> queue.io.deq
+    when(queue.io.bad) {
+      port.bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
+      port.bits.stored.poison := true.B
+    }
     room.io.returns := queue.io.deq.fire
-    (in, room)
+    (in, room, queue.io.fault)
   }
 }
 

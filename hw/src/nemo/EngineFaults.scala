@@ -14,9 +14,7 @@ class EngineFaults(p: NemoParams) extends Bundle {
 
 object EngineFaults {
 
-  /** By their numbers in `fault_memory` of the registers: translation tables, events that wait behind a walk or an
-    * acknowledgement, and reset values of rules, which are all channels' and are told as the first one's.
-    */
-  val memories: Seq[Int] = Seq(18, 19, 20)
+  /** By their names in `fault_memory` of the registers. The reset values are all channels' and are told as the first one's. */
+  val memories: Seq[String] = Seq("tables", "waiting_events", "reset_values")
   val (tables, events, operands) = (0, 1, 2)
 }

@@ -16,6 +16,8 @@ class FaultMemory(IntEnum):
     LOOKUPS = 3  # flat memory mode: requests that are looked up
     FETCHES = 4  # flat memory mode: reads of far memory that wait
     EVENTS = 5  # flat memory mode: accesses that are not decided
+    LEAVING_ANSWERS = 6  # flat memory mode: answers to reads on their way to a host that waits
+    LEAVING_LINES = 7  # flat memory mode: lines on their way to near or far memory
     READ_ORDER = 8  # reads of each id that were issued and answered
     WRITE_ORDER = 9  # writes of each id, likewise
     REGION_WRITES = 16  # writes into the telemetry region that wait for their data

@@ -14,6 +14,7 @@ from typing import Any
 import cocotb
 
 from anemone.flat.config import FlatConfig
+from anemone.hardware.registers import FaultMemory
 from tests.bench.pins import Flag, reader, writer
 from tests.bench.requests import FULL, OKAY
 from tests.bench.upsets import Flipper, at
@@ -26,32 +27,40 @@ CYCLES = 1500  # of a seed
 SEEDS = 30  # at most, until a flipped bit of each memory was read
 LINES = 8  # near lines
 A, B, C = 1, 1 + LINES, 2  # A and B are of one set
-# By number: where each memory is in the design.
-MEMORIES = ("lines.rows.ram", "data.ram", "responses.answers.ram", "lookup.lookups.queue",
-            "fetches.queue")  # fmt: skip
+# Where each memory is in the design.
+MEMORIES = {
+    FaultMemory.LINES: ["lines.rows.ram"],
+    FaultMemory.WRITES: ["data.ram"],
+    FaultMemory.ANSWERS: ["responses.answers.ram"],
+    FaultMemory.LOOKUPS: ["lookup.lookups.queue"],
+    FaultMemory.FETCHES: ["fetches.queue"],
+    FaultMemory.LEAVING_ANSWERS: ["responses.out.queue"],
+    FaultMemory.LEAVING_LINES: ["sequencer.queue.queue", "sequencer.queue_1.queue"],
+}
+# Those in which hardly ever something waits.
+SELDOM = {FaultMemory.FETCHES, FaultMemory.LEAVING_ANSWERS, FaultMemory.LEAVING_LINES}
 WHOSE = ("id_valid", "id_bits", "line_valid", "line_bits")
 PINS = ("fault_corrected", "fault_uncorrected", *WHOSE)
-LINE_BUFFER, WRITE_DATA, ANSWERS = range(3)
 
 
 class Faults:
     """What the memories told, by number: corrected, uncorrected; and the last id and line."""
 
     def __init__(self, dut: Any) -> None:
-        self.counts: Counter[tuple[int, str]] = Counter()
-        self.last: dict[int, tuple[int, ...]] = {}
-        self._pins = [
-            {name: reader(getattr(dut, f"faults_{n}_{name}")) for name in PINS}
-            for n in range(len(MEMORIES))
-        ]
+        self.counts: Counter[tuple[FaultMemory, str]] = Counter()
+        self.last: dict[FaultMemory, tuple[int, ...]] = {}
+        self._pins = {
+            memory: {name: reader(getattr(dut, f"faults_{memory}_{name}")) for name in PINS}
+            for memory in MEMORIES
+        }
 
     def step(self, t: int) -> None:
         """Cycle t."""
-        for n, pins in enumerate(self._pins):
+        for memory, pins in self._pins.items():
             for kind in ("corrected", "uncorrected"):
                 if pins[f"fault_{kind}"]():
-                    self.counts[n, kind] += 1
-                    self.last[n] = tuple(pins[name]() for name in WHOSE)
+                    self.counts[memory, kind] += 1
+                    self.last[memory] = tuple(pins[name]() for name in WHOSE)
 
 
 @cocotb.test()
@@ -61,14 +70,15 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     environment = Environment(dut, build, Counter())
     await environment.start()
     faults = Faults(dut)
+    paths = [path for there in MEMORIES.values() for path in there]
     flips, seed = 0, 1000
-    met = set(range(len(MEMORIES) - 1))  # but far's reads, which hardly ever wait
+    met = MEMORIES.keys() - SELDOM
     while flips < FLIPS or (not met <= {n for n, _ in faults.counts} and seed < 1000 + SEEDS):
         seed += 1
         rng = Random(seed)
         environment.watchers = []
         await environment.restart(rng, random_config(rng, build))
-        flipper = Flipper(dut, [[at(dut, path)] for path in MEMORIES], Random(seed))
+        flipper = Flipper(dut, [[at(dut, path)] for path in paths], Random(seed))
         environment.watchers = [faults]
         cocotb.start_soon(flipper.run())
         end = environment.t + CYCLES
@@ -78,7 +88,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         flipper.stopped = True
         await environment.check()
         flips += flipper.flips
-    told = {f"{MEMORIES[n]} {kind}": count for (n, kind), count in sorted(faults.counts.items())}
+    told = {f"{memory.name} {kind}": n for (memory, kind), n in sorted(faults.counts.items())}
     print(f"{flips} flips, {seed - 1000} seeds: {told}", flush=True)
     assert all(kind == "corrected" for _, kind in faults.counts), told
     assert met <= {n for n, _ in faults.counts}, told
@@ -87,7 +97,7 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
 class Injected(DirectedEnvironment):
     """Flips are asked for by pins."""
 
-    async def arm(self, memory: int, double: int) -> None:
+    async def arm(self, memory: FaultMemory, double: int) -> None:
         """Of the next word of a memory a bit is flipped, or two."""
         writer(self.dut.inject_bits_memory)(memory)
         Flag(self.dut.inject_bits_double, 1 - double).set(double)
@@ -103,19 +113,19 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = Injected(dut, build)
     await environment.start()
-    for memory in (LINE_BUFFER, WRITE_DATA, ANSWERS):
+    for memory in (FaultMemory.LINES, FaultMemory.WRITES, FaultMemory.ANSWERS):
         for double in (0, 1):
             await environment.begin(FlatConfig(LINES, build.ratio))
             faults = Faults(dut)
             environment.watchers = [faults]
-            case = f"{MEMORIES[memory]}, {1 + double} bits"
+            case = f"{memory.name}, {1 + double} bits"
             await environment.arm(memory, double)
             wanted = {A: ~A & FULL, B: ~B & FULL, C: ~C & FULL}
-            if memory == LINE_BUFFER:  # A is kept while B comes near
+            if memory == FaultMemory.LINES:  # A is kept while B comes near
                 hurt, whose = A, (0, 0, 1, A)
                 await environment.read((B,))
                 await environment.settle()
-            elif memory == WRITE_DATA:
+            elif memory == FaultMemory.WRITES:
                 hurt, whose = B, (0, 0, 1, A)
                 wanted[B] = 7
                 environment.ask(B, 7)
@@ -136,7 +146,9 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             assert faults.last[memory] == whose, f"{case}: {faults.last}"
             environment.play()
             read = await environment.read(wanted)
-            poison = [int(double and line == hurt and memory != ANSWERS) for line in wanted]
+            poison = [
+                int(double and line == hurt and memory != FaultMemory.ANSWERS) for line in wanted
+            ]
             assert environment.answers.poisoned == poison, case
             for (resp, seen), (line, value), bad in zip(read, wanted.items(), poison, strict=True):
                 assert resp == OKAY and (bad or seen == value), f"{case}: {line}: {seen:#x}"
@@ -145,3 +157,50 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             environment.play()
             assert await environment.read((hurt,)) == [(OKAY, 9)]
             assert environment.answers.poisoned == [0], case
+
+
+@cocotb.test()
+async def what_is_on_its_way_is_corrected_or_lost_aloud(dut: Any) -> None:
+    """Answers that the host does not take, and lines that near does not: as many as fill the
+    register slices, and more. Two flipped bits cost one of them, which is told.
+    """
+    environment = Injected(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    lines = range(2, LINES)
+    for memory in (FaultMemory.LEAVING_ANSWERS, FaultMemory.LEAVING_LINES):
+        for double in (0, 1):
+            await environment.begin(FlatConfig(LINES, environment.build.ratio))
+            faults = Faults(dut)
+            environment.watchers = [faults]
+            case = f"{memory.name}, {1 + double} bits"
+            await environment.arm(memory, double)
+            if memory == FaultMemory.LEAVING_ANSWERS:
+                environment.master.profile.r = 0.0
+                for line in lines:
+                    environment.ask(line, id=3)
+                await environment.cycles(100)
+                environment.master.profile.r = 1.0
+                await environment.answered(len(lines), 0)
+                whose, wanted = (1, 3, 0, 0), [~line & FULL for line in lines]
+            else:
+                environment.near.profile.aw_ready = 0.0
+                for line in lines:
+                    environment.ask(line, line)
+                await environment.cycles(200)
+                environment.near.profile.aw_ready = 1.0
+                await environment.answered(0, len(lines))
+                await environment.settle()
+                environment.play()
+                await environment.read(lines)
+                whose, wanted = (0, 0, 0, 0), list(lines)
+            answers = environment.answers
+            read = [(resp, data & FULL) for _, _, resp, data in answers.reads]
+            lost = [
+                poisoned or resp != OKAY
+                for (resp, _), poisoned in zip(read, answers.poisoned, strict=True)
+            ]
+            assert faults.counts == {(memory, ("corrected", "uncorrected")[double]): 1}, case
+            assert faults.last[memory] == whose, f"{case}: {faults.last}"
+            assert sum(lost) == double, f"{case}: {lost}"
+            for (_, data), gone, right in zip(read, lost, wanted, strict=True):
+                assert gone or data == right, f"{case}: {data:#x} for {right:#x}"

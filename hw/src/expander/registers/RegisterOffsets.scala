@@ -91,6 +91,8 @@ object RegisterCodes {
       "lookups" -> 3,
       "fetches" -> 4,
       "events" -> 5,
+      "leaving_answers" -> 6,
+      "leaving_lines" -> 7,
       "read_order" -> 8,
       "write_order" -> 9,
       "region_writes" -> 16,
