@@ -11,7 +11,7 @@ case class FaultSource(memory: Int, channel: Int)
 
 /** Counts what the protected memories found flipped, and keeps the first: of one corrected, until one comes that is not.
   *
-  * Latency: four cycles from a report to `first`, three to the counts. Of several in a cycle one is kept, an uncorrected one
+  * Latency: five cycles from a report to `first`, four to the counts. Of several in a cycle one is kept, an uncorrected one
   * before others. A count stops at the most it can be.
   *
   * @param countBits of a count, 64 or, for a test of its end, fewer
@@ -38,7 +38,9 @@ class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits:
   private val uncorrected = live(reports.map(_.fault.uncorrected))
   private def count(flags: UInt): UInt = {
     val total = RegInit(0.U(countBits.W))
-    val sum = total +& PopCount(flags)
+    val more = RegInit(0.U(log2Ceil(sources.length + 1).W))
+    more := PopCount(flags)
+    val sum = total +& more
     total := Mux(sum(countBits), Fill(countBits, 1.U), sum)
     total
   }
@@ -50,14 +52,16 @@ class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits:
   private val (correctedThen, uncorrectedThen) = (before(corrected), before(uncorrected))
   private val foundThen = RegNext((corrected | uncorrected).orR, false.B)
   private val lostThen = RegNext(uncorrected.orR, false.B)
+  private val candidates = before(Mux(lostThen, uncorrectedThen, correctedThen))
   io.corrected := count(correctedThen)
   io.uncorrected := count(uncorrectedThen)
   io.anyCorrected := corrected.orR
   io.anyUncorrected := uncorrected.orR
 
-  private val (found, lost) = (RegNext(foundThen, false.B), RegNext(lostThen, false.B))
-  private val chosen = RegNext(OneHot.first(Mux(lostThen, uncorrectedThen, correctedThen), sources.length))
-  private val report = Mux1H(chosen, ShiftRegister(reports, 2))
+  private val found = ShiftRegister(foundThen, 2, false.B, true.B)
+  private val lost = ShiftRegister(lostThen, 2)
+  private val chosen = RegNext(OneHot.first(candidates, sources.length))
+  private val report = Mux1H(chosen, ShiftRegister(reports, 3))
   private val first = RegInit(0.U.asTypeOf(new FirstFaultRegister))
   private val set = Reg(new FaultSetRegister)
   private val kept = first.valid && !io.rearm

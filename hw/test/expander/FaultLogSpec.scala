@@ -24,7 +24,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
     dut.clock.step()
   }
-  private def settle(dut: FaultLog): Unit = for (_ <- 0 until 5) play(dut)
+  private def settle(dut: FaultLog): Unit = for (_ <- 0 until 6) play(dut)
   private def start(dut: FaultLog): Unit = { settle(dut); rearm(dut) }
   private def rearm(dut: FaultLog, now: Report*): Unit = {
     dut.io.rearm.poke(true)
@@ -86,7 +86,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "lose none that comes amid a command to forget, whatever cycles lie between" in {
-    for (distance <- -1 to 5) test(log) { dut =>
+    for (distance <- -1 to 6) test(log) { dut =>
       start(dut)
       val (old, fresh) = (Report(0, lost = true, id = Some(1)), Report(2, lost = false, line = Some(8)))
       play(dut, old)
@@ -100,10 +100,10 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
       settle(dut)
       dut.io.corrected.expect(1)
       dut.io.uncorrected.expect(1)
-      // The command forgets what was counted when it came; the fresh one was by then, three cycles behind its report.
+      // The command forgets what was counted when it came; the fresh one was by then, four cycles behind its report.
       val kept = first(dut)
       assert(kept.isEmpty || kept.contains(fresh), s"$distance: $kept")
-      assert((distance > 2) == kept.isEmpty, s"$distance: $kept")
+      assert((distance > 3) == kept.isEmpty, s"$distance: $kept")
     }
   }
 
