@@ -61,19 +61,27 @@ def fuzz(seed: int, calls: int, seconds: int = 3600, threads: int = 3) -> str:
             server.start(rows(addresses, random.integers(0, 2, ACCESSES)))
 
         with Guest(
-            server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2
-        ) as guest:
+            server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2,
+            kernel="loglevel=4",  # what it says of its end
+        ) as guest:  # fmt: skip
             guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
             try:
                 said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
             except CosimError as e:
-                log = guest.run("dmesg | grep anemone | tail -n 20", check=False)
-                raise CosimError(f"{e}\nkernel:\n{log}") from e
+                raise CosimError(f"{e}\nkernel:\n{_last_words(guest)}") from e
             server.wait()
             guest.run("rmmod anemone")
             guest.kernel_log()
     assert "all is free" in said
     return said
+
+
+def _last_words(guest: Guest) -> str:
+    """What the kernel said last, if it is still there."""
+    try:
+        return guest.run("dmesg | tail -n 100")
+    except (CosimError, OSError) as e:
+        return f"it is gone: {e}"
 
 
 def inputs() -> str:
