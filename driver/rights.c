@@ -61,11 +61,11 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 		return true;
 	xa_lock(&part->keys);
 	mmu_interval_set_seq(notifier, sequence);
+	if (range->event == MMU_NOTIFY_UNMAP || range->event == MMU_NOTIFY_RELEASE)
+		page->unmapped = true;
 	if (page->live) {
 		page->live = false;
 		page->lost = true;
-		page->unmapped = range->event == MMU_NOTIFY_UNMAP ||
-				 range->event == MMU_NOTIFY_RELEASE;
 		page->time_ns = ktime_get_ns();
 		anemone_part_unmap_locked(part, page->key);
 		/* Before the page is anybody else's, the device has it. */
@@ -314,7 +314,7 @@ static bool again(struct anemone_page *page)
 	do {
 		/* Waits for the end of the invalidation. */
 		sequence = mmu_interval_read_begin(&page->notifier);
-		if (find_key(page, true, &key) || key != page->key)
+		if (READ_ONCE(page->unmapped) || find_key(page, true, &key) || key != page->key)
 			return false;
 		err = anemone_part_reserve(part_of(page->telemetry), key)
 			      ?: map_again(page, sequence);
@@ -330,7 +330,7 @@ static void reap(struct anemone_pages *pages)
 	llist_for_each_entry_safe(page, next, llist_reverse_order(llist_del_all(&pages->dead)),
 				  dead) {
 		if (!page->forgotten) {
-			if (!page->unmapped && again(page))
+			if (again(page))
 				continue;
 			detach(page);
 			if (tell(page))

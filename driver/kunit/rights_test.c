@@ -167,6 +167,21 @@ static void counted_where_it_stays(struct kunit *test)
 	SetPageAnonExclusive(pfn_to_page(pfn));
 }
 
+/* The kernel splits a mapping first, and then unmaps a part: what comes there later is another. */
+static void split_and_unmapped(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 1);
+	struct scene scene;
+
+	set(test, &scene, at);
+	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
+	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
+	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	invalidated(test, &scene, at, MMU_NOTIFY_UNMAP); /* and it is there still */
+	mutex_unlock(&scene.telemetry->pages.lock);
+	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
+}
+
 /* Nothing of it is mapped in a telemetry that is about other keys now, or on a device no more. */
 static void not_again(struct kunit *test)
 {
@@ -418,6 +433,7 @@ static void without_rights(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(counted_until_it_goes),
 	KUNIT_CASE(counted_where_it_stays),
+	KUNIT_CASE(split_and_unmapped),
 	KUNIT_CASE(not_again),
 	KUNIT_CASE(churn),
 	KUNIT_CASE(told_of_what_was_lost),
