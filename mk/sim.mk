@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: sim traces bench studies soak mutate
+.PHONY: sim memo traces bench studies soak mutate
 
 sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
 	anemone sim
+
+memo: ## build memo, which measures the memory of a host: build/memo/memo, one static file
+	$(MAKE) -C sim/memo BUILD=$(CURDIR)/build/memo
 
 traces: setup ## capture traces of real programs anew
 	anemone capture
 
 bench: setup ## measure slots, latency and speed into build/bench.json, and the small configuration's cells and levels
 	anemone bench
+	python -m anemone.bench.memo
 	python -m fpga.synth check
 
 studies: setup ## run the papers' experiments into docs/results (STUDIES="sweep" WORKERS=2)

@@ -24,6 +24,7 @@ COMMANDS = {
     "memstrata": ("anemone.memstrata.command", "Share dedicated near memory among VMs."),
     "msgfree": ("anemone.models.msgfree.command", "MPI receives as loads from CXL memory."),
     "caption": ("anemone.caption.command", "Tune the share of new pages on CXL memory (Caption)."),
+    "memo": ("anemone.memo.command", "Pictures of what memo measured of a host's memory."),
     "bench": ("anemone.bench.command", "Measure slots, latency and speed of RTL and model."),
 }
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads that wait for each other, by the size of what they go round in; what the last cache serves.
+#include "memo.h"
+
+#include <stdlib.h>
+
+#include "ticks.h"
+
+// Runs are short, so that the median is of such as nobody interrupted.
+enum { RUNS = 201, STEPS = 1000 };
+
+// All lines in one circle without a pattern (Sattolo), each with the address of the next.
+static void circle(char* at, size_t lines) {
+    uint32_t* order = malloc(lines * sizeof *order);
+    uint64_t state = 1;
+    if (!order || lines > UINT32_MAX)
+        fail(1, "no memory for a circle of %zu lines", lines);
+    for (size_t i = 0; i < lines; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = lines - 1; i > 0; i--) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const size_t k = (size_t)(((state >> 32) * i) >> 32);
+        const uint32_t swapped = order[i];
+        order[i] = order[k];
+        order[k] = swapped;
+    }
+    for (size_t i = 0; i < lines; i++)
+        *(void**)(at + (size_t)order[i] * LINE) = at + (size_t)order[(i + 1) % lines] * LINE;
+    free(order);
+}
+
+static void** follow(void** at, size_t steps) {
+    for (size_t i = 0; i < steps; i++)
+        at = *at;
+    __asm__ volatile("" : : "r"(at));
+    return at;
+}
+
+// Nanoseconds of a load in a circle through the first `bytes` of the region, of the median run and
+// the best.
+static double chased(const struct run* run, const struct region* region, size_t bytes,
+                     double* best) {
+    const size_t lines = bytes / LINE;
+    void** at = (void**)region->at;
+    double found[RUNS];
+    circle(region->at, lines);
+    // Once around, which also fills the caches: the start comes after all lines and not before.
+    size_t steps = 0;
+    do {
+        at = *at;
+        steps++;
+    } while (at != (void**)region->at && steps <= lines);
+    if (steps != lines)
+        wrong("chase of %zu bytes: round after %zu of %zu lines", bytes, steps, lines);
+    for (int i = 0; i < RUNS; i++) {
+        const uint64_t start = ticks_start();
+        at = follow(at, STEPS);
+        found[i] = ((double)(ticks_end() - start) - run->host->timer_cycles) / STEPS;
+    }
+    *best = quantile(found, RUNS, 0) / run->host->tsc_ghz;
+    return quantile(found, RUNS, 0.5) / run->host->tsc_ghz;
+}
+
+void chase_test(const struct run* run) {
+    struct region region = region_of(run->options->bytes, run->node, run->options->pages);
+    for (size_t bytes = 4096; bytes <= region.bytes; bytes *= 2) {
+        double best;
+        const double ns = chased(run, &region, bytes, &best);
+        row_begin("chase", run->node);
+        row_number("bytes", (double)bytes, 0);
+        row_number("ns", ns, 2);
+        row_number("best_ns", best, 2);
+        row_text("pages", region.pages);
+        row_end();
+    }
+    region_free(&region);
+}
+
+// §4.3: a node whose lines the last cache keeps answers a working set of half of it much sooner
+// than one of four times its size.
+void cache_test(const struct run* run) {
+    const size_t half = run->host->cache / 2, past = run->host->cache * 4;
+    struct region region = region_of(past, run->node, run->options->pages);
+    double best;
+    const double within = chased(run, &region, half, &best);
+    const double beyond = chased(run, &region, past, &best);
+    row_begin("cache", run->node);
+    row_number("cache_bytes", (double)run->host->cache, 0);
+    row_number("half_ns", within, 2);
+    row_number("past_ns", beyond, 2);
+    row_text("serves", within < 0.7 * beyond ? "yes" : "no");
+    row_text("pages", region.pages);
+    row_end();
+    region_free(&region);
+}
