@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from anemone.io.errors import InputError
-from anemone.studies import STUDIES, hemem_values, memtis, sweep
+from anemone.studies import STUDIES, hemem_values, memtis, sweep, tuning
 from anemone.studies.page import page
 from anemone.studies.study import Found, Point, Row, Study, answers, result
 from anemone.studies.sweep import formula
@@ -165,3 +165,28 @@ def test_a_study_from_points_to_page(study: Study, change: dict[str, Any], tmp_p
     assert all(np.isfinite(row.here) for row in found.rows)
     assert all(row.why for row in found.rows if row.paper is not None)
     assert all(0 < answer["fast"] < 1 for _, answer in done)
+
+
+def test_settings_are_drawn_alike() -> None:
+    """Number 0 is as published; others are within a factor of four, and a setting is one."""
+    for policy, source in tuning._PAIRS:
+        published = tuning.drawn_settings(policy, source, 0, 1)
+        drawn = [tuning.drawn_settings(policy, source, n, 1) for n in (1, 1, 2)]
+        assert drawn[0] == drawn[1] != drawn[2]
+        for name, value in published.items():
+            if name != "quota":
+                assert value / 4.01 <= drawn[0][name] <= value * 4.01
+    assert tuning.drawn_settings("memtis", "pebs", 0, 1)["quota"] == 0.03
+    points = tuning.STUDY.points(True, 1)
+    of = {
+        tuple(p["pair"]): sum(tuple(q["pair"]) == tuple(p["pair"]) for q in points) for p in points
+    }
+    assert len(set(of.values())) == 1, "all have the same number of settings"
+
+
+def test_what_was_tuned_is_told_of_another_seed() -> None:
+    """The store that chooses is not the one that is told of."""
+    point = {**tuning.STUDY.points(True, 1)[0], "k": 1024, "seconds": 2}
+    told = [tuning.STUDY.run({**point, "use": use})["requests_per_second"]
+            for use in ("tune", "tell", "tell")]  # fmt: skip
+    assert told[0] != told[1] == told[2]

@@ -5,6 +5,7 @@
 STUDIES = {
     "loaded-latency": ("anemone.studies.loaded_latency", "Latency over load of each device."),
     "ranking": ("anemone.studies.ranking", "Policies on captured programs, in both timings."),
+    "tuning": ("anemone.studies.tuning", "Policies as published, and at their best setting."),
     "hemem": ("anemone.studies.hemem", "HeMem when the hot set shifts (NEMO, Figures 3 and 4)."),
     "hemem-values": (
         "anemone.studies.hemem_values",

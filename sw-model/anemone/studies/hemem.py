@@ -70,20 +70,20 @@ class HeMemShift(Study):
         # The hardware's table and counters do not get smaller: one pipeline has enough of them.
         config = scaled(replace(whole, telemetry="none", telemetry_with={}), k)
         config = replace(config, telemetry=whole.telemetry, telemetry_with=whole.telemetry_with)
-        requests = int(_rate() / k * point["before"]), int(_rate() / k * point["after"])
+        requests = int(rate() / k * point["before"]), int(rate() / k * point["after"])
         trace = partial(store, _PAGES // k, requests, k, point["seed"])
         geometry = Geometry(device_gib=max(1, -(-_PAGES * _PAGE_BYTES // k >> 30)))
         done = simulate(config, trace, *made(config), geometry)
-        rate = done.timeline["throughput"]
+        throughput = done.timeline["throughput"]
         end = done.timeline["time_ns"] / 1e9
         counts = done.timeline["fast_accesses"] + done.timeline["slow_accesses"]
         shifted = int(np.searchsorted(np.cumsum(counts), requests[0] * (VALUE_LINES + 1)))
-        level = float(np.median(rate[max(0, shifted - 11) : max(1, shifted - 1)]))
+        level = float(np.median(throughput[max(0, shifted - 11) : max(1, shifted - 1)]))
         cpu = (done.telemetry_cpu_ns + done.policy_cpu_ns) / done.time_ns
         per_request = k / (VALUE_LINES + 1)
         return {
             "seconds": end.tolist(),
-            "requests_per_second": (rate * per_request).tolist(),
+            "requests_per_second": (throughput * per_request).tolist(),
             "shift_s": float(end[shifted]),
             "before": level * per_request,
             "cpu": float(cpu),
@@ -144,7 +144,7 @@ def _recovery(answer: dict[str, Any], level: float) -> float:
     return later[0] if later else np.inf
 
 
-def _rate() -> float:
+def rate() -> float:
     """Requests a second of the whole machine, about: to choose how many there are."""
     return _THREADS / ((THINK_NS + 600.0) * 1e-9)
 
