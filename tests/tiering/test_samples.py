@@ -43,6 +43,23 @@ kdamond.0 46568 [027] 79357.1: damon:damon_aggregated: target_id=0 nr_regions=3 
 45056-53248: 5
 kdamond.x xxxx xxxx 79357.100000: damon:damon_aggregated: target_id=0 nr_regions=1 0-0: -1 -1
 """
+# The same as damo has it in JSON: in numbers, and in text with units (1.8 and later).
+DAMO = [
+    """[{"kdamond_idx": 0, "target_id": 0, "snapshots": [
+  {"start_time": 0, "end_time": 79357000000000, "regions": [
+    {"start": 40960, "end": 49152, "nr_accesses": 2, "age": 1},
+    {"start": 49152, "end": 99999488, "nr_accesses": 0, "age": 1}]},
+  {"start_time": 0, "end_time": 79357100000000, "regions": [
+    {"start": 45056, "end": 53248, "nr_accesses": 5, "age": 1}]}]}]
+""",
+    """[{"target_id": 0, "snapshots": [
+  {"start_time": "0 ns", "end_time": "22 h 2 m 37 s", "regions": [
+    {"start": "40,960", "end": "49,152", "nr_accesses": {"samples": "2", "percent": "10 %"}},
+    {"start": "49,152", "end": "99,999,488", "nr_accesses": {"samples": "0", "percent": null}}]},
+  {"start_time": "0 ns", "end_time": "22 h 2 m 37 s 100 ms", "regions": [
+    {"start": "45,056", "end": "53,248", "nr_accesses": {"samples": "5", "percent": null}}]}]}]
+""",
+]
 MACHINE = TierConfig(4096, 1, Tier(1, 10.0, 64.0), Tier(9, 100.0, 16.0), interval_ns=1e9)
 
 
@@ -61,9 +78,10 @@ def test_perf(tmp_path: Path) -> None:
     assert samples(tmp_path, PERF, 2 << 20).page.tolist() == [0, 0, 0]
 
 
-def test_damon(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [DAMON, *DAMO])
+def test_damon(tmp_path: Path, text: str) -> None:
     """Each page of a region was found accessed as often as the region."""
-    read = samples(tmp_path, DAMON)
+    read = samples(tmp_path, text)
     assert (read.kind, read.page.tolist()) == ("DAMON", [0, 1, 1, 2])
     assert read.weight.tolist() == [2, 2, 5, 5] and np.allclose(read.time, [0, 0, 1e8, 1e8])
 
@@ -147,6 +165,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (DAMON + "more\n", 'line 5: region is "more"'),
         (PERF.replace("RAM", "L2").replace("L3 miss", "L1").rsplit("redis", 1)[0], "samples is"),
         ("nothing\n", "of no kind that is known"),
+        (DAMO[0] + "]", "records is"),
+        (DAMO[0].replace("40960", "-1"), "record 0, snapshot 0, region 0: start is -1"),
+        (DAMO[1].replace('"samples": "5"', '"samples": null'), "region 0: samples is None"),
+        (DAMO[1].replace("100 ms", "100 weeks"), "record 0, snapshot 1: end_time is"),
+        (DAMO[0].replace("regions", "parts"), "regions is missing; allowed: a list"),
     ],
 )
 def test_bad_samples(tmp_path: Path, text: str, said: str) -> None:

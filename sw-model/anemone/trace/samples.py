@@ -16,6 +16,7 @@ import numpy as np
 
 from anemone.io.errors import Bare, InputError
 from anemone.io.tables import read_text
+from anemone.trace import damo
 
 # COMM PID[/TID] [CPU] TIME: PERIOD EVENT: ADDRESS [DATA_SRC |OP ...|LVL ...|...] ...
 _HEAD = r"\s*(?P<comm>.+?)\s+(?:\d+|-\d+)(?:/\d+)?\s+(?:\[\d+\]\s+)?(?P<time>\d+\.\d+):\s+"
@@ -55,6 +56,8 @@ class Samples:
 
 def kind_of(text: bytes) -> str | None:
     """ "perf" or "DAMON", whose records a text begins with; None: of neither."""
+    if damo.is_records(text):
+        return "DAMON"
     for raw in text[:4096].splitlines():
         line = raw.decode("utf-8", "replace")
         if _DAMON.fullmatch(line):
@@ -133,6 +136,11 @@ def _perf(path: Path, text: str) -> Iterator[_Sample]:
 
 
 def _damon(path: Path, text: str) -> Iterator[_Sample]:
+    if damo.is_records(text[:4096].encode()):
+        for time, target, start, end, seen in damo.regions(path, text):
+            space = target % (1 << 14) << 48
+            yield time, space + start, space + end, seen, False, None
+        return
     for number, line in enumerate(text.split("\n"), 1):
         found = _DAMON.fullmatch(line)
         if found:

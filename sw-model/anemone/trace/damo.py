@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records of DAMON as damo writes them in JSON: a list of records by target, each of snapshots.
+
+Numbers are whole, or text with commas; times are ns, or text such as "1 m 2 s 300 ms".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from anemone.io.errors import MISSING, InputError
+
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_PART = re.compile(r"([\d,]+(?:\.\d+)?)\s*(ns|us|ms|s|m|h)\b\s*")
+_BEGINS = re.compile(rb'\s*\[\s*\{\s*"(kdamond_idx|target_id|context_idx|intervals)"')
+
+
+def is_records(text: bytes) -> bool:
+    """Whether a text begins as these records do."""
+    return _BEGINS.match(text) is not None
+
+
+def regions(path: Path, text: str) -> Iterator[tuple[float, int, int, int, float]]:
+    """(seconds, target, start, end, samples that found it accessed) of each. Raises InputError."""
+    try:
+        records = json.loads(text)
+    except ValueError as e:
+        raise InputError(path, "file", "records", str(e), "JSON, as damo writes it") from e
+    for n, record in enumerate(records):
+        where = f"record {n}"
+        target = _whole(path, where, "target_id", record)
+        for i, snapshot in enumerate(_listed(path, where, "snapshots", record)):
+            at = f"{where}, snapshot {i}"
+            time = _time(path, at, snapshot)
+            for j, region in enumerate(_listed(path, at, "regions", snapshot)):
+                place = f"{at}, region {j}"
+                start, end = (_whole(path, place, key, region) for key in ("start", "end"))
+                seen = region.get("nr_accesses")
+                # Since damo 1.8 in several units.
+                said = seen if isinstance(seen, dict) else {"samples": seen}
+                yield time, target, start, end, float(_whole(path, place, "samples", said))
+
+
+def _listed(path: Path, place: str, key: str, content: Any) -> list:
+    found = content.get(key, MISSING) if isinstance(content, dict) else MISSING
+    if not isinstance(found, list):
+        raise InputError(path, place, key, found, "a list")
+    return found
+
+
+def _whole(path: Path, place: str, key: str, content: Any) -> int:
+    found = content.get(key, MISSING) if isinstance(content, dict) else MISSING
+    text = str(found).replace(",", "") if type(found) in (int, str) else ""
+    if not re.fullmatch(r"\d+", text):
+        raise InputError(path, place, key, found, "a whole number, commas or not")
+    return int(text)
+
+
+def _time(path: Path, place: str, snapshot: Any) -> float:
+    """s, of a snapshot's end."""
+    found = snapshot.get("end_time", MISSING) if isinstance(snapshot, dict) else MISSING
+    text = str(found).strip() if type(found) in (int, str) else ""
+    if re.fullmatch(r"[\d,]+", text):
+        return int(text.replace(",", "")) / 1e9
+    if not text or _PART.sub("", text):
+        raise InputError(path, place, "end_time", found, 'ns, or such as "1 m 2 s 300 ms"')
+    parts = _PART.findall(text)
+    return sum(float(number.replace(",", "")) * _UNITS[unit] for number, unit in parts) / 1e9
