@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: sim memo traces bench studies soak mutate
+.PHONY: sim memo libcaption traces bench studies soak mutate
 
 sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
 	anemone sim
 
 memo: ## build memo, which measures the memory of a host: build/memo/memo, one static file
 	$(MAKE) -C sim/memo BUILD=$(CURDIR)/build/memo
+
+libcaption: ## build what binds a program's new memory on kernels before 6.9: build/caption/libcaption.so
+	@mkdir -p build/caption
+	$(or $(CC),cc) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -shared -fPIC -pthread -o build/caption/libcaption.so sim/caption/libcaption.c
 
 traces: setup ## capture traces of real programs anew
 	anemone capture

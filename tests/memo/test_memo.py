@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from anemone.bench import memo as compared
+from anemone.io.build_cache import locked
 from anemone.memo import results
 from tests.commands import assert_refused
 from tests.commands import run as anemone
@@ -34,9 +35,10 @@ QUICK = [
 
 @pytest.fixture(scope="module", autouse=True)
 def built() -> None:
-    """Warnings are errors; what is there already is not built again."""
+    """Warnings are errors; what is there already is not built again, by one worker at a time."""
     words = ["make", "-s", "-C", ROOT / "sim/memo", f"BUILD={MEMO.parent}"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    with locked(MEMO):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
