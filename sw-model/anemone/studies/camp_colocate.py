@@ -232,6 +232,8 @@ def _picture(answers: list[tuple[Point, dict[str, Any]]]) -> Any:
 _WHY = "pairs are those of the drawn workloads that differ most, not the paper's"
 _NOTE = (
     "What workloads take of each other's bandwidth is in the measured numbers and not in the "
-    "predicted ones (§5.5)."
+    "predicted ones (§5.5): where the other one moves to the slow tier, what stays may run faster "
+    "than before, and a pair may do so together. A stream whose lines the prefetchers bring has "
+    "few demand reads, and quick ones: by §5.3 it is latency-bound, though it takes much bandwidth."
 )
 STUDY = Colocate()

@@ -155,7 +155,7 @@ STREAMS: dict[str, dict[str, Any]] = {
     "memset": {"bytes": _LARGE, "work": _LITTLE, "step": [32, 64]},
     "mixed": {"bytes": _LARGE, "work": _LITTLE, "stores": _STORES},
 }  # fmt: skip
-_OF_EACH, _SKX_CORES = 4, 10
+_OF_EACH, _SKX_CORES = 6, 10
 
 
 def bandwidth_bound(seed: int) -> list[dict[str, Any]]:

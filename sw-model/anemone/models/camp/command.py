@@ -255,8 +255,8 @@ def colocate(
 
 
 _CALIBRATE = """
-**Example.** Node 0 has the cores and DRAM, node 1 is the CXL memory; ten microbenchmarks, two
-seconds each, three runs on either node:
+**Example.** Node 0 has the cores and DRAM, node 1 is the CXL memory; fourteen microbenchmarks,
+two seconds each, three runs on either node:
 
     $ anemone camp calibrate --cxl-node 1 --out cal
 
@@ -265,7 +265,7 @@ calibration.svg. `--simulate cxl-b` takes the core model in place of this machin
 cxl-a, cxl-b, cxl-c or the machine's own -numa (docs/core-model.md).
 
 A fit that is not to be trusted says why on standard error and in cal.toml: fewer than three points,
-points that all have the same L / MLP, more than 5 % of slowdown left over.
+points that all have the same L / MLP, more than a fifth of the largest slowdown left over.
 """
 
 
