@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 import cocotb
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import ClockCycles, RisingEdge
 
 from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
@@ -113,6 +113,7 @@ async def injected(host: Host, memory: FaultMemory, double: int) -> None:
 
 async def told(host: Host) -> tuple[int, int, dict[str, int]]:
     """Words corrected and not, and the first one."""
+    await ClockCycles(host.dut.clock, 20)  # what comes with an answer is counted a little later
     counts = [
         await host.get(register.offset)
         for register in (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED)
