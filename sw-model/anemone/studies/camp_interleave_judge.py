@@ -103,7 +103,7 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
         "DRAM of the rivals": f"{_CAPACITY:.0%} of the workload's memory",
         "workloads": f"{len(curves)}, studies/camp_workloads.py has their ranges",
     }
-    return Found(rows, {"curves": _picture(curves)}, notes, constants)
+    return Found(rows, {"curves": _picture(bound or curves)}, notes, constants)
 
 
 def _why(here: float, paper: float | None) -> str:
@@ -176,7 +176,8 @@ def _picture(curves: list[Curve]) -> Any:
     from anemone.report import theme
 
     frame = Frame(HALF, 340, left=70, right=20)
-    kernels = {c.kernel: c for c in reversed(curves)}
+    first = dict.fromkeys(c.kernel for c in curves)
+    kernels = {kernel: next(c for c in curves if c.kernel == kernel) for kernel in first}
     lines: dict[str, list] = {"x": [], "y": [], "of": [], "how": []}
     for kernel, c in list(kernels.items())[:3]:
         for how, values in (("measured", c.slowdown), ("predicted", c.predicted)):
@@ -190,7 +191,7 @@ def _picture(curves: list[Curve]) -> Any:
         scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
         legend=alt.Legend(title=None, orient="top-right"),
     )
-    dash = alt.StrokeDash("how:N", legend=alt.Legend(title=None, orient="bottom-right"))
+    dash = alt.StrokeDash("how:N", legend=alt.Legend(title=None, orient="bottom-left"))
     x = alt.X("x:Q", axis=alt.Axis(title="DRAM's share", format="%"))
     y = alt.Y("y:Q", axis=frame.y("slowdown", format="%"))
     drawn = alt.Chart(table(**lines)).mark_line().encode(x=x, y=y, color=colour, strokeDash=dash)

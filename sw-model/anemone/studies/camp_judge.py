@@ -250,7 +250,7 @@ def _picture(name: str, judged: list[Judged]) -> Any:
     )
     x = alt.X("x:Q", axis=alt.Axis(title="slowdown, measured", format="%"))
     y = alt.Y("y:Q", axis=frame.y("slowdown, predicted", format="%"))
-    points = alt.Chart(dots).mark_point().encode(x=x, y=y, color=colour)
+    points = alt.Chart(dots).mark_point(filled=True, opacity=0.7).encode(x=x, y=y, color=colour)
     far = max(_of(judged, "slowdown"))
     same = alt.Chart(table(x=[0.0, far], y=[0.0, far])).mark_line(stroke=theme.colour("ink"))
     line = same.encode(x="x:Q", y="y:Q")
