@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from anemone.hardware.geometry import Geometry
+from anemone.studies.captured import program
 from anemone.studies.curves import curves
 from anemone.studies.study import Found, Point, Row, Study
-from anemone.tiering import Tier, TierConfig, simulate
+from anemone.tiering import Migration, Tier, TierConfig, simulate
 from anemone.tiering.config import made
 from anemone.tiering.devices import devices
 from anemone.tiering.scaling import scaled
@@ -26,6 +27,7 @@ LOADED = 3  # lines of a value until the prefetcher runs ahead (sim/capture's do
 THINK_NS = 1000.0  # of a request, beside its memory: an assumption
 _PAGE_BYTES, _PAGE_LINES = 2 << 20, 1 << 15
 _RATES = {"0.005 %": 20_000, "0.02 %": 5003, "0.1 %": 1000, "1 %": 100}
+_STORE = "store"
 _NEMO, _DEFAULT = "NEMO", "0.02 %"
 _RECOVERED = 0.95  # of the throughput before the shift
 _PAPER_S = {_NEMO: 67.0, _DEFAULT: 324.0}
@@ -40,14 +42,16 @@ class HeMemShift(Study):
         "lines of its value, all but three of them prefetched. Each interval of 1 s HeMem is told "
         "what PEBS sampled of both tiers, or NEMO's counts of the slow one and PEBS at 0.02 % of "
         "the fast one (NEMO §5.1). Recovered is when throughput is at 95 % of what the best source "
-        "had before the shift."
+        "had before the shift. Beside it Debian's redis-server, as captured, again and again, "
+        "whose pages trade places with others at the shift; a request is an access there."
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
         k, before, after = (512, 20, 60) if quick else (128, 120, 500)
         return [
-            {"source": source, "timing": timing, "k": k, "before": before, "after": after,
-             "seed": seed}
+            {"what": what, "source": source, "timing": timing, "k": k, "before": before,
+             "after": after, "seed": seed}
+            for what in (_STORE, "redis")
             for timing in ("queue", "dram")
             for source in (_NEMO, *_RATES)
         ]  # fmt: skip
@@ -62,25 +66,30 @@ class HeMemShift(Study):
             period = _RATES[source]
             telemetry = {"telemetry": "pebs", "telemetry_with": {"period": period}}
             policy = {"samples_per_access": 1 / period}
+        pages, fast, each, threads = _PAGES, _FAST, VALUE_LINES + 1, _THREADS
+        requests = int(rate() / k * point["before"]), int(rate() / k * point["after"])
+        trace = partial(store, _PAGES // k, requests, k, point["seed"])
+        if point["what"] != _STORE:
+            again, touched = program(point["what"], k, _PAGE_BYTES)
+            pages, fast, each, threads = touched * k, touched // 3 * k, 1, 1
+            requests, trace = _traded(again, touched, point["before"], point["after"])
         whole = TierConfig(
-            _PAGE_BYTES, 10, Tier(_FAST, *one.fast), Tier(_PAGES, *one.slow), posted=48,
-            policy="hemem", policy_with=policy, interval_ns=1e9, seed=point["seed"],
-            timing=point["timing"], **telemetry,
+            _PAGE_BYTES, 10, Tier(fast, *one.fast), Tier(pages, *one.slow), posted=48,
+            migration=Migration(on_write="wait"), policy="hemem", policy_with=policy,
+            interval_ns=1e9, seed=point["seed"], timing=point["timing"], **telemetry,
         )  # fmt: skip
         # The hardware's table and counters do not get smaller: one pipeline has enough of them.
         config = scaled(replace(whole, telemetry="none", telemetry_with={}), k)
         config = replace(config, telemetry=whole.telemetry, telemetry_with=whole.telemetry_with)
-        requests = int(rate() / k * point["before"]), int(rate() / k * point["after"])
-        trace = partial(store, _PAGES // k, requests, k, point["seed"])
-        geometry = Geometry(device_gib=max(1, -(-_PAGES * _PAGE_BYTES // k >> 30)))
-        done = simulate(config, trace, *made(config), geometry)
+        geometry = Geometry(device_gib=max(1, -(-pages * _PAGE_BYTES // k >> 30)))
+        done = simulate(config, trace, *made(config), geometry, threads=threads)
         throughput = done.timeline["throughput"]
         end = done.timeline["time_ns"] / 1e9
         counts = done.timeline["fast_accesses"] + done.timeline["slow_accesses"]
-        shifted = int(np.searchsorted(np.cumsum(counts), requests[0] * (VALUE_LINES + 1)))
+        shifted = int(np.searchsorted(np.cumsum(counts), requests[0] * each))
         level = float(np.median(throughput[max(0, shifted - 11) : max(1, shifted - 1)]))
         cpu = (done.telemetry_cpu_ns + done.policy_cpu_ns) / done.time_ns
-        per_request = k / (VALUE_LINES + 1)
+        per_request = k / each
         return {
             "seconds": end.tolist(),
             "requests_per_second": (throughput * per_request).tolist(),
@@ -90,30 +99,16 @@ class HeMemShift(Study):
         }
 
     def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
-        rows, notes = [], []
-        took: dict[str, dict[str, float]] = {}
-        for point, answer in answers:
-            source, timing = point["source"], point["timing"]
-            level = max(a["before"] for p, a in answers if p["timing"] == timing)
-            seconds = _recovery(answer, _RECOVERED * level)
-            took.setdefault(timing, {})[source] = seconds
-            words = f"{source if source == _NEMO else 'PEBS at ' + source}, {timing}"
-            paper = _PAPER_S.get(source)
-            why = _WHY if paper else ""
-            if seconds == np.inf:
-                seconds = answer["seconds"][-1] - answer["shift_s"]
-                why = "not recovered by the end of the run, which is given"
-            rows.append(Row(f"recovery, {words}", "s", paper, seconds, why))
-            share = 0.89 if source == _NEMO else None
-            rows.append(Row(f"CPU, {words}", "% of a processor", share, 100 * answer["cpu"],
-                            _WHY_CPU if share else ""))  # fmt: skip
-        for timing, of in took.items():
-            order = sorted(of, key=lambda source: of[source])
-            notes.append(f"Ranking by recovery, {timing}: {', '.join(order)}.")
-        pictures = {
-            f"throughput-{timing}": _picture([(p, a) for p, a in answers if p["timing"] == timing])
-            for timing in ("queue", "dram")
-        }
+        rows, notes, pictures = [], [], {}
+        for what, timing in dict.fromkeys((p["what"], p["timing"]) for p, _ in answers):
+            some = [(p, a) for p, a in answers if (p["what"], p["timing"]) == (what, timing)]
+            level = max(a["before"] for _, a in some)
+            took = {p["source"]: _recovery(a, _RECOVERED * level) for p, a in some}
+            for point, answer in some:
+                rows += _rows(point, answer, took[point["source"]])
+            order = sorted(took, key=lambda source: took[source])
+            notes.append(f"Ranking by recovery, {what}, {timing}: {', '.join(order)}.")
+            pictures[f"throughput-{what}-{timing}"] = _picture(some)
         first = answers[0][0]
         constants = {
             "k, machine and accesses are smaller by": first["k"],
@@ -123,15 +118,30 @@ class HeMemShift(Study):
         return Found(rows, pictures, notes, constants)
 
 
+def _rows(point: Point, answer: dict[str, Any], took: float) -> list[Row]:
+    """took: s, inf where it did not recover. The paper's are of the store."""
+    source, ours = point["source"], point["what"] == _STORE
+    words = f"{source if source == _NEMO else 'PEBS at ' + source}, {point['timing']}"
+    words = words if ours else f"{point['what']}, {words}"
+    paper = _PAPER_S.get(source) if ours else None
+    why = _WHY if paper else ""
+    if took == np.inf:
+        took = answer["seconds"][-1] - answer["shift_s"]
+        why = "not recovered by the end of the run, which is given"
+    share = 0.89 if source == _NEMO and ours else None
+    return [
+        Row(f"recovery, {words}", "s", paper, took, why),
+        Row(f"CPU, {words}", "% of a processor", share, 100 * answer["cpu"],
+            _WHY_CPU if share else ""),
+    ]  # fmt: skip
+
+
 _WHY = (
     "hot keys fill whole pages here, so that a few samples tell them, and HeMem migrates at up to "
     "10 GB/s; the paper says that its recovery is bound by migration, not how fast that was, nor "
     "how hot keys lie on pages"
 )
-_WHY_CPU = (
-    "instructions of our driver at one a cycle, and nothing else that the prototype spent; what a "
-    "poll costs whatever it reads is multiplied by k, too, so this is an upper bound"
-)
+_WHY_CPU = "instructions of our driver at one a cycle, and nothing else that the prototype spent"
 
 
 def _recovery(answer: dict[str, Any], level: float) -> float:
@@ -147,6 +157,25 @@ def _recovery(answer: dict[str, Any], level: float) -> float:
 def rate() -> float:
     """Requests a second of the whole machine, about: to choose how many there are."""
     return _THREADS / ((THINK_NS + 600.0) * 1e-9)
+
+
+def _traded(
+    again: Callable[[], Iterator[Trace]], pages: int, before: float, after: float
+) -> tuple[tuple[int, int], Callable[[], Iterator[Trace]]]:
+    """(accesses before and after the shift; the trace) of a program for about so many seconds."""
+    one = next(again())
+    a_second = len(one) / (one.gap_ns.sum() * 1e-9)
+    counts = int(a_second * before), int(a_second * after)
+
+    def trace() -> Iterator[Trace]:
+        for count, turn in zip(counts, (0, pages // 3), strict=True):
+            for at in range(0, count, len(one)):
+                part = one.part(0, min(len(one), count - at))
+                size = np.uint64(_PAGE_BYTES)
+                page = (part.addr // size + np.uint64(turn)) % np.uint64(pages)
+                yield replace(part, addr=page * size + part.addr % size)
+
+    return counts, trace
 
 
 def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[Trace]:

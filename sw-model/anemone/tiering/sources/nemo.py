@@ -144,7 +144,9 @@ class Nemo(Source):
     def heat(self, machine: Machine, units: Units) -> Heat:
         seen = np.zeros(len(units))
         writes = np.zeros(len(units))
-        cpu = _NEMO["poll_instructions"] * _NS + self._maps * _NEMO["map_instructions"] * _NS
+        # A poll is not of the accesses: of a smaller machine there are as many.
+        cpu = _NEMO["poll_instructions"] * _NS / machine.config.scale
+        cpu += self._maps * _NEMO["map_instructions"] * _NS
         self._maps = 0
         if self.fast == "pebs":
             of_fast = self._pebs.heat(machine, units)
