@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anemone.terminal import print_json, printing, show_table
+
+if TYPE_CHECKING:
+    from anemone.models.msgfree.folder import Rank
 
 app = typer.Typer(
     add_completion=False,
@@ -95,3 +99,111 @@ def params() -> None:
 
     with printing():
         print(PAPER.read_text(encoding="utf-8"), end="")
+
+
+_RECORD = """
+**Any MPI program**, unmodified, that is linked with Open MPI or MPICH as a shared library; compiled
+with `-g`, its call sites have lines. The tracer is built for the launcher's MPI with the `mpicc`
+beside it.
+
+    $ anemone msgfree record --out heat.run -- mpirun -n 4 ./heat 64 100 message
+    $ anemone msgfree predict heat.run
+"""
+
+
+@app.command(epilog=_RECORD)
+def record(
+    command: Annotated[list[str], typer.Argument(metavar="-- mpirun ARGS PROGRAM ARGS")],
+    out: Annotated[Path, typer.Option(help="The folder to make.", metavar="FOLDER")],
+    mpicc: Annotated[
+        str | None,
+        typer.Option(help="The compiler of that MPI. [default: beside mpirun]", show_default=False),
+    ] = None,
+) -> None:
+    """Run an MPI program and record each message that it receives. Exits as the program does."""
+    from anemone.models.msgfree.folder import read_folder
+    from anemone.models.msgfree.tracer import record as run
+
+    code = run(command, out, mpicc)
+    ranks = read_folder(out)
+    receives = sum(len(rank.records) for rank in ranks)
+    amount = sum(int(rank.records["bytes"].sum()) for rank in ranks)
+    with printing():
+        print(f"{len(ranks)} ranks, {receives:,} receives, {amount:,} bytes; in {out}")
+        for line in _gaps(ranks):
+            print(line)
+    raise typer.Exit(code)
+
+
+def _gaps(ranks: Sequence[Rank]) -> list[str]:
+    """What a run lacks, for people."""
+    missing = int(ranks[0].header["ranks"]) - len(ranks)
+    ended = sum(not rank.header["finalized"] for rank in ranks)
+    lost = sum(int(rank.header["lost"]) for rank in ranks)
+    said = ((missing, "ranks left no file"), (ended, "ranks did not come to MPI_Finalize"),
+            (lost, "receives could not be written"))  # fmt: skip
+    return [f"{count} {what}" for count, what in said if count]
+
+
+_PREDICT = """
+**By call site**: what its messages cost (Eq. 1 and 2) and, where FOLDER has samples of loads, what
+access to the data costs (Eq. 5 to 10). Without samples a gain is of the transfer only. `use` says
+CXL where it gains, MPI where it does not, and full where it gains and `--capacity` has no room.
+
+    $ anemone msgfree predict heat.run --capacity 65536
+"""
+
+
+@app.command(epilog=_PREDICT)
+def predict(
+    folder: Annotated[Path, typer.Argument(help="What `record` has made.", metavar="FOLDER")],
+    params: Annotated[
+        Path | None,
+        typer.Option(
+            help="The machine. [default: the paper's]", metavar="PARAMS.toml", show_default=False
+        ),
+    ] = None,
+    capacity: Annotated[
+        int | None, typer.Option(help="CXL memory for buffers, bytes.", min=0, show_default=False)
+    ] = None,
+    unpack: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A call site whose data have to be copied out of CXL memory; again for more.",
+            metavar="FILE:LINE",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Which receives of a recorded run would be better as loads from CXL memory."""
+    from importlib.resources import as_file
+
+    from anemone.models.msgfree.folder import read_folder
+    from anemone.models.msgfree.loads import read_loads
+    from anemone.models.msgfree.parameters import PAPER, read_parameters
+    from anemone.models.msgfree.predict import predict as answer
+    from anemone.models.msgfree.report import access_rows, as_object, site_rows
+
+    with as_file(PAPER) as paper:
+        machine = read_parameters(params or paper)
+    ranks = read_folder(folder)
+    sites = answer(ranks, machine, unpack or (), capacity, read_loads(folder))
+    report = as_object(ranks, sites, capacity)
+    with printing():
+        if as_json:
+            print_json(report)
+            return
+        show_table("Receives by call site: transfer and gain, µs", *site_rows(sites))
+        if any(site.samples for site in sites):
+            show_table("Access to what they bring, µs", *access_rows(sites))
+        collectives = sum(report["collectives"].values())
+        print(f"Gain of what is taken: {report['gain_ns']:,.0f} ns, over all ranks.")
+        if not all(site.samples for site in sites):
+            print(
+                "Without samples of loads a gain is of the transfer only: what loads from CXL "
+                "memory cost more is not in it."
+            )
+        if collectives:
+            print(f"{collectives:,} calls of collectives are not modelled.")
+        for line in _gaps(ranks):
+            print(line)

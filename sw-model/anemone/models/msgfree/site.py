@@ -62,11 +62,12 @@ def read_site(path: str | os.PathLike) -> Site:
         loads_per_element=table.real("loads_per_element", least=1),
         element_bytes=table.real("element_bytes", least=0, above=True),
         unpack=unpack,
-        metrics=_metrics(table),
+        metrics=read_metrics(table),
     )
 
 
-def _metrics(table: Table) -> Metrics:
+def read_metrics(table: Table) -> Metrics:
+    """The table's `metrics`."""
     inner = table.table("metrics")
     assert inner is not None  # `only` has seen it
     inner.only(*(field.name for field in fields(Metrics)))

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conjugate gradient on the 7-point Laplacian of a cuboid, shaped like HPCG: a sparse matrix by
+// rows with indices, and a vector whose tail is what the neighbours sent. Messages are received
+// right into that tail, which shared CXL memory cannot be: there it would be unpacked.
+//
+//     mpirun -n RANKS cg SIDE ITERATIONS
+//
+// A rank has SIDE^3 rows. Prints the residual's part that is left.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FACES = 6, ROW = 7 };
+
+static int side;
+static size_t rows, face; // of a rank, of one of its faces
+static int neighbour[FACES];
+static int* columns; // [rows][ROW], -1: none
+static double* values;
+static double* out[FACES];
+static MPI_Comm grid;
+
+// Cell of a face: which = 0, 1: x; 2, 3: y; 4, 5: z; low, then high.
+static size_t on_face(int which, size_t i) {
+    const size_t n = (size_t)side, a = i % n, b = i / n, end = which & 1 ? n - 1 : 0;
+    const size_t x = which / 2 == 0 ? end : a;
+    const size_t y = which / 2 == 1 ? end : which / 2 == 0 ? a : b;
+    const size_t z = which / 2 == 2 ? end : b;
+    return (z * n + y) * n + x;
+}
+
+static void make_matrix(void) {
+    columns = malloc(rows * ROW * sizeof *columns);
+    values = malloc(rows * ROW * sizeof *values);
+    const size_t steps[3] = {1, (size_t)side, (size_t)side * (size_t)side};
+    for (size_t i = 0; i < rows; i++) {
+        const size_t at[3] = {i % steps[1], i / steps[1] % (size_t)side, i / steps[2]};
+        for (int f = 0; f < FACES; f++) {
+            const size_t edge = f & 1 ? (size_t)side - 1 : 0;
+            columns[i * ROW + (size_t)f] =
+                at[f / 2] == edge ? -1 : (int)(f & 1 ? i + steps[f / 2] : i - steps[f / 2]);
+            values[i * ROW + (size_t)f] = -1;
+        }
+        columns[i * ROW + FACES] = (int)i;
+        values[i * ROW + FACES] = 6.5;
+    }
+    for (int f = 0; f < FACES; f++)
+        for (size_t i = 0; neighbour[f] != MPI_PROC_NULL && i < face; i++)
+            columns[on_face(f, i) * ROW + (size_t)f] = (int)(rows + (size_t)f * face + i);
+}
+
+static void exchange(double* x) {
+    MPI_Request requests[FACES];
+    for (int f = 0; f < FACES; f++)
+        MPI_Irecv(x + rows + (size_t)f * face, (int)face, MPI_DOUBLE, neighbour[f], f ^ 1, grid,
+                  &requests[f]);
+    for (int f = 0; f < FACES; f++) {
+        for (size_t i = 0; i < face; i++)
+            out[f][i] = x[on_face(f, i)];
+        MPI_Send(out[f], (int)face, MPI_DOUBLE, neighbour[f], f, grid);
+    }
+    for (int f = 0; f < FACES; f++)
+        MPI_Wait(&requests[f], MPI_STATUS_IGNORE);
+}
+
+static void multiply(double* x, double* y) {
+    exchange(x);
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (size_t k = i * ROW; k < (i + 1) * ROW; k++)
+            if (columns[k] >= 0)
+                sum += values[k] * x[columns[k]];
+        y[i] = sum;
+    }
+}
+
+static double dot(const double* x, const double* y) {
+    double sum = 0, total;
+    for (size_t i = 0; i < rows; i++)
+        sum += x[i] * y[i];
+    MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, grid);
+    return total;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int ranks, rank, sides[3] = {0, 0, 0};
+    const int periods[3] = {0, 0, 0};
+    side = argc == 3 ? atoi(argv[1]) : 0;
+    const int iterations = argc == 3 ? atoi(argv[2]) : 0;
+    if (side < 1 || iterations < 1) {
+        fprintf(stderr, "cg: SIDE ITERATIONS\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Dims_create(ranks, 3, sides);
+    MPI_Cart_create(MPI_COMM_WORLD, 3, sides, periods, 0, &grid);
+    MPI_Comm_rank(grid, &rank);
+    for (int d = 0; d < 3; d++)
+        MPI_Cart_shift(grid, d, 1, &neighbour[2 * d], &neighbour[2 * d + 1]);
+    face = (size_t)side * (size_t)side;
+    rows = face * (size_t)side;
+    make_matrix();
+    for (int f = 0; f < FACES; f++)
+        out[f] = malloc(face * sizeof(double));
+    double* solution = calloc(rows, sizeof(double));
+    double* residual = malloc(rows * sizeof(double));
+    double* direction = calloc(rows + FACES * face, sizeof(double));
+    double* product = malloc(rows * sizeof(double));
+    for (size_t i = 0; i < rows; i++)
+        residual[i] = direction[i] = 1;
+
+    const double begin = MPI_Wtime(), first = dot(residual, residual);
+    double left = first;
+    for (int k = 0; k < iterations; k++) {
+        multiply(direction, product);
+        const double alpha = left / dot(direction, product);
+        for (size_t i = 0; i < rows; i++) {
+            solution[i] += alpha * direction[i];
+            residual[i] -= alpha * product[i];
+        }
+        const double now = dot(residual, residual);
+        for (size_t i = 0; i < rows; i++)
+            direction[i] = residual[i] + now / left * direction[i];
+        left = now;
+    }
+    if (rank == 0)
+        printf("residual %.6e seconds %.6f\n", left / first, MPI_Wtime() - begin);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives are counted and no more: what they move is not modelled.
+#include "trace.h"
+
+#define OPEN(...) __VA_ARGS__
+#define COUNTED(mine, real, parameters, arguments)                                                 \
+    int mine parameters {                                                                          \
+        count_collective(__COUNTER__, __func__);                                                   \
+        return real arguments;                                                                     \
+    }
+#define BOTH(name, immediate, parameters, arguments)                                               \
+    COUNTED(MINE(name), REAL(name), (OPEN parameters, MPI_Comm comm), (OPEN arguments, comm))      \
+    COUNTED(MINE(immediate), REAL(immediate),                                                      \
+            (OPEN parameters, MPI_Comm comm, MPI_Request * request),                               \
+            (OPEN arguments, comm, request))
+
+COUNTED(MPI_Barrier, PMPI_Barrier, (MPI_Comm comm), (comm))
+COUNTED(MPI_Ibarrier, PMPI_Ibarrier, (MPI_Comm comm, MPI_Request* request), (comm, request))
+
+#define COUNT int
+#define PLACE int
+#define MINE(name) MPI_##name
+#define REAL(name) PMPI_##name
+#include "collectives.inc"
+#if MPI_VERSION >= 4
+#undef COUNT
+#undef PLACE
+#undef MINE
+#undef REAL
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define MINE(name) MPI_##name##_c
+#define REAL(name) PMPI_##name##_c
+#include "collectives.inc"
+#endif
+
+_Static_assert(__COUNTER__ <= COUNTERS, "the header has a place for each");

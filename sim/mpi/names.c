@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What records refer to by number: call sites, as module and offset, and communicators.
+#define _GNU_SOURCE
+#include "trace.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SITES = 4096 }; // a power of two; past three quarters of it a site may be told twice
+
+struct communicator {
+    uint32_t id;
+    int size;
+    int world[]; // rank in MPI_COMM_WORLD of each of its (remote) ranks
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t sites[SITES];
+static unsigned known;
+static int keyval = MPI_KEYVAL_INVALID;
+static uint32_t last_id;
+
+// A line "site ADDRESS OFFSET SYMBOL MODULE", by tabs. OFFSET is the address in the ELF file.
+static void tell_site(uint64_t address) {
+    Dl_info info;
+    struct link_map* map = NULL;
+    char own[4096], line[8192];
+    const char* module = "";
+    const char* symbol = "";
+    uint64_t offset = address;
+    if (dladdr1((void*)(uintptr_t)address, &info, (void**)&map, RTLD_DL_LINKMAP)) {
+        offset = address - (uint64_t)map->l_addr;
+        module = info.dli_fname ? info.dli_fname : "";
+        symbol = info.dli_sname ? info.dli_sname : "";
+        const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+        if (!map->l_name[0] && length > 0) { // the program, however it was called
+            own[length] = 0;
+            module = own;
+        }
+    }
+    snprintf(line, sizeof line, "site\t0x%llx\t0x%llx\t%s\t%s\n", (unsigned long long)address,
+             (unsigned long long)offset, symbol, module);
+    write_name(line);
+}
+
+void know_site(uint64_t address) {
+    const unsigned start = (unsigned)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 52) % SITES;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = start;; i = (i + 1) % SITES) {
+        if (sites[i] == address)
+            break;
+        if (!sites[i]) {
+            if (known < SITES / 4 * 3) {
+                sites[i] = address;
+                known++;
+            }
+            tell_site(address);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// A line "comm ID SIZE NAME RANKS": ranks of MPI_COMM_WORLD by blanks, those of the other side of
+// an intercommunicator, -1 where it is not of this world.
+static void tell_communicator(const struct communicator* known_as, MPI_Comm comm) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
+    const size_t room = 64 + sizeof name + 12 * (size_t)known_as->size;
+    char* line = malloc(room);
+    if (!line)
+        return;
+    for (char* c = name; *c; c++)
+        if (*c == '\t' || *c == '\n')
+            *c = ' ';
+    size_t at =
+        (size_t)snprintf(line, room, "comm\t%u\t%d\t%s\t", known_as->id, known_as->size, name);
+    for (int i = 0; i < known_as->size; i++)
+        at += (size_t)snprintf(line + at, room - at, i ? " %d" : "%d", known_as->world[i]);
+    snprintf(line + at, room - at, "\n");
+    write_name(line);
+    free(line);
+}
+
+static struct communicator* meet(MPI_Comm comm) {
+    int remote = 0, size = 0;
+    MPI_Group group, world;
+    PMPI_Comm_test_inter(comm, &remote);
+    if (remote)
+        PMPI_Comm_remote_group(comm, &group);
+    else
+        PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_size(group, &size);
+    struct communicator* met = malloc(sizeof *met + sizeof(int) * (size_t)size);
+    int* ranks = malloc(sizeof(int) * ((size_t)size + 1));
+    if (met && ranks) {
+        met->id = ++last_id;
+        met->size = size;
+        for (int i = 0; i < size; i++)
+            ranks[i] = i;
+        PMPI_Group_translate_ranks(group, size, ranks, world, met->world);
+        for (int i = 0; i < size; i++)
+            if (met->world[i] == MPI_UNDEFINED)
+                met->world[i] = -1;
+        PMPI_Comm_set_attr(comm, keyval, met);
+        tell_communicator(met, comm);
+    }
+    free(ranks);
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return met;
+}
+
+// It is never freed: a communicator may be freed before its last receive is complete.
+const struct communicator* know_communicator(MPI_Comm comm) {
+    struct communicator* found = NULL;
+    int there = 0;
+    pthread_mutex_lock(&lock);
+    if (keyval == MPI_KEYVAL_INVALID)
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    PMPI_Comm_get_attr(comm, keyval, &found, &there);
+    if (!there)
+        found = meet(comm);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void place_source(struct record* record, const struct communicator* comm) {
+    const int rank = record->local_source;
+    record->comm = comm ? comm->id : 0;
+    record->source = comm && rank >= 0 && rank < comm->size ? comm->world[rank] : -1;
+}

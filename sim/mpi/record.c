@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A receive from its posting to its record.
+#include "trace.h"
+
+#include <string.h>
+
+struct pending begin_receive(enum kind kind, const struct call* call, const void* buffer,
+                             int64_t count, MPI_Datatype type, int source, int tag,
+                             const struct communicator* comm) {
+    struct pending pending;
+    memset(&pending, 0, sizeof pending);
+    struct record* record = &pending.record;
+    record->kind = (uint16_t)kind;
+    record->posted_ns = call->begin_ns;
+    record->site = call->site;
+    record->local_source = source;
+    record->source = -1;
+    record->tag = tag;
+    record->flags = (uint16_t)((source == MPI_ANY_SOURCE ? ANY_SOURCE : 0) |
+                               (tag == MPI_ANY_TAG ? ANY_TAG : 0));
+    MPI_Count low, extent, true_low, true_extent, size;
+    PMPI_Type_get_extent_x(type, &low, &extent);
+    PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
+    PMPI_Type_size_x(type, &size);
+    record->buffer = (uint64_t)((intptr_t)buffer + (intptr_t)true_low);
+    record->span = count > 0 ? (uint64_t)((count - 1) * extent + true_extent) : 0;
+    record->posted = (uint64_t)(count * size);
+    record->type_bytes = (uint32_t)size;
+    pending.comm = comm;
+    if (kind != PROBED)
+        know_site(call->site);
+    return pending;
+}
+
+// MPICH 4.0 leaves the status of Isendrecv's request as an earlier request had it.
+static bool told(enum kind kind) {
+    const bool mpich = sizeof(MPI_Request) == sizeof(int);
+    return !(mpich && (kind == ISENDRECV || kind == ISENDRECV_REPLACE));
+}
+
+void complete(struct pending* pending, const struct call* call, MPI_Status* status, int error) {
+    struct record* record = &pending->record;
+    record->done_ns = now_ns();
+    record->waited_ns = call->begin_ns;
+    record->done_site = call->site;
+    if (call->site != record->site)
+        know_site(call->site);
+    int cancelled = 0;
+    if (error != MPI_SUCCESS) {
+        record->flags |= FAILED;
+    } else {
+        PMPI_Test_cancelled(status, &cancelled);
+        if (cancelled)
+            record->flags |= CANCELLED;
+    }
+    if (error == MPI_SUCCESS && !cancelled && !told((enum kind)record->kind)) {
+        record->bytes = record->posted;
+        record->flags |= AS_POSTED;
+    } else if (error == MPI_SUCCESS && !cancelled) {
+        MPI_Count bytes = 0;
+        PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
+        record->bytes = bytes == MPI_UNDEFINED ? 0 : (uint64_t)bytes;
+        record->local_source = status->MPI_SOURCE;
+        record->tag = status->MPI_TAG;
+    }
+    place_source(record, pending->comm);
+    write_record(record);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls that start, complete, free and cancel requests.
+#include "trace.h"
+
+#include <stdlib.h>
+
+enum { FEW = 32 }; // requests of one call for which the stack has room
+
+// The receives among the requests of a call. Before the call they are taken out of the table, for
+// behind it another thread may get the same handle; those that are not complete are put back.
+struct claim {
+    int count;
+    struct pending** receives;
+    MPI_Status* statuses; // the caller's, or ours where it ignores them
+    struct pending* few[FEW];
+    MPI_Status few_statuses[FEW];
+};
+
+static void begin_claim(struct claim* claim, int count, const MPI_Request* requests,
+                        MPI_Status* statuses) {
+    claim->count = tracing ? count : 0;
+    claim->receives = claim->few;
+    claim->statuses = statuses;
+    const bool ignored = statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
+    if (ignored)
+        claim->statuses = claim->few_statuses;
+    if (count > FEW) {
+        claim->receives = malloc((size_t)count * sizeof(struct pending*));
+        if (ignored)
+            claim->statuses = malloc((size_t)count * sizeof(MPI_Status));
+        if (!claim->receives || !claim->statuses)
+            abort();
+    }
+    for (int i = 0; i < claim->count; i++)
+        claim->receives[i] =
+            requests[i] == MPI_REQUEST_NULL ? NULL : take(key_of_request(requests[i]));
+}
+
+static void finish(struct claim* claim, int i, MPI_Status* status, int error,
+                   const struct call* call) {
+    struct pending* receive = i < claim->count ? claim->receives[i] : NULL;
+    if (!receive)
+        return;
+    claim->receives[i] = NULL;
+    if (receive->active)
+        complete(receive, call, status, error);
+    receive->active = false;
+    if (receive->persistent) {
+        receive->record.flags &= ANY_SOURCE | ANY_TAG;
+        put_back(receive);
+    } else {
+        release(receive);
+    }
+}
+
+static void end_claim(struct claim* claim, MPI_Status* callers) {
+    for (int i = 0; i < claim->count; i++)
+        if (claim->receives[i])
+            put_back(claim->receives[i]);
+    if (claim->receives != claim->few)
+        free(claim->receives);
+    if (claim->statuses != claim->few_statuses && claim->statuses != callers)
+        free(claim->statuses);
+}
+
+// All of them are complete, or `error` says which not.
+static void finish_all(struct claim* claim, int error, const struct call* call) {
+    for (int i = 0; i < claim->count; i++) {
+        int own = error;
+        if (error == MPI_ERR_IN_STATUS)
+            own = claim->statuses[i].MPI_ERROR;
+        if (own != MPI_ERR_PENDING)
+            finish(claim, i, &claim->statuses[i], own, call);
+    }
+}
+
+// Those that Waitsome and Testsome name; an error of one is in its status.
+static void finish_some(struct claim* claim, int done, const int* which, int error,
+                        const struct call* call) {
+    if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
+        return;
+    for (int i = 0; done != MPI_UNDEFINED && i < done; i++) {
+        const int own = error == MPI_SUCCESS ? error : claim->statuses[i].MPI_ERROR;
+        finish(claim, which[i], &claim->statuses[i], own, call);
+    }
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    CALL;
+    struct claim claim;
+    begin_claim(&claim, 1, request, status);
+    const int error = PMPI_Wait(request, claim.statuses);
+    finish(&claim, 0, claim.statuses, error, &call);
+    end_claim(&claim, status);
+    return error;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    CALL;
+    struct claim claim;
+    begin_claim(&claim, count, requests, statuses);
+    const int error = PMPI_Waitall(count, requests, claim.statuses);
+    finish_all(&claim, error, &call);
+    end_claim(&claim, statuses);
+    return error;
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+    CALL;
+    struct claim claim;
+    MPI_Status own;
+    begin_claim(&claim, count, requests, MPI_STATUSES_IGNORE);
+    MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
+    *index = MPI_UNDEFINED;
+    const int error = PMPI_Waitany(count, requests, index, seen);
+    if (*index != MPI_UNDEFINED)
+        finish(&claim, *index, seen, error, &call);
+    end_claim(&claim, MPI_STATUSES_IGNORE);
+    return error;
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* done, int which[], MPI_Status statuses[]) {
+    CALL;
+    struct claim claim;
+    begin_claim(&claim, count, requests, statuses);
+    *done = MPI_UNDEFINED;
+    const int error = PMPI_Waitsome(count, requests, done, which, claim.statuses);
+    finish_some(&claim, *done, which, error, &call);
+    end_claim(&claim, statuses);
+    return error;
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    CALL;
+    struct claim claim;
+    begin_claim(&claim, 1, request, status);
+    *flag = 0;
+    const int error = PMPI_Test(request, flag, claim.statuses);
+    if (*flag)
+        finish(&claim, 0, claim.statuses, error, &call);
+    end_claim(&claim, status);
+    return error;
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+    CALL;
+    struct claim claim;
+    begin_claim(&claim, count, requests, statuses);
+    *flag = 0;
+    const int error = PMPI_Testall(count, requests, flag, claim.statuses);
+    if (*flag)
+        finish_all(&claim, error, &call);
+    end_claim(&claim, statuses);
+    return error;
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+    CALL;
+    struct claim claim;
+    MPI_Status own;
+    begin_claim(&claim, count, requests, MPI_STATUSES_IGNORE);
+    MPI_Status* seen = status == MPI_STATUS_IGNORE ? &own : status;
+    *index = MPI_UNDEFINED;
+    *flag = 0;
+    const int error = PMPI_Testany(count, requests, index, flag, seen);
+    if (*flag && *index != MPI_UNDEFINED)
+        finish(&claim, *index, seen, error, &call);
+    end_claim(&claim, MPI_STATUSES_IGNORE);
+    return error;
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* done, int which[], MPI_Status statuses[]) {
+    CALL;
+    struct claim claim;
+    begin_claim(&claim, count, requests, statuses);
+    *done = MPI_UNDEFINED;
+    const int error = PMPI_Testsome(count, requests, done, which, claim.statuses);
+    finish_some(&claim, *done, which, error, &call);
+    end_claim(&claim, statuses);
+    return error;
+}
+
+static void started(MPI_Request request, const struct call* call) {
+    struct pending* receive = tracing ? look(key_of_request(request)) : NULL;
+    if (!receive)
+        return;
+    receive->active = true;
+    receive->record.posted_ns = call->begin_ns;
+    receive->record.bytes = 0;
+    count_posted();
+}
+
+int MPI_Start(MPI_Request* request) {
+    CALL;
+    const int error = PMPI_Start(request);
+    if (error == MPI_SUCCESS)
+        started(*request, &call);
+    return error;
+}
+
+int MPI_Startall(int count, MPI_Request requests[]) {
+    CALL;
+    const int error = PMPI_Startall(count, requests);
+    for (int i = 0; error == MPI_SUCCESS && i < count; i++)
+        started(requests[i], &call);
+    return error;
+}
+
+int MPI_Request_free(MPI_Request* request) {
+    CALL;
+    struct pending* receive = tracing ? take(key_of_request(*request)) : NULL;
+    const int error = PMPI_Request_free(request);
+    if (receive && receive->active) {
+        receive->record.done_ns = now_ns();
+        receive->record.waited_ns = call.begin_ns;
+        receive->record.done_site = call.site;
+        receive->record.flags |= FREED;
+        know_site(call.site);
+        place_source(&receive->record, receive->comm);
+        write_record(&receive->record);
+    }
+    if (receive)
+        release(receive);
+    return error;
+}

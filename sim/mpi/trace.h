@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's trace of its MPI receives: what the files hold, and what the tracer's parts share.
+// The format is documented in docs/message-free.md and read by anemone/models/msgfree/folder.py.
+#ifndef ANEMONE_MPI_TRACE_H
+#define ANEMONE_MPI_TRACE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum kind {
+    RECV,
+    IRECV,
+    SENDRECV,
+    SENDRECV_REPLACE,
+    PERSISTENT,
+    MRECV,
+    IMRECV,
+    ISENDRECV,
+    ISENDRECV_REPLACE,
+    PARTITIONED,
+    PROBED, // not a receive: a message between Mprobe and Mrecv
+};
+
+enum flag {
+    CANCELLED = 1,  // no message came
+    FREED = 2,      // by Request_free before it was seen to be complete; size and source unknown
+    FAILED = 4,     // MPI returned an error
+    ANY_SOURCE = 8, // as it was posted
+    ANY_TAG = 16,
+    AS_POSTED = 32, // MPI did not tell source, tag and size: they are as posted
+};
+
+// One receive, written when it is complete. Times are CLOCK_MONOTONIC, ns.
+struct record {
+    int64_t posted_ns; // the posting call begins
+    int64_t waited_ns; // the call that saw it complete begins; of a blocking one, posted_ns
+    int64_t done_ns;   // that call ends
+    uint64_t site;     // return address of the posting call (of Recv_init where persistent)
+    uint64_t done_site;
+    uint64_t buffer;      // first byte
+    uint64_t span;        // bytes from the first to the last that was posted
+    uint64_t bytes;       // received
+    uint64_t posted;      // bytes that would have fitted
+    int32_t source;       // rank in MPI_COMM_WORLD; -1: unknown
+    int32_t local_source; // rank in the communicator
+    int32_t tag;
+    uint32_t comm;       // its id in the rank's .names file; 0: unknown
+    uint32_t type_bytes; // size of the datatype
+    uint16_t kind;
+    uint16_t flags;
+};
+_Static_assert(sizeof(struct record) == 96, "record");
+
+enum { HEADER_BYTES = 4096, COUNTERS = 96 };
+
+struct counter {
+    char name[24];
+    uint64_t calls;
+};
+
+struct header {
+    char magic[8]; // "ANEMPI1\n"
+    uint32_t header_bytes;
+    uint32_t record_bytes;
+    int32_t rank;
+    int32_t ranks;
+    uint32_t pid;
+    uint32_t finalized;
+    uint64_t records;
+    uint64_t posted; // receives that were posted; above records: those under way at the end
+    uint64_t lost;   // receives that could not be written
+    int64_t begin_ns;
+    int64_t end_ns;
+    int64_t epoch_ns; // CLOCK_REALTIME at begin_ns
+    char host[64];
+    char library[64];
+    struct counter collectives[COUNTERS]; // those that were called
+};
+_Static_assert(sizeof(struct header) <= HEADER_BYTES, "header");
+
+// A receive that is posted and not complete.
+struct communicator;
+struct pending {
+    struct pending* next; // in its bucket
+    uint64_t key;         // the request
+    const struct communicator* comm;
+    bool persistent;
+    bool active;
+    struct record record;
+};
+
+// Of a call of MPI that is being traced.
+struct call {
+    uint64_t site;
+    int64_t begin_ns;
+};
+#define CALL const struct call call = {(uint64_t)(uintptr_t)__builtin_return_address(0), now_ns()}
+
+// file.c
+extern bool tracing; // from Init to Finalize
+int64_t now_ns(void);
+void open_trace(void);
+void close_trace(void);
+void count_posted(void);
+void write_record(const struct record* record);
+void write_name(const char* line);
+void count_collective(unsigned slot, const char* name);
+
+// names.c: both write a line to .names the first time
+void know_site(uint64_t address);
+const struct communicator* know_communicator(MPI_Comm comm);
+void place_source(struct record* record, const struct communicator* comm);
+
+// pending.c
+uint64_t key_of_request(MPI_Request request);
+uint64_t key_of_message(MPI_Message message);
+struct pending* keep(uint64_t key, const struct pending* what);
+struct pending* take(uint64_t key); // out of the table; NULL: not ours
+void put_back(struct pending* pending);
+void release(struct pending* pending);
+struct pending* look(uint64_t key); // stays in the table
+
+// record.c
+struct pending begin_receive(enum kind kind, const struct call* call, const void* buffer,
+                             int64_t count, MPI_Datatype type, int source, int tag,
+                             const struct communicator* comm);
+void complete(struct pending* pending, const struct call* call, MPI_Status* status, int error);
+
+#endif

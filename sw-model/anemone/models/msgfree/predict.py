@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each call site of a recorded run costs as messages and as loads from CXL memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anemone.io.errors import InputError
+from anemone.models.msgfree.folder import CANCELLED, FAILED, FREED, KINDS, NOT_RECEIVED, Rank
+from anemone.models.msgfree.loads import Loads, attribute
+from anemone.models.msgfree.model import Verdict, evaluate
+from anemone.models.msgfree.parameters import Parameters
+from anemone.models.msgfree.places import Place, places
+from anemone.models.msgfree.site import Metrics, Site
+
+_NO_LOADS = Loads(1.0, Metrics(0.0, 0.0, 0.0, 0.0, 0.0), {})
+
+
+@dataclass
+class CallSite:
+    """A line of the program that receives, over all ranks.
+
+    messages: sizes, bytes. buffer_bytes: distinct bytes of all its buffers, which CXL memory would
+    have to hold. not_received: how many were cancelled, freed or failed, and are not modelled.
+    """
+
+    place: Place
+    kinds: Counter[str] = field(default_factory=Counter)
+    messages: list[int] = field(default_factory=list)
+    ranks: set[int] = field(default_factory=set)
+    buffer_bytes: int = 0
+    not_received: Counter[str] = field(default_factory=Counter)
+    samples: list[tuple[float, str]] = field(default_factory=list)
+    element_bytes: int = 0
+    unpack: bool = False
+    verdict: Verdict | None = None
+    take: bool = False
+
+    @property
+    def gain_ns(self) -> float:
+        assert self.verdict is not None
+        return self.verdict.gain_ns
+
+
+def predict(
+    ranks: Sequence[Rank],
+    by: Parameters,
+    unpack: Collection[str] = (),
+    capacity: int | None = None,
+    loads: Loads | None = None,
+) -> list[CallSite]:
+    """The call sites, that of the highest gain first.
+
+    unpack: places ("cg.c:70") whose data are copied out of CXL memory at their first load.
+    capacity: bytes of CXL memory; what to take is then the choice of the highest gain that fits.
+    Raises InputError where a place is not in the program.
+    """
+    sites = _collect(ranks, loads)
+    names = {str(site.place) for site in sites}
+    for name in unpack:
+        if name not in names:
+            allowed = "a call site of the run: " + ", ".join(sorted(names))
+            raise InputError("command line", "call site", "--unpack", name, allowed)
+    for site in sites:
+        site.unpack = str(site.place) in unpack
+        site.verdict = evaluate(_model_site(site, loads or _NO_LOADS), by)
+    worth = [site for site in sites if site.gain_ns > 0]
+    for site in worth if capacity is None else knapsack(worth, capacity):
+        site.take = True
+    return sorted(sites, key=lambda site: -site.gain_ns)
+
+
+def _model_site(site: CallSite, loads: Loads) -> Site:
+    """For evaluate. Loads of an element: those that the samples stand for by the elements."""
+    elements = sum(site.messages) / site.element_bytes if site.element_bytes else 0
+    stood_for = len(site.samples) * loads.rate
+    return Site(
+        tuple(site.messages), tuple(site.samples), loads.rate,
+        max(1.0, stood_for / elements) if elements else 1.0,
+        site.element_bytes or 1, site.unpack, loads.metrics,
+    )  # fmt: skip
+
+
+def _collect(ranks: Sequence[Rank], loads: Loads | None) -> list[CallSite]:
+    place_of = places(site for rank in ranks for site in rank.sites.values())
+    found: dict[Place, CallSite] = {}
+    for rank in ranks:
+        by_place: dict[Place, list[int]] = {}
+        for address in np.unique(rank.records["site"]).tolist():
+            by_place.setdefault(place_of[rank.sites[address]], []).append(address)
+        here = {}
+        for place, addresses in by_place.items():
+            site = found.setdefault(place, CallSite(place))
+            records = rank.records[np.isin(rank.records["site"], addresses)]
+            _add(site, int(rank.header["rank"]), records)
+            here |= dict.fromkeys(addresses, site)
+        if loads:
+            for address, sample in attribute(rank, loads):
+                here[address].samples.append(sample)
+    return list(found.values())
+
+
+def _add(site: CallSite, rank: int, records: np.ndarray) -> None:
+    """One rank's receives."""
+    kinds, counts = np.unique(records["kind"], return_counts=True)
+    site.kinds.update({KINDS[kind]: int(n) for kind, n in zip(kinds, counts, strict=True)})
+    for name, flag in (("cancelled", CANCELLED), ("freed", FREED), ("failed", FAILED)):
+        if count := int(np.count_nonzero(records["flags"] & flag)):
+            site.not_received[name] += count
+    received = records[(records["flags"] & NOT_RECEIVED) == 0]
+    if len(received):
+        site.ranks.add(rank)
+        site.messages += received["bytes"].tolist()
+        site.element_bytes = int(received["type_bytes"][0])
+        spans = np.unique(received[["buffer", "span"]])
+        site.buffer_bytes += covered(spans["buffer"].tolist(), spans["span"].tolist())
+
+
+def covered(starts: Iterable[int], lengths: Iterable[int]) -> int:
+    """Distinct bytes of ranges that may overlap."""
+    total = end = 0
+    for start, length in sorted(zip(starts, lengths, strict=True)):
+        total += max(0, start + length - max(start, end))
+        end = max(end, start + length)
+    return total
+
+
+def knapsack(sites: Sequence[CallSite], capacity: int) -> list[CallSite]:
+    """The sites of the highest gain in all whose buffers fit. Exact.
+
+    Of each set of the sites so far only those stay that no smaller one is as good as.
+    """
+    best: list[tuple[int, float, tuple[int, ...]]] = [(0, 0.0, ())]
+    for i, site in enumerate(sites):
+        more = [(size + site.buffer_bytes, gain + site.gain_ns, (*chosen, i))
+                for size, gain, chosen in best]  # fmt: skip
+        merged = sorted(best + more, key=lambda one: (one[0], -one[1]))
+        best = []
+        for one in merged:
+            if one[0] <= capacity and (not best or one[1] > best[-1][1]):
+                best.append(one)
+    return [sites[i] for i in best[-1][2]]

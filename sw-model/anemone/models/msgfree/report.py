@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A prediction as JSON and as the rows of a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from anemone.models.msgfree.folder import Rank
+from anemone.models.msgfree.predict import CallSite
+
+
+def as_object(ranks: Sequence[Rank], sites: Sequence[CallSite], capacity: int | None) -> dict:
+    """What `predict --json` prints. All sums are over all ranks."""
+    collectives: Counter[str] = Counter()
+    for rank in ranks:
+        collectives.update(rank.collectives)
+    headers = [rank.header for rank in ranks]
+    here = {int(header["rank"]) for header in headers}
+    return {
+        "library": str(headers[0]["library"], "utf-8", "replace"),
+        "ranks": int(headers[0]["ranks"]),
+        "missing_ranks": sorted(set(range(int(headers[0]["ranks"]))) - here),
+        "not_finalized": [int(h["rank"]) for h in headers if not h["finalized"]],
+        "receives": sum(len(rank.records) for rank in ranks),
+        "unfinished": sum(int(h["posted"]) - int(h["records"]) - int(h["lost"]) for h in headers),
+        "lost": sum(int(h["lost"]) for h in headers),
+        "collectives": dict(sorted(collectives.items())),
+        "capacity": capacity,
+        "gain_ns": sum(site.gain_ns for site in sites if site.take),
+        "sites": [_site(site) for site in sites],
+    }
+
+
+def _site(site: CallSite) -> dict[str, Any]:
+    assert site.verdict is not None
+    return {
+        "place": str(site.place),
+        "function": site.place.function,
+        "file": site.place.file,
+        "line": site.place.line,
+        "module": site.place.module,
+        "kinds": dict(site.kinds),
+        "ranks": len(site.ranks),
+        "messages": len(site.messages),
+        "bytes": sum(site.messages),
+        "buffer_bytes": site.buffer_bytes,
+        "not_received": dict(site.not_received),
+        "samples": len(site.samples),
+        "model": "transfer and access" if site.samples else "transfer only",
+        "unpack": site.unpack,
+        "transfer": vars(site.verdict.transfer),
+        "access": vars(site.verdict.access) if site.samples else None,
+        "gain_ns": site.gain_ns,
+        "worth": site.gain_ns > 0,
+        "take": site.take,
+    }
+
+
+Rows = tuple[list[str], list[list[str]]]  # columns, and the texts of each row
+
+
+def site_rows(sites: Sequence[CallSite]) -> Rows:
+    """Transfer and gain of each call site, µs; last what to use: CXL, MPI, or CXL is full."""
+    columns = ["call site", "messages", "bytes", "buffers", "MPI", "CXL", "gain", "use"]
+    rows = []
+    for site in sites:
+        assert site.verdict is not None
+        moved = site.verdict.transfer
+        use = "CXL" if site.take else "full" if site.gain_ns > 0 else "MPI"
+        counts = (len(site.messages), sum(site.messages), site.buffer_bytes)
+        times = (moved.mpi_ns, moved.cxl_ns, site.gain_ns)
+        rows.append([str(site.place), *(f"{n:,}" for n in counts), *map(_us, times), use])
+    return columns, rows
+
+
+def access_rows(sites: Sequence[CallSite]) -> Rows:
+    """Access to the data, µs, where there are samples of it."""
+    rows = []
+    for site in sites:
+        assert site.verdict is not None
+        access = site.verdict.access
+        times = map(_us, (access.mpi_ns, access.cxl_ns)) if site.samples else ("", "")
+        rows.append([str(site.place), f"{len(site.samples):,}", *times])
+    return ["call site", "samples", "MPI", "CXL"], rows
+
+
+def _us(nanoseconds: float) -> str:
+    return f"{nanoseconds / 1e3:,.1f}"

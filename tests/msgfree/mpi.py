@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs our MPI programs under the tracer, on either MPI."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from anemone.io.build_cache import built
+from anemone.models.msgfree.folder import Rank, read_folder
+from anemone.models.msgfree.tracer import record
+from tests.inputs import ROOT
+
+SOURCES = {
+    "heat": ROOT / "examples/mpi/heat.c",
+    "cg": ROOT / "examples/mpi/cg.c",
+    "receives": ROOT / "tests/msgfree/receives.c",
+}
+# MPICH declares MPI_STATUSES_IGNORE in a way that GCC takes for an array of none.
+_FLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overflow -pthread".split()
+# Root, more ranks than processors, no right to read another process's memory: a test's machine.
+_SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_btl": "self,vader",
+    "OMPI_MCA_plm_rsh_agent": "false",
+    "HWLOC_COMPONENTS": "-gl",
+}
+each_mpi = pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in _SETTINGS.items():
+        monkeypatch.setenv(name, value)
+
+
+def launcher(mpi: str) -> str:
+    """Debian and Ubuntu have both, by these names."""
+    found = shutil.which(f"mpirun.{mpi}")
+    if found is None:
+        pytest.skip(f"no mpirun.{mpi}")
+    return found
+
+
+def program(mpi: str, name: str) -> str:
+    """A program of SOURCES, compiled if need be."""
+    command = [f"mpicc.{mpi}", *_FLAGS, str(SOURCES[name])]
+    out = ROOT / "build" / "mpi" / f"mpicc.{mpi}" / name
+    return str(
+        built(
+            out,
+            [SOURCES[name], *command],
+            lambda made: subprocess.run([*command, "-o", str(made)], check=True),
+        )
+    )
+
+
+def traced(mpi: str, ranks: int, words: list[str], out: Path, code: int | None = 0) -> list[Rank]:
+    """The traces of a run of a program of SOURCES. code: what it exits with; None: not 0."""
+    command = [launcher(mpi), "-n", str(ranks), program(mpi, words[0]), *words[1:]]
+    ended = record(command, out, None)
+    assert ended == code or (code is None and ended), ended
+    return read_folder(out)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a recorded folder to an answer by call site: folders by hand, and one of a real run."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import as_file
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anemone.cli import main
+from anemone.io.errors import InputError
+from anemone.models.msgfree.folder import CANCELLED, HEADER_BYTES, RECORD, read_folder
+from anemone.models.msgfree.loads import read_loads
+from anemone.models.msgfree.model import Cost, Verdict
+from anemone.models.msgfree.parameters import PAPER, read_parameters
+from anemone.models.msgfree.places import Place
+from anemone.models.msgfree.predict import CallSite, covered, knapsack, predict
+from tests.msgfree.mpi import each_mpi, launcher, program, settings  # noqa: F401
+
+with as_file(PAPER) as paper:
+    MACHINE = read_parameters(paper)
+A, B = 0x1000, 0x2000  # call sites
+
+
+def receive(site: int, done: int, size: int, buffer: int = 0x10000, flags: int = 0) -> tuple:
+    """A record of Recv."""
+    return (done - 10, done - 10, done, site, site, buffer, size, size, size, 1, 1, 0, 1, 8, 0,
+            flags)  # fmt: skip
+
+
+def folder(path: Path, *ranks: list[tuple], world: int | None = None) -> Path:
+    """What the tracer would leave of these receives."""
+    path.mkdir()
+    for rank, rows in enumerate(ranks):
+        header = np.zeros(HEADER_BYTES, np.uint8)
+        header[:8] = np.frombuffer(b"ANEMPI1\n", np.uint8)
+        sizes = [HEADER_BYTES, RECORD.itemsize, rank, world or len(ranks), 1, 1]
+        header[8:32] = np.array(sizes, "<i4").view(np.uint8)
+        header[32:48] = np.array([len(rows), len(rows)], "<u8").view(np.uint8)
+        content = header.tobytes() + np.array(rows, RECORD).tobytes()
+        (path / f"{rank:06d}.trace").write_bytes(content)
+        (path / f"{rank:06d}.names").write_text(
+            f"site\t{A:#x}\t{A:#x}\tfirst\t/none/program\n"
+            f"site\t{B:#x}\t{B:#x}\tsecond\t/none/program\ncomm\t1\t2\tworld\t0 1\ncomm\t2\t"
+        )
+    return path
+
+
+def by_function(sites: list[CallSite]) -> dict[str, CallSite]:
+    return {site.place.function: site for site in sites}
+
+
+def test_messages_of_all_ranks_are_summed_by_call_site(tmp_path: Path) -> None:
+    at = folder(
+        tmp_path / "run",
+        [receive(A, 100, 4096), receive(A, 200, 4096), receive(B, 300, 8, 0x20000)],
+        [receive(A, 100, 1 << 20), receive(A, 150, 7, flags=CANCELLED)],
+    )
+    found = by_function(predict(read_folder(at), MACHINE))
+    first = found["first"]
+    assert sorted(first.messages) == [4096, 4096, 1 << 20]
+    assert first.not_received == {"cancelled": 1}
+    assert first.buffer_bytes == 4096 + (1 << 20)
+    assert first.ranks == {0, 1}
+    assert first.verdict
+    mpi = 3 * MACHINE.mpi_lat + (8192 + (1 << 20)) / MACHINE.mpi_bw
+    assert first.verdict.transfer.mpi_ns == pytest.approx(mpi)
+    assert first.verdict.transfer.cxl_ns == pytest.approx(6 * MACHINE.cxl_atomic_lat)
+    assert first.verdict.access == Cost(0, 0)
+    assert (first.take, found["second"].take) == (True, False)
+    assert str(found["second"].place) == f"program+{B:#x}"
+
+
+METRICS = (
+    "metrics = { mem_gb_per_s = 0, l3_miss_share = 0.5, l1_gb_per_s = 0, l2_gb_per_s = 0, "
+    "l2_load_share = 0 }\n"
+)
+
+
+def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
+    at = folder(
+        tmp_path / "run",
+        [receive(A, 100, 64), receive(B, 200, 32), receive(A, 300, 64), receive(B, 400, 8, 0x20)],
+    )
+    (at / "loads.toml").write_text("rate = 4\n" + METRICS)
+    rows = [
+        (99, 0x10000, 1, "L1"),  # before any receive
+        (100, 0x1003F, 2, "L2"),  # A's last byte
+        (150, 0x10040, 3, "L3"),  # past it
+        (200, 0x10000, 4, "LFB"),  # B has it now
+        (250, 0x10020, 5, "MEM"),  # past B: still A's
+        (350, 0x10000, 6, "MEM"),  # A again
+        (500, 0x27, 7, "L1"),
+    ]
+    text = "".join(f"0,{t},{a:#x},{lat},{source}\n" for t, a, lat, source in rows)
+    (at / "loads.csv").write_text(
+        "rank,time_ns,address,latency_ns,source\n" + text + "1,500,0x27,7,L1\n"
+    )
+    found = by_function(predict(read_folder(at), MACHINE, loads=read_loads(at)))
+    assert sorted(found["first"].samples) == [(2, "L2"), (5, "MEM"), (6, "MEM")]
+    assert sorted(found["second"].samples) == [(4, "LFB"), (7, "L1")]
+    verdict = found["first"].verdict
+    # 3 samples of 4 loads, 128 bytes of 8: less than a load an element, so all are first ones.
+    assert verdict
+    weights = verdict.first
+    hand = sum(
+        weights[name] * 4 * 13 / (MACHINE.lpf_lat if name == "MLAT" else MACHINE.lpf_bw)
+        for name in weights
+    )
+    assert verdict.access.mpi_ns == pytest.approx(hand)
+    assert verdict.access.cxl_ns > verdict.access.mpi_ns
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "field"),
+    [
+        ("loads.csv", "rank,time\n", "columns"),
+        ("loads.csv", "rank,time_ns,address,latency_ns,source\n0,1,2,3,RAM\n", "row"),
+        ("loads.csv", "rank,time_ns,address,latency_ns,source\n0,1,2\n", "row"),
+        ("loads.toml", "rate = 0\n" + METRICS, "rate"),
+        ("000000.names", "site\tx\n", "line"),
+        ("000000.names", "", hex(A)),
+        ("000000.trace", "ANEMPI1\n", "bytes"),
+        ("000000.trace", "x" * HEADER_BYTES, "magic"),
+    ],
+)
+def test_what_is_wrong_in_a_folder_is_named(
+    name: str, text: str, field: str, tmp_path: Path
+) -> None:
+    at = folder(tmp_path / "run", [receive(A, 100, 64)])
+    (at / "loads.toml").write_text("rate = 1\n" + METRICS)
+    (at / "loads.csv").write_text("rank,time_ns,address,latency_ns,source\n")
+    (at / name).write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_folder(at)
+        read_loads(at)
+    assert (refused.value.field, Path(refused.value.file).name) == (field, name)
+
+
+def test_a_trace_that_is_shorter_than_it_says_is_refused(tmp_path: Path) -> None:
+    at = folder(tmp_path / "run", [receive(A, 100, 64), receive(A, 200, 64)])
+    trace = at / "000000.trace"
+    trace.write_bytes(trace.read_bytes()[:-1])
+    with pytest.raises(InputError, match="records is 2; allowed: 1"):
+        read_folder(at)
+
+
+def test_a_place_to_unpack_has_to_be_in_the_program(tmp_path: Path) -> None:
+    at = folder(tmp_path / "run", [receive(A, 100, 64)])
+    sites = predict(read_folder(at), MACHINE, [f"program+{A:#x}"])
+    assert sites[0].unpack
+    with pytest.raises(InputError, match="--unpack"):
+        predict(read_folder(at), MACHINE, ["other.c:1"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8))
+def test_covered_counts_each_byte_once(ranges: list[tuple[int, int]]) -> None:
+    bytes_of = {byte for start, length in ranges for byte in range(start, start + length)}
+    assert covered([r[0] for r in ranges], [r[1] for r in ranges]) == len(bytes_of)
+
+
+def valued(gain: int, size: int) -> CallSite:
+    verdict = Verdict({}, {}, Cost(gain, 0), Cost(0, 0))
+    return CallSite(Place("", 0, "", "", 0), buffer_bytes=size, verdict=verdict)
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 30)), max_size=7), st.integers(0, 100))
+def test_no_other_choice_gains_more(sites: list[tuple[int, int]], capacity: int) -> None:
+    chosen = knapsack([valued(*site) for site in sites], capacity)
+    assert sum(site.buffer_bytes for site in chosen) <= capacity
+    best = max(
+        sum(gain for gain, _ in some)
+        for n in range(len(sites) + 1)
+        for some in combinations(sites, n)
+        if sum(size for _, size in some) <= capacity
+    )
+    assert sum(site.gain_ns for site in chosen) == best
+
+
+def command(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    return int(ended.value.code or 0)
+
+
+@each_mpi
+def test_from_mpirun_to_the_answer(
+    mpi: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = str(tmp_path / "run")
+    heat = [launcher(mpi), "-n", "4", program(mpi, "heat"), "1024", "3", "message"]
+    assert command("msgfree", "record", "--out", run, "--", *heat) == 0
+    assert "4 ranks, 24 receives, 196,608 bytes" in capfd.readouterr().out
+    assert command("msgfree", "predict", run, "--json") == 0
+    report: dict[str, Any] = json.loads(capfd.readouterr().out)
+    (site,) = report["sites"]
+    assert (site["messages"], site["bytes"], site["buffer_bytes"]) == (24, 196608, 65536)
+    assert (site["function"], Path(site["file"]).name) == ("exchange", "heat.c")
+    assert site["model"] == "transfer only"
+    mpi_ns = 24 * MACHINE.mpi_lat + 196608 / MACHINE.mpi_bw
+    assert site["gain_ns"] == pytest.approx(mpi_ns - 48 * MACHINE.cxl_atomic_lat)
+    assert site["take"] and report["gain_ns"] == site["gain_ns"]
+    assert command("msgfree", "predict", run, "--capacity", "65535") == 0
+    shown = capfd.readouterr().out
+    assert "transfer only" in shown
+    assert re.search(r"heat\.c:\d+ .* full ", shown)
+    assert command("msgfree", "record", "--out", run, "--", *heat) == 2
+    assert "--out" in capfd.readouterr().err
