@@ -45,6 +45,7 @@ LONG = {
     "tests/driver/test_static.py": ("driver/**/*", "docs/*.md", "mk/**/*"),
     "tests/capture/test_captured_": ("sim/**/*", "mk/**/*"),
     "tests/capture/test_any_program.py": ("sim/capture/**/*", "mk/**/*"),
+    "tests/msgfree/test_trace.py": ("sim/mpi/*", "examples/mpi/*", "tests/msgfree/*", "mk/**/*"),
     "tests/capture/test_program_": ("sim/capture/**/*", "mk/**/*"),
 }
 # Of those, what plays in `make check`, too.

@@ -52,6 +52,7 @@ PLANS = [
     plan("testplan-expander.md", "expander", expander.required(), EXPANDER_TESTS.modules),
     plan("testplan-flat.md", "flat", flat.required(), FLAT_TESTS.modules),
     plan("testplan-driver.md", "cosim", set(), ()),
+    plan("testplan-msgfree.md", "msgfree", set(), ()),
     plan("testplan-tools.md", "caption", set(), ()),
 ]
 each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)

@@ -193,7 +193,9 @@ def predict(
         if as_json:
             print_json(report)
             return
-        show_table("Receives by call site: transfer and gain, µs", *site_rows(sites))
+        show_table(
+            "Receives by call site: transfer and gain, µs", *site_rows(sites, capacity is not None)
+        )
         if any(site.samples for site in sites):
             show_table("Access to what they bring, µs", *access_rows(sites))
         collectives = sum(report["collectives"].values())

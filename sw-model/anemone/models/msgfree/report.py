@@ -61,17 +61,19 @@ def _site(site: CallSite) -> dict[str, Any]:
 Rows = tuple[list[str], list[list[str]]]  # columns, and the texts of each row
 
 
-def site_rows(sites: Sequence[CallSite]) -> Rows:
+def site_rows(sites: Sequence[CallSite], with_buffers: bool) -> Rows:
     """Transfer and gain of each call site, µs; last what to use: CXL, MPI, or CXL is full."""
-    columns = ["call site", "messages", "bytes", "buffers", "MPI", "CXL", "gain", "use"]
+    buffers = ["buffers"] if with_buffers else []
+    columns = ["call site", "messages", "bytes", *buffers, "MPI", "CXL", "gain", "use"]
     rows = []
     for site in sites:
         assert site.verdict is not None
         moved = site.verdict.transfer
         use = "CXL" if site.take else "full" if site.gain_ns > 0 else "MPI"
-        counts = (len(site.messages), sum(site.messages), site.buffer_bytes)
+        counts = [len(site.messages), sum(site.messages), site.buffer_bytes]
         times = (moved.mpi_ns, moved.cxl_ns, site.gain_ns)
-        rows.append([str(site.place), *(f"{n:,}" for n in counts), *map(_us, times), use])
+        shown = [f"{n:,}" for n in counts[: 3 if with_buffers else 2]]
+        rows.append([str(site.place), *shown, *map(_us, times), use])
     return columns, rows
 
 
@@ -87,4 +89,4 @@ def access_rows(sites: Sequence[CallSite]) -> Rows:
 
 
 def _us(nanoseconds: float) -> str:
-    return f"{nanoseconds / 1e3:,.1f}"
+    return f"{nanoseconds / 1e3:,.0f}"
