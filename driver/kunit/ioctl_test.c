@@ -114,6 +114,46 @@ static void bounds_before_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_TURN, &turn, sizeof(turn)), -ERANGE);
 }
 
+/* Counts that cannot be delivered, in whole or in part, are there for the next read: each way. */
+static void a_buffer_that_is_not_there(struct kunit *test)
+{
+	static const u8 widths[] = { 8, 64 },
+			ways[] = { ANEMONE_HARVEST_EFFECT, ANEMONE_HARVEST_DIFFERENCE };
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(widths); i++) {
+		struct mock *mock = mock_new(test);
+		struct file *filp = process_open(test, mock);
+		struct anemone_add add = { .size = sizeof(add), .spec = mock_hotness(64) };
+		struct anemone_read read = { .size = sizeof(read), .count = 64 };
+		unsigned long at = process_pages(test, 2);
+		const unsigned long nowhere[] = { PAGE_SIZE, at + PAGE_SIZE, at + PAGE_SIZE - 8 };
+		struct anemone_telemetry *telemetry;
+		u64 value;
+
+		add.spec.width = widths[i];
+		KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_ADD, &add, sizeof(add)), 0);
+		telemetry = xa_load(&process_file(filp)->telemetries, add.id);
+		KUNIT_ASSERT_EQ(test, telemetry->part[0].harvest, ways[i]);
+		KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 2, 0), 0);
+		mock_access(mock, 2ULL << 21, false);
+		read.id = add.id;
+		KUNIT_ASSERT_EQ(test,
+				vm_mmap(NULL, at + PAGE_SIZE, PAGE_SIZE, PROT_NONE,
+					MAP_ANONYMOUS | MAP_PRIVATE | MAP_FIXED, 0),
+				at + PAGE_SIZE);
+		for (k = 0; k < ARRAY_SIZE(nowhere); k++) {
+			read.values = nowhere[k];
+			KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)),
+					-EFAULT);
+		}
+		read.values = at;
+		KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)), 0);
+		process_get(test, &value, at, sizeof(value));
+		KUNIT_EXPECT_EQ(test, value, 1);
+	}
+}
+
 /* What is another file's is not there; what is gone is gone. */
 static void ids_are_of_their_file(struct kunit *test)
 {
@@ -210,6 +250,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(sizes_of_other_versions),
 	KUNIT_CASE(entries_may_grow),
 	KUNIT_CASE(bounds_before_memory),
+	KUNIT_CASE(a_buffer_that_is_not_there),
 	KUNIT_CASE(ids_are_of_their_file),
 	KUNIT_CASE(records),
 	KUNIT_CASE(snapshot),

@@ -202,6 +202,19 @@ def test_pages_are_good_troff(page: Path) -> None:
         assert made.stderr == ""
 
 
+def test_the_header_is_installed(tmp_path: Path) -> None:
+    """Where a compiler looks, and by itself: with the kernel's headers and nothing of ours."""
+    done = sh("make", "-C", DRIVER, "install-files", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    assert not done.returncode, done.stderr
+    program = tmp_path / "program.c"
+    program.write_text("#include <linux/anemone.h>\nint main(void) { return ANEMONE_IOC; }\n")
+    include = tmp_path / "usr/include"
+    done = sh("gcc", "-Wall", "-Werror", "-fsyntax-only", f"-I{include}", program)
+    assert not done.returncode, done.stderr
+    assert (include / "linux/anemone.h").read_text() == UAPI.read_text()
+    assert (tmp_path / "usr/share/man/man4/anemone.4").exists()
+
+
 def test_the_devices_page_has_every_call_and_attribute() -> None:
     page = PAGES[0].read_text()
     for call in re.findall(r"#define (ANEMONE_\w+) _IO", UAPI.read_text()):
