@@ -115,9 +115,10 @@ static int dvsec_of(struct pci_dev *pdev)
 	return pci_find_dvsec_capability(pdev, ANEMONE_PCI_VENDOR, ANEMONE_DVSEC_ID);
 }
 
-bool anemone_discover_ours(struct pci_dev *pdev)
+bool anemone_discover_ours(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	return dvsec_of(pdev);
+	return id->vendor != ANEMONE_PCI_VENDOR || id->device != ANEMONE_PCI_DEVICE ||
+	       dvsec_of(pdev);
 }
 
 int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,

@@ -15,8 +15,11 @@ struct anemone_resources {
 	struct anemone_memory memory;
 };
 
-/* Whether the function has the DVSEC of include/anemone_pci.h: it is an Anemone by its own word. */
-bool anemone_discover_ours(struct pci_dev *pdev);
+/*
+ * Whether it may be looked at. The driver's own id is no vendor's: who has it needs the DVSEC of
+ * include/anemone_pci.h, too. By any other id it was named by who knows it (new_id).
+ */
+bool anemone_discover_ours(struct pci_dev *pdev, const struct pci_device_id *id);
 /*
  * By this DVSEC; without one, the control BAR is found by its first register, and the region is
  * the end of the device's memory. -ENODEV: it is no Anemone.

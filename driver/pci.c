@@ -17,9 +17,6 @@
 
 static DEFINE_IDA(numbers);
 
-/* struct pci_device_id.driver_data: only with our DVSEC. */
-#define NEEDS_DVSEC 1
-
 /* What the PCI side of a controller keeps: it goes with the device, the controller with its users.
  */
 struct anemone_pci {
@@ -200,8 +197,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	if (!pci)
 		return -ENOMEM;
-	/* The id is no vendor's: who else has it is not touched. */
-	if (id->driver_data == NEEDS_DVSEC && !anemone_discover_ours(pdev))
+	if (!anemone_discover_ours(pdev, id))
 		return -ENODEV;
 	err = pcim_enable_device(pdev);
 	if (err)
@@ -387,9 +383,11 @@ static const struct pci_error_handlers errors = {
 /* --- The module --- */
 
 static const struct pci_device_id ids[] = {
-	/* A card whose identity is its CXL IP's is named by who knows it: new_id (docs/driver.md).
+	/*
+	 * A card whose identity is its CXL IP's is named by who knows it (docs/driver.md). No
+	 * driver_data: new_id takes only such as is here, and has 0 itself.
 	 */
-	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE), .driver_data = NEEDS_DVSEC },
+	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) },
 	{}
 };
 MODULE_DEVICE_TABLE(pci, ids);

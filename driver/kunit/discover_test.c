@@ -33,19 +33,22 @@ static void set_region(struct function *function, u64 base, u64 bytes)
 	function_set(function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_SIZE + 4, bytes >> 32);
 }
 
-/* The id is nobody's: a function is ours by our DVSEC, of our vendor's and our number. */
+/* The id is nobody's: who has it is ours by our DVSEC, of our vendor's and our number. */
 static void ours(struct kunit *test)
 {
+	const struct pci_device_id id = { PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) };
+	const struct pci_device_id named = { PCI_DEVICE(0x8086, 0x0ddb) };
 	struct function *function = function_new(test);
-	u32 id = ANEMONE_DVSEC_ID | 2 << 24;
+	u32 number = ANEMONE_DVSEC_ID | 2 << 24;
 
-	KUNIT_EXPECT_TRUE(test, anemone_discover_ours(function->pdev));
-	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->second));
-	function_set(function, BARS, id ^ 1);
-	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev));
-	function_set(function, BARS, id);
+	KUNIT_EXPECT_TRUE(test, anemone_discover_ours(function->pdev, &id));
+	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->second, &id));
+	KUNIT_EXPECT_TRUE(test, anemone_discover_ours(function->second, &named));
+	function_set(function, BARS, number ^ 1);
+	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev, &id));
+	function_set(function, BARS, number);
 	function_set(function, FUNCTION_OURS + PCI_DVSEC_HEADER1, ANEMONE_CXL_VENDOR | 0x20 << 20);
-	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev));
+	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev, &id));
 }
 
 static void by_dvsec(struct kunit *test)

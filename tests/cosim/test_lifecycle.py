@@ -23,8 +23,10 @@ def steer(guest: Guest, server: Server) -> None:
 
 
 def test_in_use_it_stays(server: Server, boot: BootGuest) -> None:
-    with boot("count") as guest:
+    """And takes who is named to it, as a card is, but not who is no Anemone."""
+    with boot("count", options=("-device", "edu,addr=1d")) as guest:
         steer(guest, server)
+        guest.run(f"echo 1234 11e8 >{DRIVER}/new_id && ! ls -d {DRIVER}/0000:00:1d.0")
         guest.run("exec 7<>/dev/anemone0; ! rmmod anemone 2>/tmp/why; grep -i busy /tmp/why || "
                   "grep -i temporarily /tmp/why; exec 7>&-; rmmod anemone")  # fmt: skip
         for _ in range(3):
