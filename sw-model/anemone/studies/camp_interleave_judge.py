@@ -40,8 +40,8 @@ new. Colloid-like is the share at which both tiers' reads take as long, at most 
 Colloid ends if it ever does, without the cost of its migrations. Best-shot takes the share from two
 runs.
 
-**What was changed after a look.** Twelve of the 36 workloads, of the same ranges, were added when 16
-of the first 24 were bandwidth-bound; Caption's estimate was one for all workloads, and did worse."""
+**What was changed after a look.** Twelve of the 36 workloads, of the same ranges, were added when
+16 of the first 24 were bandwidth-bound; Caption's estimate was one for all, and did worse."""
 ]
 
 _WHY_POLICY = {
