@@ -111,6 +111,13 @@ static void persistent(void) {
     MPI_Wait(requests, MPI_STATUS_IGNORE);
     MPI_Isendrecv(out, 20, MPI_BYTE, peer, 20, in[0], BYTES, MPI_BYTE, peer, 20, world, requests);
     MPI_Wait(requests, MPI_STATUS_IGNORE);
+    MPI_Precv_init(in[0], 2, 30, MPI_BYTE, peer, 23, world, MPI_INFO_NULL, &requests[0]);
+    MPI_Psend_init(out, 2, 30, MPI_BYTE, peer, 23, world, MPI_INFO_NULL, &requests[1]);
+    MPI_Startall(2, requests);
+    MPI_Pready_range(0, 1, requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
 #endif
 }
 
