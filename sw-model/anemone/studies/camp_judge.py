@@ -77,7 +77,7 @@ The runs are short: caches are warm as far as so many operations fill them, no d
 the L3 of 60 MiB and more, and all threads of a workload do the same.
 
 **What was changed after a look.** Once after a quick run of ten workloads, with their slowdowns:
-the work of kernels is in one to four chains, not in one. And the core, after a look at calibrations:
+the work of kernels is in one to four chains, not in one. And the core, after calibrations:
 prefetches that a load waits for count in P11 and P13, as Intel's text of the event says, and in
 P12, which it does not say; without P12 a latency P11 / P12 would be thousands of cycles. The rows
 of those not saturated and of those slowed by at most half were added when all were known."""
