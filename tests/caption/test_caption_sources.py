@@ -74,19 +74,21 @@ def test_perf_is_asked_for_the_whole_machine(tmp_path: Path, monkeypatch) -> Non
 def numastat(root: Path, node: int, pages: int) -> None:
     folder = root / f"sys/devices/system/node/node{node}"
     folder.mkdir(parents=True, exist_ok=True)
-    text = f"numa_hit 9\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit {pages}\nlocal_node 9\n"
+    text = f"numa_hit {pages}\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit 0\nlocal_node 9\n"
     (folder / "numastat").write_text(text)
 
 
-def test_new_allocations_are_interleaved_pages(tmp_path: Path) -> None:
+def test_new_allocations_are_pages_on_the_cxl_node(tmp_path: Path) -> None:
     numastat(tmp_path, 0, 100)
     numastat(tmp_path, 1, 10)
-    new = Allocations(tmp_path)
+    new = Allocations(1, tmp_path)
+    assert new.sample() == 0
+    numastat(tmp_path, 0, 999)
     assert new.sample() == 0
     numastat(tmp_path, 1, 60)
     assert (new.sample(), new.sample()) == (50, 0)
-    with pytest.raises(InputError, match="interleave_hit is missing"):
-        Allocations(tmp_path / "none")
+    with pytest.raises(InputError, match="numa_hit is missing"):
+        Allocations(2, tmp_path)
 
 
 def test_nemo_counts_differences(tmp_path: Path, monkeypatch) -> None:
@@ -114,8 +116,8 @@ def test_a_model_of_nemo_alone(tmp_path: Path, monkeypatch) -> None:
     numastat(tmp_path, 0, 0)
     rows = json.dumps({"counters": [{"region": 0, "offset": 0, "value": 1}]})
     command(tmp_path, "anemonectl", f"echo '{rows}'\n", monkeypatch)
-    found = sources.live(("cxl_gb_per_s",), 0.01, "bytes", tmp_path)
+    found = sources.live(("cxl_gb_per_s",), 0.01, "bytes", 0, tmp_path)
     sample = next(found)
     assert sample.values == (0,) and sample.new_allocations == 0
     with pytest.raises(InputError, match="--nemo is missing"):
-        next(sources.live(("cxl_gb_per_s",), 0.01, None, tmp_path))
+        next(sources.live(("cxl_gb_per_s",), 0.01, None, 0, tmp_path))

@@ -217,7 +217,7 @@ def run(
     else:
         actuator = RatioFile(dram_node, cxl_node, ratio_file)
     if samples is None:
-        source = sources.live(of.counters, interval, nemo, root)
+        source = sources.live(of.counters, interval, nemo, cxl_node, root)
     else:
         source = sources.of_file(samples, of.counters)
 

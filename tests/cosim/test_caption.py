@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The weights that Caption writes, in a kernel with weighted interleave and a CXL node."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from anemone.caption.actuator import WeightedInterleave, weights_of
+from anemone.cosim import Guest, Server, Tools, build_program, cxl
+from tests.cosim.conftest import PROGRAMS
+from tests.cosim.test_cxl import memory, server  # noqa: F401
+
+FOLDER = "sys/kernel/mm/mempolicy/weighted_interleave"
+PAGES = 4000
+
+
+def new_pages(guest: Guest) -> int:
+    """numastat's numa_hit of the CXL node: what Caption takes for new allocations."""
+    said = guest.run(f"cat /sys/devices/system/node/node{cxl.NODE}/numastat")
+    return int(re.search(r"numa_hit (\d+)", said)[1])
+
+
+def test_pages_land_by_the_weights(
+    tools: Tools,
+    server: Server,  # noqa: F811
+    memory: cxl.CxlMemory,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """Each decision's weights are in the kernel as they were written, and pages are spread by them,
+    in whole turns, by move_pages and by numastat."""
+    (tmp_path / FOLDER).mkdir(parents=True)
+    for node in (0, cxl.NODE):
+        (tmp_path / FOLDER / f"node{node}").write_text("1\n")
+    actuator = WeightedInterleave(0, cxl.NODE, tmp_path)
+    with Guest(
+        server, programs=[build_program(PROGRAMS / "spread.c")], files=memory.files,
+        options=memory.options, kernel=memory.kernel,
+    ) as guest:  # fmt: skip
+        guest.run(memory.online, timeout=120)
+        for ratio in (10.0, 41.0, 60.0):
+            actuator.set(ratio)
+            for file in actuator.files:
+                guest.run(f"echo {file.read_text().strip()} >/{FOLDER}/{file.name}")
+            kept = guest.run(f"cat /{FOLDER}/node0 /{FOLDER}/node{cxl.NODE}").split()
+            dram, far = weights_of(ratio)
+            assert kept == [str(dram), str(far)]
+            before = new_pages(guest)
+            found = re.search(r"^on (\d+) (\d+)$", guest.run(f"spread {PAGES}"), re.MULTILINE)
+            on = [int(n) for n in found.groups()]
+            new = new_pages(guest) - before
+            print(ratio, kept, on, new)
+            assert sum(on) == PAGES
+            assert abs(on[1] - PAGES * far / (dram + far)) <= dram + far
+            # The program's own few pages besides are spread, too.
+            assert on[1] <= new <= on[1] + 200
+        guest.kernel_log()
