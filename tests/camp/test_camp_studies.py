@@ -12,7 +12,6 @@ import pytest
 from anemone.models.camp import calibrate
 from anemone.models.camp.interleave import Endpoints, Tier
 from anemone.models.camp.slowdown import Calibration, Stalls, predict
-from anemone.models.caption import Caption, Sample
 from anemone.models.core import Memory, machine, simulate, tier
 from anemone.models.core.model import CoreError
 from anemone.studies import camp_judge, camp_workloads
@@ -122,21 +121,6 @@ def test_a_curve_that_follows_eq_10() -> None:
     assert _first_touch(curve) == pytest.approx(0.8 * curve.at(1.0) + 0.2 * curve.at(0.0))
     curve.kernel = "gather"
     assert _first_touch(curve) == pytest.approx(curve.at(0.8))
-
-
-def test_caption() -> None:
-    """Algorithm 1 by hand, the estimate being the IPC's average over two samples."""
-    tuner = Caption((0.0, 0.0, 0.0, 1.0), window=2, start=90.0)
-    seen = [tuner.period(Sample(1.0, 1.0, ipc)) for ipc in (1.0, 2.0, 2.0, 0.0, 0.0)]
-    assert [p.estimate for p in seen] == [1.0, 1.5, 2.0, 1.0, 0.0]
-    # On while it rises, up to 100; then back by half, which is not below 9; and on again.
-    assert [p.step for p in seen] == [10.0, 10.0, 10.0, -9.0, 9.0]
-    assert [p.ratio for p in seen] == [90.0, 100.0, 100.0, 91.0, 100.0]
-    # Without new allocations nothing moves on.
-    tuner = Caption((0.0, 0.0, 0.0, 1.0), window=1)
-    tuner.period(Sample(1.0, 1.0, 1.0))
-    idle = [tuner.period(Sample(1.0, 1.0, 0.5, new_allocations=False)) for _ in range(2)]
-    assert [p.step for p in idle] == [-9.0, -9.0] and [p.ratio for p in idle] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("name", ["camp", "camp-interleave", "camp-colocate"])

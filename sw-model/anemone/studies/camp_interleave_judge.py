@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from anemone.caption.algorithm import Average, Tuning, decide, estimate, first
 from anemone.models.camp.interleave import Endpoints, Tier
 from anemone.models.camp.slowdown import Stalls
-from anemone.models.caption import Caption, Sample
 from anemone.report.charts import HALF, Frame, data, svg, table
 from anemone.studies.study import Found, Point, Row
 
 _CAPACITY = 0.8  # DRAM's part of the workload's memory, for the rivals (§6.2.1)
 _PERIODS, _SETTLED = 40, 10  # of Caption, the last of which count
+_WINDOW = 5  # samples in its moving average
 _WALKS = ("stream", "stride", "stencil", "memset")  # from one end of their data to the other
 _WITHIN = 90.0
 _UP_TO = {"first touch": 21.0, "Colloid-like": 21.0, "Caption": 5.0}  # §3.3, §6.2.2
@@ -165,11 +166,14 @@ def _estimate(curve: Curve) -> tuple[float, float, float, float]:
 
 def _caption(curve: Curve) -> float:
     """Cycles at the ratios that it settles between; each period all pages are new."""
-    tuner, x, spent = Caption(_estimate(curve)), 1.0, []
+    beta, average, tuning = _estimate(curve), Average(_WINDOW), Tuning()
+    x, spent, state = 1.0, [], None
     for _ in range(_PERIODS):
         spent.append(curve.at(x))
-        now = [curve.at(x, of) for of in ("l1_miss_ns", "dram_ns", "ipc")]
-        x = 1 - tuner.period(Sample(*now)).ratio / 100
+        seen = average.add(tuple(curve.at(x, of) for of in ("l1_miss_ns", "dram_ns", "ipc")))
+        now = estimate(beta, seen)
+        state = decide(now, state, tuning) if state else first(now, tuning)
+        x = 1 - state.ratio / 100
     return float(np.mean(spent[-_SETTLED:]))
 
 
