@@ -54,6 +54,8 @@ def simulate(
                 "PYTHONPATH": str(ROOT),
                 "COCOTB_LOG_LEVEL": "WARNING",
                 "COCOTB_ANSI_OUTPUT": "0",
+                # What the bench and the simulator say is then in the order in which they said it.
+                "PYTHONUNBUFFERED": "1",
                 "BENCH_PARAMS": str(simulator / "params.json"),
                 **environment,
             },
