@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
 from anemone.tiering import Tier, TierConfig
+from anemone.tiering.config import Flat
 from anemone.tiering.drams import drams
 from anemone.trace import KINDS, Trace
 
@@ -47,6 +50,45 @@ def configs(draw: st.DrawFn) -> TierConfig:
         interval_ns=draw(st.sampled_from([1e9, 500.0, 37.5])),
         timing=timing,
     )
+
+
+@st.composite
+def flat_configs(draw: st.DrawFn) -> TierConfig:
+    """Flat memory mode of few sets, so that lines compete; with or without dedicated memory."""
+    base = draw(configs())
+    near = draw(st.integers(1, 4))
+    ratio = draw(st.integers(1, 4))
+    page = 4096
+    first = (ratio + 1) * near * page
+    flat = Flat(
+        ratio,
+        draw(st.sampled_from([(0, 0), (first, first + page), (0, page)])),
+        draw(st.sampled_from(["every", "nth", "one_in", "never"])),
+        draw(st.integers(1, 4)),
+    )
+    return replace(
+        base,
+        page_bytes=page,
+        fast=replace(base.fast, pages=near),
+        slow=replace(base.slow, pages=ratio * near),
+        start="first-touch",
+        weights=(1, 1),
+        timing="queue",
+        flat=flat,
+    )
+
+
+@st.composite
+def flat_traces(draw: st.DrawFn, config: TierConfig) -> Trace:
+    """Accesses of a few lines of each set, some of them of dedicated memory."""
+    trace = draw(traces(config.page_bytes))
+    flat = config.flat_config
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    home = rng.integers(0, min(3, flat.near_lines), len(trace))
+    line = rng.integers(0, flat.ratio + 1, len(trace)) * flat.near_lines + home
+    if flat.dedicated_lines:
+        line = np.where(rng.random(len(trace)) < 0.2, flat.dedicated_lines.start + home, line)
+    return replace(trace, addr=(line * 64).astype(np.uint64))
 
 
 @st.composite

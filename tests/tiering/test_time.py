@@ -126,9 +126,9 @@ def test_the_kernel_is_the_plain_model(data: st.DataObject) -> None:
     )
     assert found == golden.tier_of
     assert result.time_ns == max(golden.completion)
-    tiers = [golden.tier_of[a // config.page_bytes] for a in trace.addr.tolist()]
-    assert result.accesses == (tiers.count(0), tiers.count(1))
-    check_timeline(config, golden, tiers, result)
+    assert golden.tiers == [golden.tier_of[a // config.page_bytes] for a in trace.addr.tolist()]
+    assert result.accesses == (golden.tiers.count(0), golden.tiers.count(1))
+    check_timeline(config, golden, golden.tiers, result)
 
 
 def check_timeline(

@@ -7,6 +7,8 @@ Each run on the RTL is compared with the model, so what is fast is also right.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 
@@ -17,11 +19,12 @@ from anemone.bench.measure import REPEATS, SEED, Measure, Say, speed_measure
 from anemone.flat import FlatConfig, differences
 from anemone.golden.flat_fast import FlatMemory
 from anemone.hardware.geometry import LINE_BYTES, Geometry
+from anemone.tiering import near
 from anemone.trace import Trace
 
 HIT_BAR = 6  # cycles beside near's latency
 STREAM_BAR, FAR_BAR, LIMIT_BAR = 0.95, 0.90, 0.90
-RTL_BAR, GOLDEN_BAR = 300_000, 20_000_000  # accesses/s
+RTL_BAR, GOLDEN_BAR, OUTCOMES_BAR = 300_000, 20_000_000, 30_000_000  # accesses/s
 POLICIES = (("every", 1), ("nth", 2), ("one_in", 8), ("never", 1))
 LINES = 1 << 13  # near, of the runs in cycles
 GOLDEN_LINES = 1 << 19  # near, of the model's; 32 MiB
@@ -110,20 +113,32 @@ def rtl_speed(geometry: Geometry, events: int, say: Say) -> list[Measure]:
 
 
 def golden_speed(events: int, say: Say) -> list[Measure]:
-    """Accesses/s of the golden model by policy, wall clock, on one core."""
+    """Accesses/s by policy on one core: of the golden model, and of outcomes without contents."""
     trace = accesses(GOLDEN_LINES, events)
+    found = np.empty(events, np.int8)
+
+    def model(config: FlatConfig) -> Callable[[], object]:
+        memory = FlatMemory(config)
+        return lambda: memory.accesses(trace.addr, trace.write)
+
+    def outcomes(config: FlatConfig) -> Callable[[], object]:
+        state = near.make(config)
+        return lambda: near.outcomes(state, trace.addr, trace.write, found)
+
     FlatMemory.warm_up()
+    outcomes(FlatConfig(GOLDEN_LINES))()
+    kinds = (("golden model", GOLDEN_BAR, model), ("outcomes alone", OUTCOMES_BAR, outcomes))
     measures = []
-    for policy, n in POLICIES:
-        say(f"golden model, flat memory, {policy}")
+    for (kind, bar, make), (policy, n) in product(kinds, POLICIES):
+        say(f"{kind}, flat memory, {policy}")
         seconds, cpu = [], []
         for _ in range(REPEATS):
-            memory = FlatMemory(FlatConfig(GOLDEN_LINES, policy=policy, n=n))
+            run = make(FlatConfig(GOLDEN_LINES, policy=policy, n=n))
             started, spent = time.perf_counter(), time.thread_time()
-            memory.accesses(trace.addr, trace.write)
+            run()
             seconds.append(time.perf_counter() - started)
             cpu.append(time.thread_time() - spent)
         name = f"flat memory, {policy}" + (f" {n}" if n > 1 else "")
         fastest, busy = events / min(seconds), events / max(min(cpu), 1e-6)
-        measures.append(speed_measure("golden model", name, fastest, GOLDEN_BAR, busy))
+        measures.append(speed_measure(kind, name, fastest, bar, busy))
     return measures

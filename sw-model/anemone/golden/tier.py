@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from anemone.golden.dram import DramModel
+from anemone.golden.flat import FlatMemory
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.io.errors import InputError
 from anemone.tiering.config import TierConfig
@@ -22,10 +23,13 @@ FAST, SLOW = 0, 1
 
 @dataclass
 class TierRun:
-    """issue, completion: ns by row. order: rows as they issued. tier_of: by page touched."""
+    """issue, completion: ns by row. tiers: that served it. order: rows as they issued. tier_of: by
+    page touched; empty where memory is flat.
+    """
 
     issue: list[float]
     completion: list[float]
+    tiers: list[int]
     order: list[int] = field(default_factory=list)
     tier_of: dict[int, int] = field(default_factory=dict)
 
@@ -45,7 +49,7 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
         DramModel(drams()[t.dram].slower(config.scale), t.channels) if t.dram else None
         for t in tiers
     ]
-    done = TierRun([0.0] * n, [0.0] * n)
+    done = TierRun([0.0] * n, [0.0] * n, [0] * n)
     reads: dict[int, list[float]] = {t: [] for t in rows_of}  # completions, by thread
     writes: dict[int, list[float]] = {t: [] for t in rows_of}
     issued = dict.fromkeys(rows_of, 0.0)
@@ -62,6 +66,23 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
             at = max(at, before[-1])
         return at
 
+    flat = FlatMemory(config.flat_config) if config.flat else None
+
+    def flat_access(at: float, line: int, write: bool) -> tuple[int, float]:
+        """The tier that had the line, and its completion: golden.flat asks near and far."""
+        before = vars(flat.counts).copy()
+        flat.write(line, bytes(LINE_BYTES)) if write else flat.read(line)
+        asked = {key: count - before[key] for key, count in vars(flat.counts).items()}
+        ns = [LINE_BYTES / tier.gb_per_s for tier in tiers]
+        start = max(at, free[FAST])
+        free[FAST] = start + (asked["near_reads"] + asked["near_writes"]) * ns[FAST]
+        near = start + tiers[FAST].latency_ns
+        if not asked["misses"]:
+            return FAST, near
+        start = max(near, free[SLOW])
+        free[SLOW] = start + (asked["far_reads"] + asked["far_writes"]) * ns[SLOW]
+        return SLOW, near if write and asked["swaps"] else start + tiers[SLOW].latency_ns
+
     counts = Counter(a // config.page_bytes for a in addr)
     best = {p for p, _ in sorted(counts.items(), key=lambda c: (-c[1], c[0]))[: config.fast.pages]}
     queue = [(issue(thread, rows[0]), thread, 0) for thread, rows in rows_of.items()]
@@ -70,15 +91,19 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
         at, thread, number = heapq.heappop(queue)
         row = rows_of[thread][number]
         page = addr[row] // config.page_bytes
-        if page not in done.tier_of:
-            done.tier_of[page] = tier = first_touch(config, len(done.tier_of), used, page in best)
-            used[tier] += 1
-        tier = done.tier_of[page]
-        start = max(at, free[tier])
-        free[tier] = start + LINE_BYTES / tiers[tier].gb_per_s
-        completion = start + tiers[tier].latency_ns
-        if config.timing == "dram":
-            completion += behind[tier].extra(start, addr[row], write[row])
+        if flat:
+            tier, completion = flat_access(at, addr[row] // LINE_BYTES, write[row])
+        else:
+            if page not in done.tier_of:
+                done.tier_of[page] = first_touch(config, len(done.tier_of), used, page in best)
+                used[done.tier_of[page]] += 1
+            tier = done.tier_of[page]
+            start = max(at, free[tier])
+            free[tier] = start + LINE_BYTES / tiers[tier].gb_per_s
+            completion = start + tiers[tier].latency_ns
+            if config.timing == "dram":
+                completion += behind[tier].extra(start, addr[row], write[row])
+        done.tiers[row] = tier
         (writes if write[row] else reads)[thread].append(completion)
         done.issue[row], done.completion[row] = at, completion
         done.order.append(row)

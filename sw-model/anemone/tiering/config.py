@@ -7,6 +7,9 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from anemone.flat.config import MOST_RATIO, FlatConfig, check_policy
+from anemone.flat.config import POLICIES as SWAPS
+from anemone.hardware.geometry import LINE_BYTES
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
 from anemone.tiering.drams import drams
 from anemone.tiering.parameters import NONE, POLICIES, SOURCES, make, named
@@ -66,6 +69,19 @@ class Tlb:
 
 
 @dataclass(frozen=True)
+class Flat:
+    """Flat memory mode in place of pages in tiers: all of the fast tier is near memory of sets, the
+    slow one has `ratio` far lines for each of its lines. As in FLAT.toml (docs/flat.md): dedicated,
+    byte addresses [start, end) of more near memory; policy and n, which misses swap.
+    """
+
+    ratio: int = 1
+    dedicated: tuple[int, int] = (0, 0)
+    policy: str = "every"
+    n: int = 1
+
+
+@dataclass(frozen=True)
 class TierConfig:
     """Nothing is checked here. outstanding, posted: reads, writes in flight a thread; posted None:
     unlimited. start, weights: where pages go when first touched. policy, telemetry: names, with
@@ -89,6 +105,16 @@ class TierConfig:
     tlb: Tlb | None = None
     timing: str = "queue"
     scale: int = 1
+    flat: Flat | None = None
+
+    @property
+    def flat_config(self) -> FlatConfig | None:
+        """Flat memory mode's sizes in lines; None: memory is not flat."""
+        if not self.flat:
+            return None
+        near = self.fast.pages * self.page_bytes // LINE_BYTES
+        flat = self.flat
+        return FlatConfig(near, flat.ratio, flat.dedicated, flat.policy, flat.n)
 
 
 def check_names(policy: str, telemetry: str) -> None:
@@ -123,9 +149,10 @@ def parse_config(text: str, file: object) -> TierConfig:
     top.only(
         "page", "outstanding", "fast", "slow",
         optional=("posted", "timing", "interval_ms", "seed", "scale", "placement", "migration",
-                  "tlb", "policy", "telemetry"),
+                  "tlb", "policy", "telemetry", "flat"),
     )  # fmt: skip
     timing = top.choice("timing", TIMINGS) if "timing" in content else TIMINGS[0]
+    flat = _flat(top)
     start, weights = _placement(top.table("placement"))
     policy, policy_with = named(top.table("policy"), "name", POLICIES)
     telemetry, telemetry_with = named(top.table("telemetry"), "source", SOURCES)
@@ -150,6 +177,7 @@ def parse_config(text: str, file: object) -> TierConfig:
         migration=_migration(top.table("migration")),
         tlb=_tlb(top.table("tlb")),
         timing=timing,
+        flat=flat,
     )
     if "scale" not in content:
         return whole
@@ -179,6 +207,36 @@ def _tier(top: Table, name: str, timing: str) -> Tier:
         dram,
         table.number("channels", MOST_CHANNELS, least=1) if "channels" in content else 1,
     )
+
+
+def _flat(top: Table) -> Flat | None:
+    table = top.table("flat")
+    if table is None:
+        return None
+    base, content = Flat(), table.content
+    table.only(optional=tuple(vars(base)))
+    for key in ("placement", "policy"):
+        if key in top.content:
+            raise top.wrong(key, 'absent with "flat": the hardware places lines')
+    if top.content.get("timing", TIMINGS[0]) != TIMINGS[0]:
+        raise top.wrong("timing", f'"{TIMINGS[0]}" with "flat"')
+    ratio = table.number("ratio", MOST_RATIO, least=1) if "ratio" in content else base.ratio
+    fast, slow = (top.table(name).content.get("pages") for name in ("fast", "slow"))
+    if slow is not None and type(fast) is int and slow != ratio * fast:
+        raise top.wrong("slow.pages", f"absent, or {ratio} times fast.pages", slow)
+    page = PAGES[top.choice("page", tuple(PAGES))]
+    dedicated = content.get("dedicated", [0, 0])
+    good = isinstance(dedicated, list) and len(dedicated) == 2
+    good = good and all(type(a) is int and 0 <= a < 1 << 63 and a % page == 0 for a in dedicated)
+    if not good or dedicated[0] > dedicated[1]:
+        raise table.wrong("dedicated", f"[start, end], byte addresses, multiples of {page}")
+    policy = table.choice("policy", SWAPS) if "policy" in content else base.policy
+    n = table.number("n", least=1) if "n" in content else base.n
+    try:
+        check_policy(policy, n)
+    except ValueError as e:
+        raise table.wrong("n", str(e)) from e
+    return Flat(ratio, (dedicated[0], dedicated[1]), policy, n)
 
 
 def _placement(table: Table | None) -> tuple[str, tuple[int, int]]:

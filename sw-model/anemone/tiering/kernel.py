@@ -15,6 +15,7 @@ from anemone.tiering.banks import extra
 from anemone.tiering.compiled import compiled
 from anemone.tiering.config import ON_WRITE
 from anemone.tiering.copying import copy_line, copy_stops, copy_turns
+from anemone.tiering.near import OUTSIDE, serve
 from anemone.tiering.state import (
     ACCESSED,
     COPYING,
@@ -74,7 +75,7 @@ from anemone.trace import KINDS
 
 # Why the kernel returns: the time asked for has come; the trace is at its end; thread I_WHO has no
 # rows in the pool; log or requests have no room; telemetry line I_LINE was read, or the last one
-# written back; page I_PAGE finds no room.
+# written back; page I_PAGE finds no room, or is where flat memory has none.
 UNTIL, END, ROWS, LOG, OPS, LINE, HARVESTED, FULL = range(8)
 _RESTART = ON_WRITE.index("restart")
 _RFO = KINDS.index("rfo")
@@ -277,8 +278,8 @@ def run(s, until):  # type: ignore[no-untyped-def]
     sample_tiers, sample_kinds = whole[I_SAMPLE_TIERS], whole[I_SAMPLE_KINDS]
     has_tlb, has_op, has_gap = s.threads.tlb.shape[1] > 0, len(row_op) > 0, len(row_gap) > 0
     most_ops = len(s.ops.number) // 2
-    banks = s.memory.banks
-    banked = len(banks.shape) > 0
+    banks, near = s.memory.banks, s.memory.near
+    banked, flat = len(banks.shape) > 0, len(near.words) > 0
     while True:
         thread = winner[1]
         at = key[thread]
@@ -330,11 +331,17 @@ def run(s, until):  # type: ignore[no-untyped-def]
         if mark:
             table[frame] |= np.uint8(ACCESSED | DIRTY if write else ACCESSED)
 
-        start = max(at, tiers[0, tier])
-        tiers[0, tier] = start + tiers[1, tier]
-        completion = start + tiers[2, tier]
-        if banked:
-            completion += extra(banks, tier, start, np.int64(addr >> _LINE), write > 0)
+        if flat:
+            tier, completion = serve(near, tiers, at, np.int64(addr >> _LINE), write)
+            if tier == OUTSIDE:
+                whole[I_PAGE] = frame // whole[I_SPAN]
+                return FULL
+        else:
+            start = max(at, tiers[0, tier])
+            tiers[0, tier] = start + tiers[1, tier]
+            completion = start + tiers[2, tier]
+            if banked:
+                completion += extra(banks, tier, start, np.int64(addr >> _LINE), write > 0)
         accesses[tier] += 1
         held[tier] += completion - at
         time[F_END] = max(time[F_END], completion)

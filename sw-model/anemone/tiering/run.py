@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import MISSING, Bare, InputError
-from anemone.tiering import kernel
+from anemone.tiering import kernel, near
 from anemone.tiering.config import Tier, TierConfig
 from anemone.tiering.feed import UNKNOWN, Feed, thread_numbers
 from anemone.tiering.interfaces import Answer, Policy, Source, Statistics
@@ -160,6 +161,8 @@ class Run:
                 self._line(status)
             elif status == kernel.FULL:
                 config, page = self.machine.config, int(whole[I_PAGE])
+                if flat := config.flat_config:
+                    flat.check(np.array([page * config.page_bytes], np.uint64), self.name)
                 tiers = f"{config.fast.pages} fast and {config.slow.pages} slow pages"
                 what = Bare(f"at {page * config.page_bytes:#x}, for which there is no room")
                 allowed = f'pages that fit {tiers}, placed by "{config.start}"'
@@ -289,6 +292,8 @@ class Run:
                 "refused": int(whole[I_REFUSED]),
                 "split": self.splits,
             }
+        if machine.config.flat:
+            extra["flat"] = asdict(near.counts(state.memory.near))
         if machine.config.tlb:
             extra["page_walks"] = int(whole[I_WALKS])
         if self.source:

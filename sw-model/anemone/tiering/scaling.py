@@ -25,6 +25,8 @@ def scaled(config: TierConfig, k: int) -> TierConfig:
     """A machine 1/k of another. Raises ValueError where something of it cannot be so small."""
     if k < 1:
         raise ValueError(f"scale {k}: at least 1")
+    if config.flat and config.flat.dedicated != (0, 0):
+        raise ValueError(f"scale {k}: dedicated memory has addresses, which do not scale")
     tlb = config.tlb
     if tlb:
         sets = tlb.entries // tlb.ways // k

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anemone.hardware.geometry import LINE_BYTES
-from anemone.tiering import banks
+from anemone.tiering import banks, near
 from anemone.tiering.config import ON_WRITE, STARTS, TierConfig
 
 FAST, SLOW = 0, 1
@@ -88,6 +88,7 @@ class Memory(NamedTuple):
     held: np.ndarray  # float64[2]: ns from issue to completion of these, summed
     banks: banks.Banks  # of the second timing
     best: np.ndarray  # bool[pages]: those that start "optimum" puts into the fast tier
+    near: near.Near  # of flat memory mode, in which all pages count as fast
 
 
 class Seen(NamedTuple):
@@ -160,6 +161,10 @@ def make(
         sets, ways = config.tlb.entries // config.tlb.ways, config.tlb.ways
         time[F_WALK] = config.tlb.walk_ns
     tiers = (config.fast, config.slow)
+    frames = -(-device_bytes // frame_bytes)
+    capacity = [tier.pages * span for tier in tiers]
+    if config.flat:
+        whole[I_START], capacity[FAST] = STARTS.index("fast"), frames
     pool = blocks * block
 
     leaves = 1 << max(1, (threads - 1).bit_length())
@@ -205,8 +210,8 @@ def make(
             waiting=ints(),
         ),
         Memory(
-            table=np.zeros(-(-device_bytes // frame_bytes), np.uint8),
-            capacity=np.array([tier.pages * span for tier in tiers]),
+            table=np.zeros(frames, np.uint8),
+            capacity=np.array(capacity),
             used=np.zeros(2, np.int64),
             tiers=np.array(
                 [
@@ -219,6 +224,7 @@ def make(
             held=np.zeros(2),
             banks=banks.make(config),
             best=np.zeros(0, np.bool_),
+            near=near.make(config.flat_config),
         ),
         Seen(*(np.empty(0, t) for t in (np.uint64, np.uint8, np.uint64, np.bool_, np.int64,
                                         np.float64))),

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flat memory mode with time: which accesses hit near memory, and how long near and far take.
+
+docs/flat.md says what hits, misses and swaps; golden.flat is the same with the contents. A set's
+state is a word of 16 bits, so that the processor's caches hold many.
+
+Near serves an access for as many lines as it reads and writes there. A miss comes to far when near
+has answered, and far serves it for as many lines, too: what a swap writes is behind what it reads.
+A read that misses is done when far has answered, a write that does not swap when far has it; all
+else when near has answered.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anemone.flat.config import POLICIES, FlatConfig
+from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
+from anemone.tiering.compiled import compiled
+
+FAST, SLOW = 0, 1
+# Beside the outcomes of anemone.flat: a miss that does not swap but is counted in its set (`nth`),
+# and an address where there is no memory.
+COUNTED, OUTSIDE = 4, -1
+# Lines that near and far serve, by outcome, twice, and write.
+NEAR_LINES = np.array([1, 2, 1, 1, 2, 2, 1, 1, 2, 2])
+FAR_LINES = np.array([0, 0, 1, 1, 2, 1, 0, 0, 1, 1])
+
+# Positions in the sizes. N_CHANNEL: misses of the channel since it last swapped (`one_in`).
+N_SETS, N_END, N_FIRST, N_LAST, N_POLICY, N_N, N_CHANNEL = range(7)
+_EVERY, _NTH, _ONE_IN = (POLICIES.index(name) for name in ("every", "nth", "one_in"))
+# Of a set's word: the tag in near; the tag last missed; its misses in a row.
+_TAG, _MISSED, _MISSES = 7, 3, 6
+
+
+class Near(NamedTuple):
+    """Near memory's sets. words: empty where memory is not flat."""
+
+    words: np.ndarray  # uint16[sets]
+    sizes: np.ndarray  # int64[7], by the positions above; lines
+    counts: np.ndarray  # int64[10]: accesses by outcome, twice, and write
+
+
+def make(config: FlatConfig | None) -> Near:
+    """After reset: tag 0 of each set is near."""
+    sizes = np.zeros(7, np.int64)
+    if config:
+        ends = config.dedicated_lines.start, config.dedicated_lines.stop
+        policy = POLICIES.index(config.policy), config.n
+        sizes[:N_CHANNEL] = (config.near_lines, config.lines, *ends, *policy)
+    return Near(np.zeros(sizes[N_SETS], np.uint16), sizes, np.zeros(len(NEAR_LINES), np.int64))
+
+
+def counts(near: Near) -> Counts:
+    """What the accesses so far were and asked for."""
+    by = near.counts.reshape(-1, 2)
+    reads, writes = by[:, 0], by[:, 1]
+    total, swaps = by.sum(axis=1), by[SWAP]
+    misses = total[MISS] + total[COUNTED]
+    return Counts(
+        hits=int(total[HIT]),
+        misses=int(misses + total[SWAP]),
+        swaps=int(total[SWAP]),
+        near_reads=int(total.sum() - writes[DEDICATED]),
+        near_writes=int(writes[HIT] + writes[DEDICATED] + total[SWAP] + total[COUNTED]),
+        far_reads=int(reads[MISS] + reads[COUNTED] + swaps[0]),
+        far_writes=int(writes[MISS] + writes[COUNTED] + total[SWAP]),
+    )
+
+
+@compiled(inline="always")
+def access(near, line, write):  # type: ignore[no-untyped-def]
+    """The outcome of an access to a physical line."""
+    words, sizes = near.words, near.sizes
+    if sizes[N_FIRST] <= line < sizes[N_LAST]:
+        outcome = DEDICATED
+    elif line >= sizes[N_END]:
+        return OUTSIDE
+    else:
+        tag = line // sizes[N_SETS]
+        home = line - tag * sizes[N_SETS]
+        word = np.int64(words[home])
+        if word & _TAG == tag:
+            outcome = HIT
+        else:
+            policy, misses = sizes[N_POLICY], np.int64(1)
+            swaps = policy == _EVERY
+            if policy == _ONE_IN:
+                sizes[N_CHANNEL] += 1
+                swaps = sizes[N_CHANNEL] == sizes[N_N]
+                if swaps:
+                    sizes[N_CHANNEL] = 0
+            elif policy == _NTH:
+                if word >> _MISSED & _TAG == tag:
+                    misses += word >> _MISSES
+                swaps = misses >= sizes[N_N]
+            if swaps:
+                outcome = SWAP
+                words[home] = tag
+            elif policy == _NTH:
+                outcome = COUNTED
+                words[home] = word & _TAG | tag << _MISSED | misses << _MISSES
+            else:
+                outcome = MISS
+    near.counts[2 * outcome + write] += 1
+    return outcome
+
+
+@compiled(inline="always")
+def serve(near, tiers, at, line, write):  # type: ignore[no-untyped-def]
+    """(tier that had the line, completion) of an access; (OUTSIDE, 0.0) where there is no memory.
+
+    tiers: float64[3, 2], when each takes the next line, ns a line, latency.
+    """
+    outcome = access(near, line, write)
+    if outcome == OUTSIDE:
+        return OUTSIDE, 0.0
+    start = max(at, tiers[0, FAST])
+    tiers[0, FAST] = start + NEAR_LINES[2 * outcome + write] * tiers[1, FAST]
+    completion = start + tiers[2, FAST]
+    if outcome in (HIT, DEDICATED):
+        return FAST, completion
+    start = max(completion, tiers[0, SLOW])
+    tiers[0, SLOW] = start + FAR_LINES[2 * outcome + write] * tiers[1, SLOW]
+    if not (write and outcome == SWAP):
+        completion = start + tiers[2, SLOW]
+    return SLOW, completion
+
+
+@compiled()
+def outcomes(near, addr, write, found):  # type: ignore[no-untyped-def]
+    """Accesses one after the other: addr uint64[n] in bytes, write bool[n]; found int8[n]."""
+    for i in range(len(addr)):
+        found[i] = access(near, np.int64(addr[i] >> np.uint64(6)), np.int64(write[i]))
