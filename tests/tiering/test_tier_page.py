@@ -47,6 +47,11 @@ def test_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(p.name for p in (folder / "out").iterdir()) == ["report.json", "timeline.parquet"]
 
 
+def test_flat_memory_mode() -> None:
+    config = parse_config(blocks("toml")[1], "docs/tiering.md").flat_config
+    assert config.near_lines == (1 << 30) // 64 and len(config.dedicated_lines) == (1 << 28) // 64
+
+
 def test_own_policy_and_source(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     start = "anemone tier compare --trace sim/traces/redis.parquet --interval-ms 5 --run none"
     content = json.loads(command(start, capsys, "--json", "--out", "out"))
