@@ -162,25 +162,21 @@ def soak(names: list[str], goal: float) -> None:
             worker.result()
 
 
-UPSETS = {FLAT: ("flat2",), EXPANDER: ("x2", "board", "tiered")}
+UPSETS = ((FLAT, "flat2"), (EXPANDER, "x2"), (EXPANDER, "board"), (EXPANDER, "tiered"))
 
 
 def upsets(flips: str, names: list[str]) -> None:
     """So many on each build, or on those that are named; each is judged by all that comes out
     (directed_upsets.py of the benches, and of the tables directed_faults.py).
     """
-    for bench, builds in UPSETS.items():
-        for name in builds:
-            if names and name not in names:
-                continue
-            modules = (
-                "directed_upsets",
-                *(("directed_faults", "directed_lines") if name == "x2" else ()),
-            )
-            for module in modules:
-                folder = bench.work / "soak" / f"{module}-{name}"
-                bench.run(bench.builds[name], module, folder, FLIPS=flips)
-                print((folder / "simulation.log").read_text())
+    for bench, name in UPSETS:
+        if names and name not in names:
+            continue
+        more = ("directed_faults", "directed_lines") if name == "x2" else ()
+        for module in ("directed_upsets", *more):
+            folder = bench.work / "soak" / f"{module}-{name}"
+            bench.run(bench.builds[name], module, folder, FLIPS=flips)
+            print((folder / "simulation.log").read_text())
 
 
 def main(words: list[str]) -> int:
