@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import as_file
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from anemone.models.msgfree import Metrics, Parameters, Site, evaluate, read_par
 from anemone.models.msgfree.parameters import PAPER
 from anemone.models.msgfree.weights import between, normalised, weights
 
-with as_file(PAPER) as paper:
-    MACHINE = read_parameters(paper)
+MACHINE = read_parameters()
 QUIET = Metrics(0.0, 0.0, 0.0, 0.0, 0.0)
 BUSY = Metrics(73.0, 0.0, 0.0, 0.0, 0.0)
 

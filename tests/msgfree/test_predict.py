@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.resources import as_file
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,12 @@ from anemone.io.errors import InputError
 from anemone.models.msgfree.folder import CANCELLED, HEADER_BYTES, RECORD, read_folder
 from anemone.models.msgfree.loads import read_loads
 from anemone.models.msgfree.model import Cost, Verdict
-from anemone.models.msgfree.parameters import PAPER, read_parameters
+from anemone.models.msgfree.parameters import read_parameters
 from anemone.models.msgfree.places import Place
 from anemone.models.msgfree.predict import CallSite, covered, knapsack, predict
 from tests.msgfree.mpi import each_mpi, launcher, program, settings  # noqa: F401
 
-with as_file(PAPER) as paper:
-    MACHINE = read_parameters(paper)
+MACHINE = read_parameters()
 A, B = 0x1000, 0x2000  # call sites
 
 

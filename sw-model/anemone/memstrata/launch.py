@@ -17,8 +17,7 @@ def balance(vms: Sequence[Vm], new: Vm, share: float) -> list[Migration]:
     """
     assert new.dedicated is not None
     need = floor(share * new.pages) - new.dedicated
-    able = [(vm.dedicated if need > 0 else vm.pages - vm.dedicated) or 0 for vm in vms
-            if vm.dedicated is not None]  # fmt: skip
+    able = [vm.dedicated if need > 0 else vm.pages - vm.dedicated for vm in vms]
     parts = _equal(abs(need), able)
     names = [(vm.name, new.name) if need > 0 else (new.name, vm.name) for vm in vms]
     return [

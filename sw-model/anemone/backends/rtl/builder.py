@@ -32,7 +32,7 @@ VERILATOR_FLAGS = (
 )  # fmt: skip
 HOT, COLD = "-O2", "-O0"  # code that runs every cycle; code that runs once
 
-# CHECKS=yes: a protocol checker on each AXI port; what that costs is in docs/testing.md.
+# CHECKS=yes: a protocol checker on each AXI port; what that costs was not measured.
 CHECKED = os.environ.get("CHECKS") == "yes"
 
 Say = Callable[[str], None]

@@ -22,6 +22,13 @@ app = typer.Typer(
     "what the model takes and gives.",
 )
 
+_Params = Annotated[
+    Path | None,
+    typer.Option(
+        help="The machine. [default: the paper's]", metavar="PARAMS.toml", show_default=False
+    ),
+]
+
 _EVALUATE = """
 **SITE.json**, of one receive in the program:
 
@@ -44,23 +51,15 @@ Optane as CXL memory. `anemone msgfree params` prints it, to begin from.
 @app.command(epilog=_EVALUATE)
 def evaluate(
     site: Annotated[Path, typer.Option(help="What is known of a receive.", metavar="SITE.json")],
-    params: Annotated[
-        Path | None,
-        typer.Option(
-            help="The machine. [default: the paper's]", metavar="PARAMS.toml", show_default=False
-        ),
-    ] = None,
+    params: _Params = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """What a receive costs as messages and as loads from CXL memory, by Eq. 1 to 10."""
-    from importlib.resources import as_file
-
     from anemone.models.msgfree.model import evaluate as answer
-    from anemone.models.msgfree.parameters import PAPER, read_parameters
+    from anemone.models.msgfree.parameters import read_parameters
     from anemone.models.msgfree.site import read_site
 
-    with as_file(PAPER) as paper:
-        machine = read_parameters(params or paper)
+    machine = read_parameters(params)
     found = answer(read_site(site), machine)
     with printing():
         if as_json:
@@ -157,12 +156,7 @@ CXL where it gains, MPI where it does not, and full where it gains and `--capaci
 @app.command(epilog=_PREDICT)
 def predict(
     folder: Annotated[Path, typer.Argument(help="What `record` has made.", metavar="FOLDER")],
-    params: Annotated[
-        Path | None,
-        typer.Option(
-            help="The machine. [default: the paper's]", metavar="PARAMS.toml", show_default=False
-        ),
-    ] = None,
+    params: _Params = None,
     capacity: Annotated[
         int | None, typer.Option(help="CXL memory for buffers, bytes.", min=0, show_default=False)
     ] = None,
@@ -176,16 +170,13 @@ def predict(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Which receives of a recorded run would be better as loads from CXL memory."""
-    from importlib.resources import as_file
-
     from anemone.models.msgfree.folder import read_folder
     from anemone.models.msgfree.loads import read_loads
-    from anemone.models.msgfree.parameters import PAPER, read_parameters
+    from anemone.models.msgfree.parameters import read_parameters
     from anemone.models.msgfree.predict import predict as answer
     from anemone.models.msgfree.report import access_rows, as_object, site_rows
 
-    with as_file(PAPER) as paper:
-        machine = read_parameters(params or paper)
+    machine = read_parameters(params)
     ranks = read_folder(folder)
     sites = answer(ranks, machine, unpack or (), capacity, read_loads(folder))
     report = as_object(ranks, sites, capacity)

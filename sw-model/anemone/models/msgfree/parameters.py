@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
-from importlib.resources import files
+from importlib.resources import as_file, files
 
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
 
@@ -46,8 +46,11 @@ class Parameters:
     peak_l2_gb_per_s: float
 
 
-def read_parameters(path: str | os.PathLike) -> Parameters:
-    """The parameters in a file. Raises InputError."""
+def read_parameters(path: str | os.PathLike | None = None) -> Parameters:
+    """The parameters in a file, or the paper's. Raises InputError."""
+    if path is None:
+        with as_file(PAPER) as paper:
+            return read_parameters(paper)
     text = read_text(path)
     content = parse_toml(text, path)
     table = Table(path, "", content, lambda field: toml_place(text, field))
