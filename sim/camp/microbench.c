@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../common/circle.h"
+
 enum { LINE = 64, MOST_CHAINS = 16, BIND = 2, MASK_BITS = 1024 };
 
 static double now(void) {
@@ -47,30 +49,11 @@ static char* on_node(size_t bytes, unsigned node) {
     return at;
 }
 
-// The lines in one circle without a pattern (Sattolo), each with the address of the next.
-static void** circle(char* at, size_t lines) {
-    uint32_t* order = malloc(lines * sizeof *order);
-    if (!order)
-        fail("memory");
-    for (size_t i = 0; i < lines; i++)
-        order[i] = (uint32_t)i;
-    uint64_t state = 1;
-    for (size_t i = lines - 1; i > 0; i--) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        const size_t j = (size_t)(((state >> 32) * i) >> 32);
-        const uint32_t swapped = order[i];
-        order[i] = order[j];
-        order[j] = swapped;
-    }
-    for (size_t i = 0; i < lines; i++)
-        *(void**)(at + (size_t)order[i] * LINE) = at + (size_t)order[(i + 1) % lines] * LINE;
-    free(order);
-    return (void**)at;
-}
-
 static void chase(char* at, size_t bytes, unsigned chains, double end) {
     void** p[MOST_CHAINS];
-    void** const first = circle(at, bytes / LINE);
+    if (!circle_of_lines(at, bytes / LINE, LINE))
+        fail("memory");
+    void** const first = (void**)at;
     for (unsigned c = 0; c < chains; c++) {
         p[c] = first;
         for (size_t i = 0; i < (size_t)c * 1000; i++)

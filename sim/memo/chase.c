@@ -2,31 +2,16 @@
 // Loads that wait for each other, by the size of what they go round in; what the last cache serves.
 #include "memo.h"
 
-#include <stdlib.h>
-
+#include "../common/circle.h"
 #include "ticks.h"
 
 // Runs are short, so that the median is of such as nobody interrupted.
 enum { RUNS = 201, STEPS = 1000 };
 
-// All lines in one circle without a pattern (Sattolo), each with the address of the next.
+// The lines of a chase, in one circle.
 static void circle(char* at, size_t lines) {
-    uint32_t* order = malloc(lines * sizeof *order);
-    uint64_t state = 1;
-    if (!order || lines > UINT32_MAX)
+    if (lines > UINT32_MAX || !circle_of_lines(at, lines, LINE))
         fail(1, "no memory for a circle of %zu lines", lines);
-    for (size_t i = 0; i < lines; i++)
-        order[i] = (uint32_t)i;
-    for (size_t i = lines - 1; i > 0; i--) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        const size_t k = (size_t)(((state >> 32) * i) >> 32);
-        const uint32_t swapped = order[i];
-        order[i] = order[k];
-        order[k] = swapped;
-    }
-    for (size_t i = 0; i < lines; i++)
-        *(void**)(at + (size_t)order[i] * LINE) = at + (size_t)order[(i + 1) % lines] * LINE;
-    free(order);
 }
 
 static void** follow(void** at, size_t steps) {

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anemone.capture.build import ROOT, compile_program
 from anemone.io.errors import InputError
-from anemone.models.camp import read_calibration
+from anemone.models.camp import calibrate, read_calibration
 from anemone.models.camp.calibrate import BENCHMARKS, last_cache, on_model, scaled
 from anemone.models.camp.fit import Point, fit
 from anemone.models.camp.slowdown import CONSTANTS, Calibration, predict
@@ -107,8 +106,7 @@ def test_sizes_come_from_the_caches(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def microbench() -> str:
-    target = ROOT / "build" / "camp" / "microbench"
-    return str(compile_program(target, ROOT / "sim" / "camp" / "microbench.c"))
+    return str(calibrate.microbench())
 
 
 @pytest.mark.parametrize(("kind", "parameter"), [b[1:] for b in BENCHMARKS])

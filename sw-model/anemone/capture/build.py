@@ -105,15 +105,20 @@ def compile_library(
     )
 
 
-def compile_program(program: Path, source: Path) -> Path:
-    """A C program of one file, built if need be. Raises InputError, one line."""
+def compile_program(program: Path, source: Path, *headers: Path) -> Path:
+    """A C program of one file and the headers of ours that it includes, built if need be.
+
+    Raises InputError, one line.
+    """
     if shutil.which("gcc") is None:
         raise InputError(
             source.stem, "building", "gcc", Bare("missing"), "gcc (apt-get install gcc)"
         )
     command = ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", str(source)]
     return built(
-        program, [source, *command], lambda made: _run([*command, "-o", str(made)], source.stem)
+        program,
+        [source, *headers, *command],
+        lambda made: _run([*command, "-o", str(made)], source.stem),
     )
 
 

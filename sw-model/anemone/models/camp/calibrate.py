@@ -42,9 +42,7 @@ def on_machine(platform: str, dram: int, cxl: int, step: Callable[[int, int], No
             allowed = "a NUMA node of this machine with memory"
             raise InputError("command line", "calibrate", "node", node, allowed)
     check_perf(platform)
-    program = compile_program(
-        ROOT / "build" / "camp" / "microbench", ROOT / "sim/camp/microbench.c"
-    )
+    program = microbench()
     size = str(4 * last_cache())
     points = []
     for done, (name, kind, parameter) in enumerate(BENCHMARKS):
@@ -55,6 +53,12 @@ def on_machine(platform: str, dram: int, cxl: int, step: Callable[[int, int], No
             runs.append(record(words, platform, None).total)
         points.append(Point(name, runs[0], scaled(*runs)))
     return points
+
+
+def microbench() -> Path:
+    """The program of the microbenchmarks, built if need be."""
+    source, header = (ROOT / "sim" / name for name in ("camp/microbench.c", "common/circle.h"))
+    return compile_program(ROOT / "build" / "camp" / "microbench", source, header)
 
 
 def scaled(dram: Mapping[str, float], cxl: Mapping[str, float]) -> dict[str, float]:
