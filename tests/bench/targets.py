@@ -113,7 +113,7 @@ TARGETS = {
         flat.PUBLIC,
         (
             (0, 20),
-            *("directed_latency", "directed_refusals", "directed_races"),
+            *("directed_latency", "directed_order", "directed_refusals", "directed_races"),
             *("directed_marks", "directed_tags", "directed_sweep", "directed_flips"),
             *("directed_reset", "directed_upsets"),
             (20, 100),

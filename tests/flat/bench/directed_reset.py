@@ -125,3 +125,34 @@ async def a_quiet_controller_may_be_reset(dut: Any) -> None:
         held = {n % (2 * LINES): 100 * cycle + n for n in range(written)}
         read = await environment.read(list(held))
         assert read == [(OKAY, value) for value in held.values()], f"cycle {cycle}"
+
+
+@cocotb.test()
+async def what_belongs_to_a_write_is_taken_once_quiesced(dut: Any) -> None:
+    """Its address behind its data, and its data behind its address; nothing of another one."""
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    await environment.begin(FlatConfig(LINES, environment.build.ratio))
+    for n, first in enumerate(("w", "aw") * 8):
+        environment.play()
+        profile, valid = environment.master.profile, environment.master.valid
+        profile.ahead, profile.w = (1.0, 1.0) if first == "w" else (0.0, 0.0)
+        environment.ask(A, n)
+        while not valid[first].value:
+            await environment.cycles(1)
+        while valid[first].value:
+            await environment.cycles(1)
+        alone = not environment.master.idle
+        environment.quiesce.set(1)
+        await environment.cycles(2)
+        profile.w = 1.0
+        environment.ask(B, n)
+        if alone:
+            await environment.answered(0, 1)
+        while not environment.quiet():
+            await environment.cycles(1)
+        await environment.cycles(40)
+        assert len(environment.answers.accepted) == 1, f"write {n}, {first} first"
+        environment.quiesce.set(0)
+        await environment.answered(0, 2)
+        assert await environment.read((A, B)) == [(OKAY, n)] * 2
