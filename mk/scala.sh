@@ -33,5 +33,8 @@ if ! [ -f "$options" ] || [ "$(state 2>/dev/null)" != "$(cat "$stamp" 2>/dev/nul
     (cd "$here" && ./mill "$module.java") >&2
     state >"$stamp" 2>/dev/null
 fi
+[ $# != 0 ] || exit 0
+# The first elaboration of all unpacks firtool into the user's cache. Two at once break each other's, so it keeps the lock.
+[ -d "${XDG_CACHE_HOME:-$HOME/.cache}/llvm-firtool" ] || exec java "@$options" "$@"
 exec 9>&-
-[ $# = 0 ] || exec java "@$options" "$@"
+exec java "@$options" "$@"
