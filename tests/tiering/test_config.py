@@ -152,7 +152,31 @@ BAD = [
     ("cooling = 20", "warming = 20", "line 27", "policy.warming", "20", "only the keys name, read"),
     ('fast = "none"', 'fast = "scan"', "line 30", "telemetry.fast", '"scan"', "pebs, nemo, none"),
     ('fast = "none"', "width = 12", "line 30", "telemetry.width", "12", "8, 16, 32, 64"),
-    ('"nemo"\nfast = "none"', '"none"', "line 28", "telemetry", '{source = "none"}', "a source"),
+    ('"nemo"\nfast = "none"', '"none"', "line 29", "telemetry.source", '"none"', "a source"),
+    (
+        '"nemo"\nfast = "none"',
+        '"/none.py:X"',
+        "line 29",
+        "telemetry.source",
+        '"/none.py:X"',
+        "can be loaded",
+    ),
+    (
+        '[telemetry]\nsource = "nemo"\nfast = "none"',
+        "",
+        "top level",
+        "telemetry",
+        "missing",
+        'a source for policy "hemem": nemo, pebs',
+    ),
+    (
+        '"hemem"\ncooling = 20',
+        '"bandwidth-cap"',
+        "line 28",
+        "telemetry.source",
+        '"nemo"',
+        'a source for policy "bandwidth-cap": mbm, or one of your own with by_thread = True',
+    ),
 ]
 
 
@@ -176,6 +200,21 @@ def test_a_policy_of_ones_own(tmp_path: Path) -> None:
     text = GOOD.replace('"hemem"', f'"{tmp_path}/own.py:Own"').replace("cooling = 20", "n = 5")
     policy, _ = made(parse(text))
     assert type(policy).__name__ == "Own" and policy.n == 5
+
+
+def test_what_is_no_policy(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from anemone.tiering import Source\n"
+        "@dataclass\n"
+        "class Own(Source): ...\n"
+        "class Plain: ...\n"
+        "thing = 3\n"
+    )
+    for name in ("Own", "Plain", "thing"):
+        text = GOOD.replace('"hemem"', f'"{tmp_path}/own.py:{name}"').replace("cooling = 20", "")
+        with pytest.raises(InputError, match="not a dataclass that derives from Policy"):
+            parse(text)
 
 
 @settings(max_examples=100, deadline=None)

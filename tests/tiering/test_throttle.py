@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from anemone.hardware.geometry import Geometry
+from anemone.io.errors import InputError
 from anemone.policies.throttle import BandwidthCap
 from anemone.studies import noisy_neighbour
 from anemone.tiering import Answer, Policy, Statistics, Tier, TierConfig, simulate
 from anemone.tiering.sources.mbm import Mbm
+from anemone.tiering.sources.oracle import Oracle
 from anemone.trace import Trace
 
 GEOMETRY = Geometry(device_gib=1)
@@ -84,10 +86,16 @@ def test_the_cap_is_kept() -> None:
 
 
 def test_who_does_not_tell_is_refused() -> None:
-    from anemone.tiering.sources.oracle import Oracle
+    for source in (Oracle(), None):
+        with pytest.raises(ValueError, match="mbm does"):
+            simulate(MACHINE, two(), BandwidthCap(), source, GEOMETRY)
 
-    with pytest.raises(ValueError, match="mbm does"):
-        simulate(MACHINE, two(), BandwidthCap(), Oracle(), GEOMETRY)
+
+@pytest.mark.parametrize("thread", [2, -3])
+def test_a_thread_that_is_not_there(thread: int) -> None:
+    """Before the run, which may end before the policy is ever asked."""
+    with pytest.raises(InputError, match=f"t.csv: threads: policy.thread is {thread}; .* 0 to 1"):
+        simulate(MACHINE, two(4), BandwidthCap(thread=thread), Mbm(), GEOMETRY, name="t.csv")
 
 
 def test_the_neighbour_is_found() -> None:

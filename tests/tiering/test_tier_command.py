@@ -126,6 +126,25 @@ def test_a_column_that_is_needed(files: Path, capsys: pytest.CaptureFixture[str]
     assert_refused(files / "t.csv", TRACE, said, arguments(files), capsys)
 
 
+CAP = '[policy]\nname = "bandwidth-cap"\n[telemetry]\nsource = "mbm"\n'
+
+
+def test_a_cap_needs_who_tells_whose(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another source is refused, by TIER.toml and by --run, and a thread that the trace has not."""
+    wrong = CONFIG + CAP.replace("mbm", "oracle")
+    said = 'telemetry.source is "oracle"; allowed: a source for policy "bandwidth-cap": mbm'
+    assert_refused(files / "t.toml", wrong, said, arguments(files), capsys)
+    words = ["tier", "compare", "--trace", str(files / "t.csv"), "--run"]
+    status, out, err = run([*words, "bandwidth-cap+pebs"], capsys)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and 'telemetry is "pebs"; allowed: a source behind' in err
+    (files / "t.toml").write_text(CONFIG + CAP.replace('cap"', 'cap"\nthread = 2'))
+    said = "threads: policy.thread is 2; allowed: 0 to 1"
+    assert_refused(files / "t.csv", TRACE, said, arguments(files), capsys)
+    (files / "t.toml").write_text(CONFIG + CAP)
+    assert run(arguments(files), capsys)[0] == 0
+
+
 def test_the_engine_is_nemos(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--engine says whose pipelines count: refused where none do; the model is the default."""
     words = arguments(files, "--engine", "rtl")

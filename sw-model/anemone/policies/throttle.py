@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anemone.io.errors import InputError
 from anemone.policies.pages import UNIT_NS
 from anemone.tiering.interfaces import Answer, Policy, Statistics
 from anemone.tiering.parameters import constants, setting
@@ -31,14 +32,18 @@ class BandwidthCap(Policy):
     rate: float = setting(0.5, most=1.0)
 
     interval_ms = 50.0
+    by_thread = True
 
     def __post_init__(self) -> None:
         self._mean = self._time = 0.0
         self._share = 1.0
 
+    def start(self, threads: int, trace: object) -> None:
+        if not -threads <= self.thread < threads:
+            allowed = f"0 to {threads - 1}: positions among the trace's threads, ascending"
+            raise InputError(trace, "threads", "policy.thread", self.thread, allowed)
+
     def act(self, seen: Statistics) -> Answer:
-        if seen.heat.threads is None:
-            raise ValueError("the source does not tell whose the accesses are; mbm does")
         elapsed, self._time = seen.now_ns - self._time, seen.now_ns
         now = seen.heat.threads[self.thread] * _LINE / elapsed
         newest = 1 - np.exp(-elapsed / _TAU_NS)

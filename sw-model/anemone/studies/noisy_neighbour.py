@@ -47,6 +47,7 @@ _SEEN = 0.1  # ms until the simulation notices an interrupt
 class _Sleeper(Source):
     """The writer sleeps each other half second, whatever telemetry there is."""
 
+    by_thread = True
     sample_ms = _SEEN
     look_ms = _SEEN  # how often it is looked whether NEMO notified
     writer = _THREADS

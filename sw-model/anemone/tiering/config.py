@@ -12,7 +12,7 @@ from anemone.flat.config import POLICIES as SWAPS
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
 from anemone.tiering.drams import drams
-from anemone.tiering.parameters import NONE, POLICIES, SOURCES, make, named
+from anemone.tiering.parameters import POLICIES, SOURCES, make, named, unsuited
 
 PAGES = {"4KiB": 4096, "2MiB": 2 << 20}
 TIMINGS = ("queue", "dram")
@@ -122,8 +122,8 @@ def check_names(policy: str, telemetry: str) -> None:
     words = Table("command line", "--run", {"policy": policy, "telemetry": telemetry})
     for key, known in (("policy", POLICIES), ("telemetry", SOURCES)):
         named(words, key, known, alone=True)
-    if policy != NONE and telemetry == NONE:
-        raise words.wrong("telemetry", f"a source behind {policy}+: {', '.join(SOURCES)}")
+    if allowed := unsuited(policy, telemetry):
+        raise words.wrong("telemetry", f"a source behind {policy}+: {allowed}")
 
 
 def made(config: TierConfig) -> tuple[Any, Any]:
@@ -157,9 +157,10 @@ def parse_config(text: str, file: object) -> TierConfig:
     policy, policy_with = named(top.table("policy"), "name", POLICIES)
     telemetry, telemetry_with = named(top.table("telemetry"), "source", SOURCES)
     interval = "interval_ms" in content
-    if policy != NONE and telemetry == NONE:
-        allowed = f'a source for policy "{policy}": {", ".join(SOURCES)}'
-        raise top.wrong("telemetry", allowed, content.get("telemetry", NONE))
+    if allowed := unsuited(policy, telemetry):
+        allowed = f'a source for policy "{policy}": {allowed}'
+        table = top.table("telemetry")
+        raise table.wrong("source", allowed) if table else top.wrong("telemetry", allowed)
     whole = TierConfig(
         page_bytes=PAGES[top.choice("page", tuple(PAGES))],
         outstanding=top.number("outstanding", MOST_OUTSTANDING, least=1),

@@ -86,6 +86,10 @@ class Policy:
 
     interval_ms = 1000.0  # unless TIER.toml says otherwise
     splits = False  # whether it asks for pages to be split or joined
+    by_thread = False  # whether it needs a source that tells whose the accesses are
+
+    def start(self, threads: int, trace: object) -> None:
+        """The program has so many threads. trace: what errors call it. Raises InputError."""
 
     def act(self, seen: Statistics) -> Answer:
         raise NotImplementedError
@@ -102,6 +106,7 @@ class Source:
     sample_ms = None
     line_ns = 0.0
     acknowledges = False
+    by_thread = False  # whether it tells whose the accesses are: Heat.threads
 
     def start(self, machine: Machine) -> None:
         """Ask for what it needs: Machine.log, sample, mark, fault."""

@@ -84,16 +84,38 @@ def named(
 
 
 def load(name: str, known: dict[str, str]) -> type:
-    """The class of a name."""
+    """The class of a name in POLICIES or SOURCES, or of one's own. Raises TypeError where it is
+    not one, and what importing it raises.
+    """
+    # Which need a machine, and that a configuration.
+    from anemone.tiering.interfaces import Policy, Source
+
     place, _, kind = known.get(name, name).rpartition(":")
     if place.endswith(".py"):
         module = _module_of_file(Path(place))
     else:
         module = importlib.import_module(place)
     found = getattr(module, kind)
-    if not is_dataclass(found):
-        raise TypeError(f"{kind} is not a dataclass")
+    base = Policy if known is POLICIES else Source
+    if not (isinstance(found, type) and is_dataclass(found) and issubclass(found, base)):
+        raise TypeError(f"{kind} is not a dataclass that derives from {base.__name__}")
     return found
+
+
+def unsuited(policy: str, source: str) -> str:
+    """The sources that a policy may be told by, where it may not by this one; else nothing.
+
+    Both names have been checked.
+    """
+    if policy == NONE:
+        return ""
+    by_thread = load(policy, POLICIES).by_thread
+    if source != NONE and (not by_thread or load(source, SOURCES).by_thread):
+        return ""
+    if not by_thread:
+        return ", ".join(SOURCES)
+    telling = ", ".join(one for one in SOURCES if load(one, SOURCES).by_thread)
+    return f"{telling}, or one of your own with by_thread = True: it tells whose the accesses are"
 
 
 def make(name: str, known: dict[str, str], parameters: dict[str, Any]) -> Any:

@@ -103,6 +103,10 @@ class Run:
             self.total = int(rows.sum())
             batches = iter(trace())
             first = next(batches)
+        if policy:
+            if policy.by_thread and not (source and source.by_thread):
+                raise ValueError("the source does not tell whose the accesses are; mbm does")
+            policy.start(len(numbers), name)
         splits = bool(policy and policy.splits) and config.page_bytes > 4096
         self.machine = Machine(config, geometry, len(numbers), columns, splits)
         self.machine.state.threads.left[:] = rows

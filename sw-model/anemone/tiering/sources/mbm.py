@@ -22,6 +22,8 @@ class Mbm(Source):
 
     poll_ns: float = setting(constants("mbm")["poll_ns"])
 
+    by_thread = True
+
     def start(self, machine: Machine) -> None:
         self._left = machine.rows_left()
         self._polls = 0
