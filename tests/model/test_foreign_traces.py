@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import threading
 from functools import partial
@@ -13,7 +14,7 @@ import pytest
 
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import InputError
-from anemone.trace import batches, concatenate, csvfile
+from anemone.trace import batches, concatenate, csvfile, read_trace
 from tests.commands import one_line
 
 GEOMETRY = Geometry(device_gib=1)
@@ -98,6 +99,16 @@ def test_lines_are_numbered_through_blocks(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(csvfile, "_BLOCK", 20)
     with pytest.raises(InputError, match="line 9: op is"):
         read(tmp_path, "40 READ 0\n" * 8 + "40 NONE 0\n")
+
+
+@pytest.mark.parametrize(
+    ("packed", "said"), [(gzip.compress(b"addr,write\n0,0\n"), "compressed by gzip; .* gunzip"),
+                         (b"\x28\xb5\x2f\xfd\x04\x00", "compressed by zstd; .* unzstd")],
+)  # fmt: skip
+def test_what_was_packed(tmp_path: Path, packed: bytes, said: str) -> None:
+    (tmp_path / "t").write_bytes(packed)
+    with pytest.raises(InputError, match=said):
+        read_trace(tmp_path / "t", GEOMETRY)
 
 
 def test_a_pipe_in_batches(tmp_path: Path) -> None:

@@ -100,7 +100,8 @@ def test_csv(tmp_path: Path, text: str, expected: dict) -> None:
         ("addr,write\n1,0\nPAR1,0\n", 'row 2 (line 3): addr is "PAR1"'),
         ("addr,write\n\u00e9\n", 'row 1 (line 2): addr is "\u00e9"'),
         ("addr,wr\u00eete\n1,1\n", "line 1: header is"),
-        (b"\x1f\x8b\x08\x00\n\xff", "line 1: header is"),
+        (b"\x1f\x8b\x08\x00\n\xff", "content is compressed by gzip"),
+        (b"\x7fELF\n\xff", "line 1: header is"),
         ("addr,write\n1,0\n\0\0", "row 2 (line 3): addr is "),
     ],
 )  # fmt: skip

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from anemone.policies.hottest import Hottest
 from anemone.tiering import Answer, Policy, Tier, TierConfig
 from anemone.tiering.sampled import hit_ratios
 from anemone.trace import read_trace
-from anemone.trace.samples import Samples, read_samples
+from anemone.trace.samples import Samples, is_samples, read_samples
 from tests.commands import assert_refused, run
 from tests.tiering.test_tier_command import CONFIG
 
@@ -60,11 +61,12 @@ DAMO = [
     {"start": "45,056", "end": "53,248", "nr_accesses": {"samples": "5", "percent": null}}]}]}]
 """,
 ]
+PACKED = zlib.compress(DAMO[0].encode())
 MACHINE = TierConfig(4096, 1, Tier(1, 10.0, 64.0), Tier(9, 100.0, 16.0), interval_ns=1e9)
 
 
-def samples(tmp_path: Path, text: str, page_bytes: int = 4096) -> Samples:
-    (tmp_path / "s").write_text(text)
+def samples(tmp_path: Path, content: str | bytes, page_bytes: int = 4096) -> Samples:
+    (tmp_path / "s").write_bytes(content.encode() if isinstance(content, str) else content)
     return read_samples(tmp_path / "s", page_bytes)
 
 
@@ -78,10 +80,10 @@ def test_perf(tmp_path: Path) -> None:
     assert samples(tmp_path, PERF, 2 << 20).page.tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("text", [DAMON, *DAMO])
-def test_damon(tmp_path: Path, text: str) -> None:
-    """Each page of a region was found accessed as often as the region."""
-    read = samples(tmp_path, text)
+@pytest.mark.parametrize("content", [DAMON, *DAMO, *(zlib.compress(t.encode()) for t in DAMO)])
+def test_damon(tmp_path: Path, content: str | bytes) -> None:
+    """Each page of a region was found accessed as often as the region; damo compresses by zlib."""
+    read = samples(tmp_path, content)
     assert (read.kind, read.page.tolist()) == ("DAMON", [0, 1, 1, 2])
     assert read.weight.tolist() == [2, 2, 5, 5] and np.allclose(read.time, [0, 0, 1e8, 1e8])
 
@@ -158,7 +160,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("content", "said"),
     [
         (PERF + "what is this\n", 'line 9: sample is "what is this"'),
         (PERF + "redis 12 11.9: cpu/mem-loads/P: 7f00\n", "line 9: period or address is"),
@@ -170,16 +172,26 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (DAMO[1].replace('"samples": "5"', '"samples": null'), "region 0: samples is None"),
         (DAMO[1].replace("100 ms", "100 weeks"), "record 0, snapshot 1: end_time is"),
         (DAMO[0].replace("regions", "parts"), "regions is missing; allowed: a list"),
+        (PACKED[:-9], "records is cut off; allowed: one zlib stream"),
+        (PACKED + b"x", "records is more than one stream"),
+        (PACKED[:-4] + bytes(4), "records is broken"),
+        (zlib.compress(DAMO[0][:-9].encode()), "JSON, as damo writes it"),
+        (b"PERFILE2" + bytes(96), "samples is perf's own file; allowed: perf script of"),
     ],
 )
-def test_bad_samples(tmp_path: Path, text: str, said: str) -> None:
+def test_bad_samples(tmp_path: Path, content: str | bytes, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        samples(tmp_path, text)
+        samples(tmp_path, content)
     assert said in str(caught.value)
 
 
-def test_samples_are_no_accesses(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(PERF.encode(), "perf"), (b"PERFILE2" + bytes(96), "perf"), (PACKED, "DAMON")],
+)
+def test_samples_are_no_accesses(tmp_path: Path, content: bytes, kind: str) -> None:
     """What wants accesses says so, instead of taking each sample for one."""
-    (tmp_path / "t").write_text(PERF)
-    with pytest.raises(InputError, match="content is samples of perf; allowed: accesses"):
+    (tmp_path / "t").write_bytes(content)
+    assert is_samples(tmp_path / "t")
+    with pytest.raises(InputError, match=f"content is samples of {kind}; allowed: accesses"):
         read_trace(tmp_path / "t", Geometry(device_gib=1))

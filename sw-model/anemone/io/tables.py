@@ -18,11 +18,20 @@ U64 = (1 << 64) - 1
 
 def read_text(path: str | os.PathLike, kind: str = "TOML") -> str:
     """The text of a file of that kind. Raises InputError, whatever is at `path`."""
+    return decoded(path, read_bytes(path, kind))
+
+
+def read_bytes(path: str | os.PathLike, kind: str) -> bytes:
+    """What is in a file of that kind. Raises InputError, whatever is at `path`."""
     try:
-        data = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except (OSError, ValueError) as e:
         why = Bare(getattr(e, "strerror", None) or str(e))
         raise InputError(path, "file", "content", why, f"a {kind} file that can be read") from e
+
+
+def decoded(path: object, data: bytes) -> str:
+    """The text that is in a file. Raises InputError. path: what errors call it."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as e:

@@ -1,27 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of DAMON as damo writes them in JSON: a list of records by target, each of snapshots.
 
-Numbers are whole, or text with commas; times are ns, or text such as "1 m 2 s 300 ms".
+Numbers are whole, or text with commas; times are ns, or text such as "1 m 2 s 300 ms". Its
+json_compressed, which damo writes unless told otherwise, is the same in one zlib stream (RFC 1950).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from anemone.io.errors import MISSING, InputError
+from anemone.io.errors import MISSING, Bare, InputError
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _PART = re.compile(r"([\d,]+(?:\.\d+)?)\s*(ns|us|ms|s|m|h)\b\s*")
+_HEAD, _SAID = 4096, 128  # bytes of a file, and of its text, that tell what it is
+_PACKED = "one zlib stream, as damo writes json_compressed"
 _BEGINS = re.compile(rb'\s*\[\s*\{\s*"(kdamond_idx|target_id|context_idx|intervals)"')
 
 
-def is_records(text: bytes) -> bool:
-    """Whether a text begins as these records do."""
-    return _BEGINS.match(text) is not None
+def is_records(content: bytes) -> bool:
+    """Whether a file that begins so has these records, compressed or not."""
+    return _BEGINS.match(_begin(content) or content) is not None
+
+
+def unpacked(path: Path, content: bytes) -> bytes:
+    """The text of a file, compressed or not. Raises InputError."""
+    if _begin(content) is None:
+        return content
+    stream = zlib.decompressobj()
+    try:
+        text = stream.decompress(content) + stream.flush()
+    except zlib.error as e:
+        raise InputError(path, "file", "records", Bare(f"broken: {e}"), _PACKED) from e
+    if not stream.eof or stream.unused_data:
+        what = "more than one stream" if stream.eof else "cut off"
+        raise InputError(path, "file", "records", Bare(what), _PACKED)
+    return text
+
+
+def _begin(content: bytes) -> bytes | None:
+    """What a zlib stream begins with, once decompressed; None: it is none."""
+    try:
+        return zlib.decompressobj().decompress(content[:_HEAD], _SAID) or None
+    except zlib.error:
+        return None
 
 
 def regions(path: Path, text: str) -> Iterator[tuple[float, int, int, int, float]]:

@@ -17,6 +17,9 @@ from anemone.trace.parquetfile import parquet_columns
 from anemone.trace.samples import kind_of
 
 _PARQUET = b"PAR1"
+# Parquet is compressed by itself; a text that was packed has to be unpacked before.
+_PACKED = {b"\x1f\x8b": ("gzip", "gunzip"), b"\x28\xb5\x2f\xfd": ("zstd", "unzstd"),
+           b"\xfd7zXZ\0": ("xz", "unxz")}  # fmt: skip
 
 
 def batches(
@@ -56,6 +59,10 @@ def _parts(
             if samples := kind_of(first):
                 allowed = "accesses: samples give hit ratios, by anemone tier, and nothing else"
                 raise InputError(path, "file", "content", Bare(f"samples of {samples}"), allowed)
+            for magic, (by, undo) in _PACKED.items():
+                if first.startswith(magic):
+                    what = Bare(f"compressed by {by}")
+                    raise InputError(path, "file", "content", what, f"what {undo} gives")
             kind = format_of(path, first)
             if kind:
                 parts = foreign_columns(path, kind, chain([first], blocks), geometry, clock_ns)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from anemone.io.errors import Bare, InputError
-from anemone.io.tables import read_text
+from anemone.io.tables import decoded, read_bytes
 from anemone.trace import damo
 
 # COMM PID[/TID] [CPU] TIME: PERIOD EVENT: ADDRESS [DATA_SRC |OP ...|LVL ...|...] ...
@@ -27,6 +27,7 @@ _DAMON = re.compile(
     r".*?\s(?P<time>\d+\.\d+):\s+damon:damon_aggregated:\s+target_id=(?P<target>\d+)\s+"
     r"nr_regions=\d+\s+(?P<start>\d+)-(?P<end>\d+):\s+(?P<seen>-?\d+)(?:\s+-?\d+)?\s*$"
 )
+_PERF_DATA = b"PERFILE2"  # perf record's own file, which only the perf of its kernel reads
 _CALLED = re.compile(r"\s+[0-9a-f]+ .*")  # a line of a call chain, below its sample
 _LEVEL = re.compile(r"\|LVL ([^|]*)")
 _MEMORY = ("RAM", "L3 miss", "PMEM", "CXL")  # levels that are of memory, as perf calls them
@@ -55,9 +56,11 @@ class Samples:
 
 
 def kind_of(text: bytes) -> str | None:
-    """ "perf" or "DAMON", whose records a text begins with; None: of neither."""
+    """ "perf" or "DAMON", whose records a file begins with; None: of neither."""
     if damo.is_records(text):
         return "DAMON"
+    if text.startswith(_PERF_DATA):
+        return "perf"
     for raw in text[:4096].splitlines():
         line = raw.decode("utf-8", "replace")
         if _DAMON.fullmatch(line):
@@ -83,11 +86,13 @@ def read_samples(path: Path, page_bytes: int = _PAGE) -> Samples:
 
     page_bytes: what pages are counted in; a region of DAMON's has all pages that begin in it.
     """
-    text = read_text(path, "samples")
-    kind = kind_of(text.encode())
-    if kind is None:
+    content = damo.unpacked(path, read_bytes(path, "samples"))
+    kind = kind_of(content)
+    if kind is None or content.startswith(_PERF_DATA):
         allowed = "perf script of memory events, or of damon:damon_aggregated"
-        raise InputError(path, "file", "samples", Bare("of no kind that is known"), allowed)
+        what = "perf's own file" if kind else "of no kind that is known"
+        raise InputError(path, "file", "samples", Bare(what), allowed)
+    text = decoded(path, content)
     cached = unknown = 0
     rows: list[tuple[float, int, int, float, bool]] = []  # time, first page, pages, weight, store
     parse = _perf if kind == "perf" else _damon
@@ -136,7 +141,7 @@ def _perf(path: Path, text: str) -> Iterator[_Sample]:
 
 
 def _damon(path: Path, text: str) -> Iterator[_Sample]:
-    if damo.is_records(text[:4096].encode()):
+    if text.lstrip().startswith("["):
         for time, target, start, end, seen in damo.regions(path, text):
             space = target % (1 << 14) << 48
             yield time, space + start, space + end, seen, False, None
