@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core.hpp"
+#include "instructions.hpp"
 #include "kernels.hpp"
 
 namespace {
@@ -101,6 +102,35 @@ template <class Do> int guarded(char* error, std::size_t bytes, Do act) {
 } // namespace
 
 extern "C" {
+
+// A row of captured instructions, and an operation on memory of one, as instructions.py has them.
+struct anemone_core_row {
+    std::uint64_t pc, address_registers, reads, writes, first, end; // its operations: [first, end)
+    std::uint64_t bytes, branch;
+};
+struct anemone_core_touched {
+    std::uint64_t address, store;
+};
+
+// Operations of instructions, one behind the other; `out` has room for n and those on memory.
+// Returns how many they are.
+std::size_t anemone_core_operations(const anemone_core_row* rows, std::size_t n,
+                                    const anemone_core_touched* touched, core::Op* out) {
+    core::Translator translator;
+    std::vector<core::Touched> of_one;
+    core::Op* at = out;
+    for (std::size_t i = 0; i < n; i++) {
+        const anemone_core_row& row = rows[i];
+        of_one.clear();
+        for (std::uint64_t k = row.first; k < row.end; k++)
+            of_one.push_back({touched[k].address, touched[k].store != 0});
+        const bool went = i + 1 < n && rows[i + 1].pc != row.pc + row.bytes;
+        at = translator.add(
+            {row.pc, row.address_registers, row.reads, row.writes, row.branch != 0, went},
+            of_one.data(), of_one.size(), at);
+    }
+    return static_cast<std::size_t>(at - out);
+}
 
 // Null when a setting is not allowed; `error` then says why.
 anemone_core* anemone_core_new(const char* settings, char* error, std::size_t bytes) {

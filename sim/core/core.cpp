@@ -106,10 +106,12 @@ void Core::execute(const Op& op) {
         break;
     case Kind::load: {
         const Cycle at = issue(ready, &timeline_.load_ports, config_.load_ports);
-        if (forward.word == word && forward.committed > at)
+        const bool forwarded = forward.word == word && forward.committed > at;
+        if (forwarded)
             done = std::max(at, forward.ready) + kForwarded;
         else
             done = memory_.load(op.pc, op.address, at);
+        loaded_ = {done - at, forwarded ? Origin::l1 : memory_.origin()};
         break;
     }
     case Kind::store:

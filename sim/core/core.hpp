@@ -31,6 +31,13 @@ public:
     // Counts what is final; with `all`, what is still under way, too: nothing may follow.
     void settle(bool all);
 
+    // Of the last load: cycles from its issue to its data, and where it found them.
+    struct Loaded {
+        Cycle cycles;
+        Origin origin;
+    };
+    const Loaded& loaded() const { return loaded_; }
+
     std::uint64_t operations() const { return operations_; }
     std::uint64_t instructions() const { return instructions_; }
     std::uint64_t mispredicted() const { return mispredicted_; }
@@ -68,6 +75,7 @@ private:
     std::uint64_t waiting_ = 0; // in the scheduler
     Cycle redirected_ = 0;      // by a branch: nothing enters before
     Cycle last_retired_ = 0, last_committed_ = 0;
+    Loaded loaded_{};
     std::uint64_t retired_together_ = 0;
     std::uint64_t operations_ = 0, loads_ = 0, stores_ = 0, instructions_ = 0, mispredicted_ = 0;
     Recent completed_, retired_, load_retired_, committed_;

@@ -52,9 +52,11 @@ Cycle Hierarchy::load(std::uint32_t pc, std::uint64_t address, Cycle t) {
     t = translate(address, t);
     const std::uint64_t line = address >> kLineBits;
     Cycle done = t + config_.l1_latency;
+    origin_ = Origin::l1;
     if (const auto arrives = l1_.find(line)) {
         if (*arrives > t) { // in a fill buffer
             count_.fb_hit++;
+            origin_ = Origin::in_flight;
             done = std::max(done, *arrives);
             timeline_.set(Timeline::l1_miss, t, done);
         }
@@ -64,6 +66,7 @@ Cycle Hierarchy::load(std::uint32_t pc, std::uint64_t address, Cycle t) {
         timeline_.fill_buffers.occupy(begins, got.arrives);
         fill_l1(line, got.arrives, false);
         done = std::max(done, got.arrives);
+        origin_ = origin_of(got);
         count_.l1_miss++;
         count_.l1_miss_cycles += done - begins; // without the wait for a buffer
         timeline_.set(Timeline::l1_miss, t, done);
@@ -100,12 +103,21 @@ Cycle Hierarchy::own(std::uint64_t address, Cycle t) {
     return got.arrives;
 }
 
+Origin Hierarchy::origin_of(const Fetched& got) {
+    if (got.missed_l3)
+        return Origin::memory;
+    if (got.joined)
+        return Origin::in_flight;
+    return got.missed_l2 ? Origin::l3 : Origin::l2;
+}
+
 Hierarchy::Fetched Hierarchy::fetch(std::uint64_t line, Cycle t, For what) {
     Fetched got{};
     const Cycle answered = t + config_.l2_latency;
     if (const auto arrives = l2_.find(line)) {
         // In flight: the request joins the one that is in the queue.
-        got = {std::max(answered, *arrives), *arrives > answered, false, answered, 0};
+        const bool joined = *arrives > answered;
+        got = {std::max(answered, *arrives), joined, false, answered, 0, joined};
         if (what == For::load && got.missed_l2)
             count_demand(got); // a prefetch that becomes demand, from now on
     } else {

@@ -35,12 +35,16 @@ struct Requests {
     std::uint64_t rfo_offcore, writebacks;
 };
 
+// Where a load found its data; in_flight: they were on their way, in a fill buffer or to the L2.
+enum class Origin : std::uint8_t { l1, l2, l3, in_flight, memory };
+
 class Hierarchy {
 public:
     Hierarchy(const Config& config, Shared& shared, Timeline& timeline);
 
-    // A load that issues at t: when its data are there.
+    // A load that issues at t: when its data are there. Then, origin(): where it found them.
     Cycle load(std::uint32_t pc, std::uint64_t address, Cycle t);
+    Origin origin() const { return origin_; }
     // A store that is retired at t: when the L1 owns its line.
     Cycle own(std::uint64_t address, Cycle t);
 
@@ -56,8 +60,10 @@ private:
         bool missed_l2, missed_l3;
         Cycle left; // when it was in the queue to the L3, and was beyond it
         Cycle beyond;
+        bool joined; // a request that was on its way to the L2
     };
 
+    static Origin origin_of(const Fetched& got);
     Cycle translate(std::uint64_t address, Cycle t);
     // A line from the L2 or beyond, for a request of the L1 at t.
     Fetched fetch(std::uint64_t line, Cycle t, For what);
@@ -79,6 +85,7 @@ private:
     NextLinePrefetcher next_line_;
     Streamer streamer_;
     Requests count_{};
+    Origin origin_ = Origin::l1;
 };
 
 } // namespace core

@@ -5,6 +5,7 @@
 #define OPEN(...) __VA_ARGS__
 #define COUNTED(mine, real, parameters, arguments)                                                 \
     int mine parameters {                                                                          \
+        INSIDE;                                                                                    \
         count_collective(__COUNTER__, __func__);                                                   \
         return real arguments;                                                                     \
     }

@@ -19,6 +19,7 @@ bool tracing;
 static struct header* header;
 static struct record* window; // of GROW records, the one that is being filled
 static uint64_t window_first;
+static uint64_t whole; // records
 static int trace_file = -1, names_file = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -96,11 +97,13 @@ void open_trace(void) {
     snprintf(header->library, sizeof header->library, "%.63s", version);
     memcpy(header->magic, "ANEMPI1\n", sizeof header->magic);
     tracing = true;
+    MARK_TRACED(rank);
 }
 
 void close_trace(void) {
     if (!tracing)
         return;
+    MARK_ENDS();
     pthread_mutex_lock(&lock);
     tracing = false;
     header->end_ns = now_ns();
@@ -116,6 +119,11 @@ void close_trace(void) {
     close(trace_file);
     close(names_file);
     pthread_mutex_unlock(&lock);
+}
+
+void leave(const int* inside) {
+    (void)inside;
+    MARK_LEAVES(__atomic_load_n(&whole, __ATOMIC_RELAXED));
 }
 
 void count_posted(void) {
@@ -136,6 +144,7 @@ void write_record(const struct record* record) {
             window[at - window_first] = *record;
             // Counted when it is whole: whoever reads after a crash sees whole records only.
             __atomic_store_n(&header->records, at + 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&whole, at + 1, __ATOMIC_RELAXED);
         }
     }
     pthread_mutex_unlock(&lock);

@@ -4,6 +4,8 @@
 #ifndef ANEMONE_MPI_TRACE_H
 #define ANEMONE_MPI_TRACE_H
 
+#include "marks.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,7 +97,17 @@ struct call {
     uint64_t site;
     int64_t begin_ns;
 };
-#define CALL const struct call call = {(uint64_t)(uintptr_t)__builtin_return_address(0), now_ns()}
+#define CALL                                                                                       \
+    INSIDE;                                                                                        \
+    const struct call call = {(uint64_t)(uintptr_t)__builtin_return_address(0), now_ns()}
+
+// From here to the end of the function the thread is inside of MPI.
+#define INSIDE const int inside __attribute__((cleanup(leave), unused)) = enter()
+static inline int enter(void) {
+    MARK_ENTERS();
+    return 0;
+}
+void leave(const int* inside);
 
 // file.c
 extern bool tracing; // from Init to Finalize

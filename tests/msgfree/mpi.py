@@ -11,13 +11,14 @@ import pytest
 
 from anemone.io.build_cache import built
 from anemone.models.msgfree.folder import Rank, read_folder
-from anemone.models.msgfree.tracer import record
+from anemone.models.msgfree.tracer import Sampler, record
 from tests.inputs import ROOT
 
 SOURCES = {
     "heat": ROOT / "examples/mpi/heat.c",
     "cg": ROOT / "examples/mpi/cg.c",
     "receives": ROOT / "tests/msgfree/receives.c",
+    "loads": ROOT / "tests/msgfree/loads.c",
 }
 # MPICH declares MPI_STATUSES_IGNORE in a way that GCC takes for an array of none.
 _FLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overflow -pthread".split()
@@ -63,9 +64,16 @@ def program(mpi: str, name: str) -> str:
     )
 
 
-def traced(mpi: str, ranks: int, words: list[str], out: Path, code: int | None = 0) -> list[Rank]:
+def traced(
+    mpi: str,
+    ranks: int,
+    words: list[str],
+    out: Path,
+    code: int | None = 0,
+    sampler: Sampler | None = None,
+) -> list[Rank]:
     """The traces of a run of a program of SOURCES. code: what it exits with; None: not 0."""
     command = [launcher(mpi), "-n", str(ranks), program(mpi, words[0]), *words[1:]]
-    ended = record(command, out, None)
+    ended = record(command, out, None, sampler)
     assert ended == code or (code is None and ended), ended
     return read_folder(out)

@@ -195,7 +195,7 @@ def test_from_mpirun_to_the_answer(
 ) -> None:
     run = str(tmp_path / "run")
     heat = [launcher(mpi), "-n", "4", program(mpi, "heat"), "1024", "3", "message"]
-    assert command("msgfree", "record", "--out", run, "--", *heat) == 0
+    assert command("msgfree", "record", "--loads", "none", "--out", run, "--", *heat) == 0
     assert "4 ranks, 24 receives, 196,608 bytes" in capfd.readouterr().out
     assert command("msgfree", "predict", run, "--json") == 0
     report: dict[str, Any] = json.loads(capfd.readouterr().out)

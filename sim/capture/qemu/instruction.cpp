@@ -81,15 +81,14 @@ bool clears(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* oper
            operands[last].reg.value == operands[last - 1].reg.value && operands[last].size >= 32;
 }
 
-// NOPL with the displacement that anemone_op.h gives it.
+// NOPL with the displacement that a mark gives it: its number, then a constant.
 Mark mark_of(const void* code, std::size_t bytes) {
-    static const unsigned char begin[] = {0x0f, 0x1f, 0x80, 0x01, 0x00, 0xe1, 0x27};
-    static const unsigned char end[] = {0x0f, 0x1f, 0x80, 0x02, 0x00, 0xe1, 0x27};
-    if (bytes != sizeof begin)
+    static const unsigned char nop[] = {0x0f, 0x1f, 0x80}, constant[] = {0x00, 0xe1, 0x27};
+    const auto* at = static_cast<const unsigned char*>(code);
+    if (bytes != 7 || std::memcmp(at, nop, 3) != 0 || std::memcmp(at + 4, constant, 3) != 0 ||
+        at[3] > static_cast<unsigned>(Mark::mpi_ends))
         return Mark::none;
-    if (std::memcmp(code, begin, bytes) == 0)
-        return Mark::begin;
-    return std::memcmp(code, end, bytes) == 0 ? Mark::end : Mark::none;
+    return static_cast<Mark>(at[3]);
 }
 
 void take_register(const ZydisDecodedOperand& operand, Instruction& to) {

@@ -15,8 +15,8 @@ constexpr unsigned kX87Bit = 33;    // x87 and MMX, all in one
 constexpr unsigned kRegisters = 34;
 constexpr std::uint64_t kRsp = 1u << 4;
 
-// A request's mark (anemone_op.h).
-enum class Mark : std::uint8_t { none, begin, end };
+// A request's begin and end (anemone_op.h); what MPI's tracer says (sim/mpi/marks.h).
+enum class Mark : std::uint8_t { none, begin, end, mpi_traced, mpi_enters, mpi_leaves, mpi_ends };
 
 struct Instruction {
     std::uint64_t pc;

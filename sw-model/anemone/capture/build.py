@@ -27,7 +27,9 @@ BUILT = ROOT / "build" / "capture"
 
 FILTER = ("config", "pages", "cache", "prefetch", "core", "filter")
 ENTRY = ("runtime", "allocator", "tsan_entry", "libc_calls")
-PLUGIN = ("plugin", "thread", "machine", "instruction")  # in sim/capture/qemu
+PLUGIN = ("plugin", "thread", "machine", "output", "instruction")  # in sim/capture/qemu
+LOADS_PLUGIN = ("loads_plugin", "loads", "output", "instruction")
+CORE_MODEL = ("config", "core", "hierarchy", "memory", "instructions")  # in sim/core
 
 # What some compilers switch on by themselves is off: checked copies (__memcpy_chk) would hide
 # from redirect.syms, and a stack protector reads thread-local storage, which is not there when libc
@@ -126,15 +128,31 @@ def build_plugin(zydis: Path) -> Path:
     """The plugin for QEMU. zydis: the folder of its headers and library (mk/capture-tools.sh)."""
     sources = [RUNTIME / "qemu" / f"{name}.cpp" for name in PLUGIN]
     sources += [RUNTIME / f"{name}.cpp" for name in FILTER if name != "filter"]
-    flags = [*_CXX, "-O2", "-flto", "-fPIC", "-fvisibility=hidden"]
+    return _plugin("plugin", zydis, _contents(sources), sources, [*_CXX, "-O2"])
+
+
+def build_loads_plugin(zydis: Path) -> Path:
+    """The plugin that has the core model in it. zydis: as above."""
+    core = ROOT / "sim" / "core"
+    sources = [RUNTIME / "qemu" / f"{name}.cpp" for name in LOADS_PLUGIN]
+    sources += [core / f"{name}.cpp" for name in CORE_MODEL]
+    contents = [*_contents(sources), *sorted(core.glob("*.hpp"))]
+    flags = ["-std=c++20", *_CXX[1:], "-O3", "-march=x86-64-v2"]
+    return _plugin("loads_plugin", zydis, contents, sources, flags)
+
+
+def _plugin(
+    name: str, zydis: Path, contents: list[Path], sources: list[Path], flags: list[str]
+) -> Path:
+    flags = [*flags, "-flto", "-fPIC", "-fvisibility=hidden"]
     flags += [f"-I{RUNTIME}", f"-I{zydis}/usr/include"]
     # QEMU's libraries are another Debian's: of ours it gets only the C library.
     link = ["-shared", "-static-libstdc++", "-static-libgcc"]
     link += [f"-L{zydis}/usr/lib/x86_64-linux-gnu", "-lZydis", "-lZycore"]
     command = [*compiler(), *flags, *map(str, sources), *link]
     return built(
-        BUILT / "programs" / "plugin.so",
-        [*_contents(sources), *command, compiler_version()],
+        BUILT / "programs" / f"{name}.so",
+        [*contents, *command, compiler_version()],
         lambda plugin: _run([*command, "-o", str(plugin)], "the plugin for QEMU"),
     )
 

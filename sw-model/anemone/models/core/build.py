@@ -31,6 +31,7 @@ _TEXT, _SIZE, _HANDLE = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p
 _CALLS = (
     ("anemone_core_new", _HANDLE, (_TEXT, _TEXT, _SIZE)),
     ("anemone_core_delete", None, (_HANDLE,)),
+    ("anemone_core_operations", _SIZE, (_HANDLE, _SIZE, _HANDLE, _HANDLE)),
     ("anemone_core_kernel", ctypes.c_int, (_HANDLE, _SIZE, _TEXT, _TEXT, _SIZE)),
     ("anemone_core_trace", ctypes.c_int, (_HANDLE, _SIZE, _HANDLE, _SIZE, _TEXT, _SIZE)),
     ("anemone_core_place", None, (_HANDLE, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_double)),

@@ -173,7 +173,7 @@ def simulate(
         if status:
             raise CoreError(error.value.decode())
 
-    made = lib.anemone_core_new(_settings(on, memory, len(programs)).encode(), error, len(error))
+    made = lib.anemone_core_new(settings(on, memory, len(programs)).encode(), error, len(error))
     checked(not made)
     try:
         for core, share in enumerate(memory.shares):
@@ -205,7 +205,8 @@ def simulate(
     )
 
 
-def _settings(on: Machine, memory: Memory, cores: int) -> str:
+def settings(on: Machine, memory: Memory, cores: int) -> str:
+    """A machine as sim/core/config.hpp reads it."""
     values = {
         **on.sizes,
         "cores": cores,

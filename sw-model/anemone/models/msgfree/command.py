@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from anemone.terminal import print_json, printing, show_table
 
 if TYPE_CHECKING:
     from anemone.models.msgfree.folder import Rank
+    from anemone.models.msgfree.tracer import Sampler
 
 app = typer.Typer(
     add_completion=False,
@@ -105,9 +107,33 @@ _RECORD = """
 with `-g`, its call sites have lines. The tracer is built for the launcher's MPI with the `mpicc`
 beside it.
 
+**Loads** of what was received, latency and source of each, are sampled, for `predict` to say what
+access to the data costs. `perf` does so on Intel's servers (PEBS) at full speed. Elsewhere `model`
+does: the program runs in QEMU, a hundred times slower, and its instructions through a model of a
+server's core and caches, of which the ranks of a host have equal shares. `none` records messages
+alone.
+
     $ anemone msgfree record --out heat.run -- mpirun -n 4 ./heat 64 100 message
     $ anemone msgfree predict heat.run
 """
+
+
+class LoadsFrom(StrEnum):
+    """Where samples of loads come from."""
+
+    auto = "auto"
+    perf = "perf"
+    model = "model"
+    none = "none"
+
+
+class Core(StrEnum):
+    """A machine of the core model."""
+
+    clx = "clx"
+    skx = "skx"
+    spr = "spr"
+    emr = "emr"
 
 
 @app.command(epilog=_RECORD)
@@ -118,20 +144,44 @@ def record(
         str | None,
         typer.Option(help="The compiler of that MPI. [default: beside mpirun]", show_default=False),
     ] = None,
+    loads: Annotated[
+        LoadsFrom, typer.Option(help="Samples of loads; auto: perf where it can, else model.")
+    ] = LoadsFrom.auto,
+    period: Annotated[
+        int, typer.Option(help="Loads for each sample, on average.", min=1, max=10**9)
+    ] = 100,
+    core: Annotated[Core, typer.Option(help="Of the model: the paper's Cascade Lake, others.")] = (
+        Core.clx
+    ),
 ) -> None:
     """Run an MPI program and record each message that it receives. Exits as the program does."""
     from anemone.models.msgfree.folder import read_folder
+    from anemone.models.msgfree.loads import read_loads
     from anemone.models.msgfree.tracer import record as run
 
-    code = run(command, out, mpicc)
+    code = run(command, out, mpicc, _sampler(loads, period, core))
     ranks = read_folder(out)
     receives = sum(len(rank.records) for rank in ranks)
     amount = sum(int(rank.records["bytes"].sum()) for rank in ranks)
     with printing():
         print(f"{len(ranks)} ranks, {receives:,} receives, {amount:,} bytes; in {out}")
+        if sampled := read_loads(out):
+            inside = sum(len(samples.time_ns) for samples in sampled.of.values())
+            print(f"{inside:,} samples of loads of what was received; {sampled.how}")
         for line in _gaps(ranks):
             print(line)
     raise typer.Exit(code)
+
+
+def _sampler(loads: LoadsFrom, period: int, core: Core) -> Sampler | None:
+    from anemone.models.msgfree.measured import Measured, is_here
+    from anemone.models.msgfree.modelled import Modelled
+
+    if loads is LoadsFrom.none:
+        return None
+    if loads is LoadsFrom.perf or (loads is LoadsFrom.auto and is_here()):
+        return Measured(period)
+    return Modelled(core, period)
 
 
 def _gaps(ranks: Sequence[Rank]) -> list[str]:

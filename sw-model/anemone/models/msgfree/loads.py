@@ -5,41 +5,66 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
 from anemone.io.errors import Bare, InputError
+from anemone.io.outputs import write_files
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
 from anemone.models.msgfree.folder import NOT_RECEIVED, Rank
 from anemone.models.msgfree.site import SOURCES, Metrics, read_metrics
 
 COLUMNS = ("rank", "time_ns", "address", "latency_ns", "source")
+ABOUT, TABLE = "loads.toml", "loads.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A rank's: time_ns int64[n] of CLOCK_MONOTONIC, address uint64[n], latency_ns float64[n],
+    source str[n], one of SOURCES.
+    """
+
+    time_ns: np.ndarray
+    address: np.ndarray
+    latency_ns: np.ndarray
+    source: np.ndarray
+
+    def __getitem__(self, which: np.ndarray) -> Samples:
+        return Samples(
+            self.time_ns[which], self.address[which], self.latency_ns[which], self.source[which]
+        )
 
 
 @dataclass(frozen=True)
 class Loads:
-    """rate: loads that a sample stands for. of: by rank, (time_ns, address, latency_ns, source)."""
+    """rate: loads that a sample stands for. of: by rank. how: where they come from, for people."""
 
     rate: float
     metrics: Metrics
-    of: dict[int, list[tuple[int, int, float, str]]]
+    of: dict[int, Samples]
+    how: str = ""
 
 
 def read_loads(folder: str | os.PathLike) -> Loads | None:
     """loads.toml and loads.csv of a folder; None: there are none. Raises InputError."""
-    about, table = Path(folder) / "loads.toml", Path(folder) / "loads.csv"
+    about, table = Path(folder) / ABOUT, Path(folder) / TABLE
     if not about.exists() and not table.exists():
         return None
     text = read_text(about)
     content = Table(about, "", parse_toml(text, about), lambda field: toml_place(text, field))
-    content.only("rate", "metrics")
-    return Loads(content.real("rate", least=0, above=True), read_metrics(content), _rows(table))
+    content.only("rate", "metrics", optional=("how",))
+    how = content.content.get("how", "")
+    if not isinstance(how, str):
+        raise content.wrong("how", "a text")
+    rate = content.real("rate", least=0, above=True)
+    return Loads(rate, read_metrics(content), _rows(table), how)
 
 
-def _rows(path: Path) -> dict[int, list[tuple[int, int, float, str]]]:
+def _rows(path: Path) -> dict[int, Samples]:
     rows: dict[int, list[tuple[int, int, float, str]]] = {}
     lines = csv.reader(read_text(path).splitlines())
     header = next(lines, [])
@@ -55,18 +80,64 @@ def _rows(path: Path) -> dict[int, list[tuple[int, int, float, str]]]:
         except ValueError as e:
             allowed = f"{', '.join(COLUMNS)}; source is one of {', '.join(SOURCES)}"
             raise InputError(path, f"line {number}", "row", Bare(",".join(row)), allowed) from e
-    return rows
+    return {rank: samples_of(some) for rank, some in rows.items()}
+
+
+def samples_of(rows: Sequence[tuple[int, int, float, str]]) -> Samples:
+    """Of one rank, a tuple each."""
+    time, address, latency, source = zip(*rows, strict=True)
+    return Samples(
+        np.array(time, np.int64), np.array(address, np.uint64),
+        np.array(latency, np.float64), np.array(source),
+    )  # fmt: skip
+
+
+def write_loads(folder: Path, loads: Loads, ranks: Sequence[Rank]) -> int:
+    """loads.toml and loads.csv, without what is in no buffer; how many are left."""
+    kept = {}
+    for rank in ranks:
+        number = int(rank.header["rank"])
+        if number in loads.of:
+            kept[number] = loads.of[number][np.flatnonzero(_sites(rank, loads.of[number]))]
+
+    def about(path: Path) -> None:
+        lines = [f'how = "{loads.how}"', f"rate = {loads.rate!r}", "[metrics]"]
+        lines += [f"{name} = {value!r}" for name, value in vars(loads.metrics).items()]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def table(path: Path) -> None:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            _write_rows(file, kept)
+
+    write_files(folder, {ABOUT: about, TABLE: table})
+    return sum(len(one.time_ns) for one in kept.values())
+
+
+def _write_rows(file: TextIO, of: dict[int, Samples]) -> None:
+    file.write(",".join(COLUMNS) + "\n")
+    for rank, one in of.items():
+        columns = (one.time_ns, one.address, one.latency_ns, one.source)
+        for time, address, latency, source in zip(*(c.tolist() for c in columns), strict=True):
+            file.write(f"{rank},{time},{address:#x},{latency:g},{source}\n")
 
 
 def attribute(rank: Rank, loads: Loads) -> Iterator[tuple[int, tuple[float, str]]]:
-    """Call site and sample of each load of a received buffer: of the last receive into its place
-    that was complete before. Other loads are left out.
+    """Call site and sample of each load of a received buffer. Other loads are left out."""
+    samples = loads.of.get(int(rank.header["rank"]))
+    if samples is None:
+        return
+    sites = _sites(rank, samples)
+    for i in np.flatnonzero(sites).tolist():
+        yield int(sites[i]), (float(samples.latency_ns[i]), str(samples.source[i]))
+
+
+def _sites(rank: Rank, samples: Samples) -> np.ndarray:
+    """Of each sample the call site of the last receive into its place that was complete before;
+    0: none.
     """
-    rows = loads.of.get(int(rank.header["rank"]), [])
-    times = np.array([row[0] for row in rows], np.int64)
-    addresses = np.array([row[1] for row in rows], np.uint64)
-    latest = np.full(len(rows), np.iinfo(np.int64).min)
-    site = np.zeros(len(rows), np.uint64)
+    times, addresses = samples.time_ns, samples.address
+    latest = np.full(len(times), np.iinfo(np.int64).min)
+    site = np.zeros(len(times), np.uint64)
     received = rank.records[(rank.records["flags"] & NOT_RECEIVED) == 0]
     for buffer, span, address in np.unique(received[["buffer", "span", "site"]]).tolist():
         own = (received["buffer"] == buffer) & (received["span"] == span)
@@ -77,5 +148,4 @@ def attribute(rank: Rank, loads: Loads) -> Iterator[tuple[int, tuple[float, str]
         later = done[before] > latest[inside]
         latest[inside[later]] = done[before[later]]
         site[inside[later]] = address
-    for i in np.flatnonzero(site).tolist():
-        yield int(site[i]), rows[i][2:]
+    return site

@@ -8,10 +8,13 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from anemone.io.build_cache import built
 from anemone.io.errors import MISSING, Bare, InputError
 from anemone.io.outputs import unwritable
+from anemone.models.msgfree.folder import Rank, read_folder
+from anemone.models.msgfree.loads import Loads, write_loads
 
 ROOT = Path(__file__).resolve().parents[4]
 SOURCES = ROOT / "sim" / "mpi"
@@ -59,7 +62,24 @@ def compiler_beside(mpirun: str) -> str:
     return compiler
 
 
-def record(command: Sequence[str], out: Path, mpicc: str | None) -> int:
+class Sampler(Protocol):
+    """What takes samples of the program's loads while it is recorded.
+
+    preloads: it sees to it itself that the tracer is in the ranks.
+    """
+
+    preloads: bool
+
+    def words(self, command: Sequence[str], out: Path, preload: str) -> list[str]:
+        """What is run in place of the launcher's command. preload: the tracer, and others."""
+
+    def loads(self, out: Path, ranks: Sequence[Rank]) -> Loads:
+        """The samples, when the run has ended."""
+
+
+def record(
+    command: Sequence[str], out: Path, mpicc: str | None, sampler: Sampler | None = None
+) -> int:
     """Run the command under the tracer; its files go into the new folder. Returns its exit code."""
     if not command:
         raise InputError("command line", "record", "command", MISSING, "-- mpirun ... PROGRAM")
@@ -67,7 +87,9 @@ def record(command: Sequence[str], out: Path, mpicc: str | None) -> int:
     preload = str(library(mpicc or compiler_beside(mpirun)))
     if others := os.environ.get("LD_PRELOAD"):
         preload = f"{preload}:{others}"
-    variables = {"LD_PRELOAD": preload, FOLDER_VARIABLE: str(out.resolve())}
+    variables = {FOLDER_VARIABLE: str(out.resolve())}
+    if sampler is None or not sampler.preloads:
+        variables["LD_PRELOAD"] = preload
     options = launcher_options(mpirun, variables)
     try:
         out.mkdir(parents=True)
@@ -75,12 +97,22 @@ def record(command: Sequence[str], out: Path, mpicc: str | None) -> int:
         raise InputError(out, "output folder", "--out", Bare("there"), "a new folder") from e
     except OSError as e:
         raise unwritable(out, e) from e
-    code = subprocess.run([mpirun, *options, *words], check=False).returncode
+    command = [mpirun, *options, *words]
+    try:
+        if sampler is not None:
+            command = sampler.words(command, out, preload)
+        code = subprocess.run(command, check=False).returncode
+    except BaseException:
+        shutil.rmtree(out)
+        raise
     if not any(out.glob("*.trace")):
-        out.rmdir()
+        shutil.rmtree(out)
         raise InputError("command line", "record", "command", Bare("without a traced rank"),
                          "a program that is linked with the launcher's MPI as a shared library "
                          "and calls MPI_Init")  # fmt: skip
+    if sampler is not None:
+        ranks = read_folder(out)
+        write_loads(out, sampler.loads(out, ranks), ranks)
     return code
 
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples as `perf script` prints them, and counts as `perf stat -x,` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anemone.io.errors import InputError
+from anemone.models.msgfree.folder import read_folder
+from anemone.models.msgfree.loads import read_loads, write_loads
+from anemone.models.msgfree.measured import Measured, counts, loads_of, source_of
+from tests.commands import one_line
+from tests.msgfree.test_predict import A, folder, receive
+
+SCRIPT = """
+     0/0       12.000000050:            10000      68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK N/A               7
+     0/1       12.000000150:            10008      68100842 |OP LOAD|LVL LFB/MAB hit|SNP None|TLB L1 or L2 hit|LCK No|BLK N/A         40
+     0/0       12.000000250:            10010    1068100842 |OP LOAD|LVL Local RAM hit|SNP None|TLB L2 miss|LCK No|BLK N/A           230
+     0/0       12.000000350:            10018      68100842 |OP LOAD|LVL L3 or L3 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK N/A        80
+     0/0       12.000000400:            10018      5080021  |OP LOAD|LVL N/A|SNP N/A|TLB N/A|LCK N/A|BLK N/A                          80
+     7/7       12.000000350:            10018      68100842 |OP LOAD|LVL L2 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK N/A              20
+     0/0       12.000000350:            10018      68100842 |OP STORE|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK N/A              2
+"""  # noqa: E501
+COUNTED = {
+    "mem_inst_retired.all_loads": 8000.0, "mem_load_retired.l1_miss": 800.0,
+    "mem_load_retired.l3_miss": 80.0, "cycles": 4e6, "task-clock": 2.0,
+    "uncore_imc/cas_count_read/": 3.0, "duration_time": 1e6,
+}  # fmt: skip
+
+
+def test_samples_of_perf_script(tmp_path: Path) -> None:
+    at = folder(tmp_path / "run", [receive(A, 12_000_000_100, 64)])
+    ranks = read_folder(at)
+    assert int(ranks[0].header["pid"]) == 1
+    text = SCRIPT.replace("     0/", "     1/")
+    loads = loads_of(text, "perf.data", ranks, COUNTED)
+    assert loads.rate == 8000 / 5  # of all samples of the rank's loads, the one of no level too
+    own = loads.of[0]
+    assert own.time_ns.tolist() == [12_000_000_000 + t for t in (50, 150, 250, 350)]
+    assert own.address.tolist() == [0x10000, 0x10008, 0x10010, 0x10018]
+    assert own.latency_ns.tolist() == [3.5, 20, 115, 40]  # at 2 GHz
+    assert own.source.tolist() == ["L1", "LFB", "MEM", "L3"]
+    assert loads.metrics.mem_gb_per_s == pytest.approx(3 * (1 << 20) / 1e6)
+    assert loads.metrics.l1_gb_per_s == pytest.approx(8000 * 8 / 2e6)
+    assert loads.metrics.l2_gb_per_s == pytest.approx(800 * 64 / 2e6)
+    assert (loads.metrics.l3_miss_share, loads.metrics.l2_load_share) == (0.01, 0.1)
+    # The first was before the receive.
+    assert write_loads(at, loads, ranks) == 3
+    again = read_loads(at)
+    assert again and again.how == loads.how and again.metrics == loads.metrics
+    assert again.of[0].source.tolist() == ["LFB", "MEM", "L3"]
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("L1 or L1 hit", "L1"), ("L2 hit", "L2"), ("L3 hit", "L3"), ("L3 miss", "MEM"),
+        ("Remote RAM (1 hop) hit", "MEM"), ("RAM hit", "MEM"), ("LFB hit", "LFB"),
+        ("PMEM hit", "MEM"), ("Any cache hit", "L3"), ("N/A", None),
+    ],
+)  # fmt: skip
+def test_where_from(said: str, source: str | None) -> None:
+    assert source_of(f"|OP LOAD|LVL {said}|SNP None") == source
+
+
+def test_what_perf_does_not_say_is_named(tmp_path: Path) -> None:
+    ranks = read_folder(folder(tmp_path / "run", [receive(A, 1, 64)]))
+    with pytest.raises(InputError) as refused:
+        loads_of("1/1 12.5: 7f x\n", "perf.data", ranks, COUNTED)
+    assert "line 1" in one_line(refused.value) and "perf script -F" in one_line(refused.value)
+    with pytest.raises(InputError) as refused:
+        loads_of("", "perf.data", ranks, COUNTED)
+    assert "--period" in one_line(refused.value)
+    stat = "# started\n1.5,MiB,uncore_imc/cas_count_read/,1,100.00,,\n"
+    twice = stat + "2,MiB,uncore_imc/cas_count_read/,1,100.00,,\n"
+    name = "uncore_imc/cas_count_read/"
+    assert counts(twice, "f", [name]) == {name: 3.5}
+    with pytest.raises(InputError) as refused:
+        counts("<not supported>,,cycles,0,100.00,,\n", "f", ["cycles"])
+    assert "line 1: cycles" in one_line(refused.value)
+    with pytest.raises(InputError) as refused:
+        counts(stat, "f", ["cycles"])
+    assert "cycles is missing" in one_line(refused.value)
+
+
+def test_perf_is_around_the_launcher(tmp_path: Path) -> None:
+    words = Measured(500).words(["mpirun", "-n", "2", "a"], tmp_path, "tracer.so")
+    assert words[-4:] == ["mpirun", "-n", "2", "a"]
+    assert words[words.index("-c") + 1] == "500"
