@@ -163,6 +163,22 @@ async def latch_keeps_the_first(driver: DirectedDriver) -> None:
 
 
 @directed_test
+async def no_hit_of_a_rule_behind_the_next_ones_ready(driver: DirectedDriver) -> None:
+    """An event right before a rule is loaded has notified, if at all, when that is ready."""
+    quiet = replace(COUNT, notify_op="none")
+    for apart in range(4):
+        await driver.rule(0, replace(COUNT, notify_op="ge", notify_operand=1))
+        before = driver.status(0)["notifications"]
+        await driver.tick({0: 0})
+        await driver.wait(apart)
+        await driver.rule(0, quiet)
+        await driver.tick(rearm_0=1)
+        await driver.wait(20)
+        assert driver.status(0)["notifications"] == before + 1, apart
+        assert not driver.get("status_0_notified"), apart
+
+
+@directed_test
 async def acknowledge_loses_no_hit(driver: DirectedDriver) -> None:
     """Whatever cycle an acknowledge takes around a second hit, the latch shows it, and which."""
     await driver.rule(0, replace(COUNT, notify_op="ge", notify_operand=1))

@@ -12,7 +12,7 @@ import cocotb
 from anemone.telemetry.rules import Rule
 from tests.engine.bench.directed import COUNT, PARAMS, SIZE, counting, directed_test, first, play
 from tests.engine.bench.directed_driver import DirectedDriver
-from tests.engine.bench.parity import BITS, flip
+from tests.engine.bench.parity import BITS, flip, upset
 from tests.engine.bench.script import Event, Take, registers
 
 LATENCY = PARAMS["acknowledge_latency"]
@@ -88,6 +88,35 @@ async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
     await driver.tick({0: 128})
     assert await driver.acknowledge(0, 0, 0, first(0, 1)) == (LATENCY, True)
     assert (await driver.read(0, 0, 0)).words == first(0, 1)
+
+
+@directed_test
+async def an_acknowledge_heals_nothing(driver: DirectedDriver) -> None:
+    """A bit that flips in any cycle amid one is overwritten, or its line stays bad."""
+    await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
+    bad = 0
+    for late in range(LATENCY + 2):
+        await driver.tick(clear_valid=1, clear_bits=0)
+        await driver.cleared()
+        await driver.table(0, (0, 0))
+        for _ in range(3):
+            await driver.tick({0: 0})
+        await driver.wait(12)
+
+        async def flips(late: int = late) -> None:
+            for _ in range(late):
+                await driver.driver.edge
+            upset(driver, 17)
+
+        flipping = cocotb.start_soon(flips())
+        _, applied = await driver.acknowledge(0, 0, 0, first(1))
+        await flipping
+        await driver.wait(2)
+        seen = await driver.read(0, 0, 0)
+        right = [7, *[5] * 7] if applied else first(3)
+        assert seen.poison or seen.words == right, f"flipped {late} cycles behind the offer"
+        bad += seen.poison
+    assert 2 < bad < LATENCY + 2
 
 
 @directed_test

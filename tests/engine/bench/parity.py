@@ -17,13 +17,18 @@ PARITY = 64  # the bits above the data, of the lower and the upper half
 BITS = (0, 17, 63, PARITY, PARITY + 1)
 
 
-async def flip(
+def upset(
     driver: DirectedDriver, bit: int, word: int = 0, line: int = 0, p: int = 0, channel: int = 0
 ) -> None:
-    """Flip a bit of a word of a line."""
+    """Flip a bit of a word of a line, in the cycle that is under way."""
     memory: Any = memories(driver.dut, p, channel)[word]
     value = int(str(memory[line].value), 2) ^ 1 << bit
     memory[line].value = LogicArray.from_unsigned(value, PARITY + 2)
+
+
+async def flip(driver: DirectedDriver, bit: int, *where: int, **place: int) -> None:
+    """The same, and wait until it is flipped."""
+    upset(driver, bit, *where, **place)
     await driver.wait(2)
 
 
@@ -189,6 +194,28 @@ async def an_op_effect_keeps_the_poison(driver: DirectedDriver) -> None:
         assert not (await driver.read(0, 0, 1, True)).poison
         await flip(driver, 8, word=word)
         assert not (await driver.read(0, 0, 0)).poison
+
+
+@directed_test
+async def a_walk_beside_updates_of_bad_words(driver: DirectedDriver) -> None:
+    """A word's update 1 to 7 slots ahead of a walk poisons it, and not the walk right behind it."""
+    await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=2))
+    for bit, word, apart in product((17, PARITY), range(8), range(1, 8)):
+        await driver.tick(clear_valid=1, clear_bits=0)
+        await driver.cleared()
+        await driver.table(0, (0, 0))
+        await flip(driver, bit, word)
+        driver.lines.clear()
+        await driver.tick({0: 128 * word})
+        await driver.wait(apart - 1)
+        await driver.tick(reads={0: Read(0, 0, 0, True)})
+        await driver.tick(reads={0: Read(0, 0, 1, True)})
+        await driver.wait(40)
+        expected = first()
+        expected[word] = 1 + data(bit)
+        walked, behind = driver.lines
+        assert (walked.words, walked.poison) == (expected, True), (bit, word, apart)
+        assert (behind.words, behind.poison) == (first(), False), (bit, word, apart)
 
 
 @directed_test
