@@ -19,6 +19,7 @@ SOURCES = {
     "cg": ROOT / "examples/mpi/cg.c",
     "receives": ROOT / "tests/msgfree/receives.c",
     "loads": ROOT / "tests/msgfree/loads.c",
+    "pingpong": ROOT / "examples/mpi/pingpong.c",
 }
 # MPICH declares MPI_STATUSES_IGNORE in a way that GCC takes for an array of none.
 _FLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overflow -pthread".split()

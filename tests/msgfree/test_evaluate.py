@@ -167,7 +167,7 @@ def run(folder: Path, content: object, *options: str) -> int | str | None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["msgfree", "params"])
+        main(["msgfree", "params", "--paper"])
     (params := tmp_path / "params.toml").write_text(capsys.readouterr().out)
     assert run(tmp_path, GOOD, "--params", str(params), "--json") == 0
     report = json.loads(capsys.readouterr().out)

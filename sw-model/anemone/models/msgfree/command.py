@@ -44,7 +44,7 @@ _EVALUATE = """
 the whole program; shares are of its loads, 0 to 1.
 
 **PARAMS.toml** is of the machine; without `--params` it is the one of the paper's single node, with
-Optane as CXL memory. `anemone msgfree params` prints it, to begin from.
+Optane as CXL memory. `anemone msgfree params` makes one.
 
     $ anemone msgfree evaluate --site SITE.json
 """
@@ -93,13 +93,55 @@ def _in_all(costs: tuple, side: str) -> str:
     return f"{sum(getattr(cost, side) for _, cost in costs):,.0f}"
 
 
-@app.command()
-def params() -> None:
-    """Print the parameters of the paper's machine, TOML, to begin from."""
+_MEASURE = """
+**MPI** is measured where its launcher is given, by a ping-pong of ours between the first and the
+last rank; memory and caches by memo (docs/memo.md). What is not measured is the paper's, and its
+line says so. The thresholds and factors of the model always are: the paper sets them by judgement.
+
+    $ anemone msgfree params --out here.toml -- mpirun -n 2 --host a,b
+    $ anemone msgfree predict heat.run --params here.toml
+    $ anemone msgfree params --paper
+
+**CXL memory** is `--node`'s, or that of a node without processors; without one it is the paper's.
+"""
+
+
+@app.command(epilog=_MEASURE)
+def params(
+    launcher: Annotated[list[str] | None, typer.Argument(metavar="[-- mpirun ARGS]")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File. [default: print it]", metavar="PARAMS.toml", show_default=False),
+    ] = None,
+    node: Annotated[
+        int | None,
+        typer.Option(help="Its memory stands for CXL memory.", min=0, show_default=False),
+    ] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="The paper's, nothing measured.")] = False,
+    mpicc: Annotated[
+        str | None,
+        typer.Option(help="The compiler of that MPI. [default: beside mpirun]", show_default=False),
+    ] = None,
+) -> None:
+    """Measure this machine's parameters, TOML."""
+    import platform
+
+    from anemone.models.msgfree import measure
     from anemone.models.msgfree.parameters import PAPER
 
+    if paper:
+        text = PAPER.read_text(encoding="utf-8")
+    else:
+        found = measure.memory(node) | (measure.ping_pong(launcher, mpicc) if launcher else {})
+        text = measure.text(found, platform.node())
     with printing():
-        print(PAPER.read_text(encoding="utf-8"), end="")
+        if out is None:
+            print(text, end="")
+            return
+        from anemone.io.outputs import write_files
+
+        write_files(out.parent, {out.name: lambda at: at.write_text(text, encoding="utf-8")})
+        print(out)
 
 
 _RECORD = """
