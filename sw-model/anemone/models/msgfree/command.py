@@ -241,7 +241,7 @@ _PREDICT = """
 access to the data costs (Eq. 5 to 10). Without samples a gain is of the transfer only. `use` says
 CXL where it gains, MPI where it does not, and full where it gains and `--capacity` has no room.
 
-    $ anemone msgfree predict heat.run --capacity 65536
+    $ anemone msgfree predict heat.run --capacity 65536 --page heat.html
 """
 
 
@@ -259,6 +259,10 @@ def predict(
             metavar="FILE:LINE",
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(help="Write a page with pictures.", metavar="FILE.html", show_default=False),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Which receives of a recorded run would be better as loads from CXL memory."""
@@ -270,8 +274,15 @@ def predict(
 
     machine = read_parameters(params)
     ranks = read_folder(folder)
-    sites = answer(ranks, machine, unpack or (), capacity, read_loads(folder))
+    loads = read_loads(folder)
+    sites = answer(ranks, machine, unpack or (), capacity, loads)
     report = as_object(ranks, sites, capacity)
+    if page is not None:
+        from anemone.io.outputs import write_files
+        from anemone.models.msgfree.page import page as document
+
+        text = document(report, sites, loads.how if loads else "")
+        write_files(page.parent, {page.name: lambda at: at.write_text(text, encoding="utf-8")})
     with printing():
         if as_json:
             print_json(report)

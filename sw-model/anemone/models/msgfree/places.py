@@ -19,6 +19,15 @@ class Place:
     module: str
     offset: int  # in the module; 0 where the line is known: one line may have several calls
 
+    @property
+    def text(self) -> str:
+        """The line itself, where the file is there."""
+        try:
+            lines = Path(self.file).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return ""
+        return lines[self.line - 1].strip() if 0 < self.line <= len(lines) else ""
+
     def __str__(self) -> str:
         if self.line:
             return f"{Path(self.file).name}:{self.line}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -44,6 +45,11 @@ class CallSite:
     def gain_ns(self) -> float:
         assert self.verdict is not None
         return self.verdict.gain_ns
+
+    @property
+    def use(self) -> str:
+        """What to do: CXL, MPI, or full: CXL where there were room."""
+        return "CXL" if self.take else "full" if self.gain_ns > 0 else "MPI"
 
 
 def predict(
@@ -130,9 +136,17 @@ def covered(starts: Iterable[int], lengths: Iterable[int]) -> int:
 
 
 def knapsack(sites: Sequence[CallSite], capacity: int) -> list[CallSite]:
-    """The sites of the highest gain in all whose buffers fit. Exact.
+    """The sites of the highest gain in all whose buffers fit. Exact."""
+    return [sites[i] for i in frontier(sites, capacity)[-1][2]]
 
-    Of each set of the sites so far only those stay that no smaller one is as good as.
+
+def frontier(
+    sites: Sequence[CallSite], capacity: float = inf
+) -> list[tuple[int, float, tuple[int, ...]]]:
+    """Choices of sites that no smaller one is as good as, the smallest first: bytes, gain in ns,
+    and which.
+
+    Of each set of the sites so far only such choices stay.
     """
     best: list[tuple[int, float, tuple[int, ...]]] = [(0, 0.0, ())]
     for i, site in enumerate(sites):
@@ -143,4 +157,4 @@ def knapsack(sites: Sequence[CallSite], capacity: int) -> list[CallSite]:
         for one in merged:
             if one[0] <= capacity and (not best or one[1] > best[-1][1]):
                 best.append(one)
-    return [sites[i] for i in best[-1][2]]
+    return best

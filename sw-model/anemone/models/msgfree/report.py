@@ -41,6 +41,7 @@ def _site(site: CallSite) -> dict[str, Any]:
         "file": site.place.file,
         "line": site.place.line,
         "module": site.place.module,
+        "text": site.place.text,
         "kinds": dict(site.kinds),
         "ranks": len(site.ranks),
         "messages": len(site.messages),
@@ -48,6 +49,7 @@ def _site(site: CallSite) -> dict[str, Any]:
         "buffer_bytes": site.buffer_bytes,
         "not_received": dict(site.not_received),
         "samples": len(site.samples),
+        "sources": dict(Counter(source for _, source in site.samples)),
         "model": "transfer and access" if site.samples else "transfer only",
         "unpack": site.unpack,
         "transfer": vars(site.verdict.transfer),
@@ -55,6 +57,7 @@ def _site(site: CallSite) -> dict[str, Any]:
         "gain_ns": site.gain_ns,
         "worth": site.gain_ns > 0,
         "take": site.take,
+        "use": site.use,
     }
 
 
@@ -69,11 +72,10 @@ def site_rows(sites: Sequence[CallSite], with_buffers: bool) -> Rows:
     for site in sites:
         assert site.verdict is not None
         moved = site.verdict.transfer
-        use = "CXL" if site.take else "full" if site.gain_ns > 0 else "MPI"
         counts = [len(site.messages), sum(site.messages), site.buffer_bytes]
         times = (moved.mpi_ns, moved.cxl_ns, site.gain_ns)
         shown = [f"{n:,}" for n in counts[: 3 if with_buffers else 2]]
-        rows.append([str(site.place), *shown, *map(_us, times), use])
+        rows.append([str(site.place), *shown, *map(_us, times), site.use])
     return columns, rows
 
 
