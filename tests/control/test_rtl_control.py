@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from anemone.control import ALL_MEMORY, Controller, Field, ModelController, RtlController, Spec
-from anemone.control.pipelines import Pipelines
 from anemone.hardware.geometry import Geometry
 from anemone.policies.hemem import HeMem
 from anemone.policies.memtis import Memtis
+from anemone.studies import noisy_neighbour
 from anemone.tiering import Migration, Policy, Tier, TierConfig, simulate
-from anemone.tiering.sources import nemo
 from anemone.tiering.sources.nemo import Nemo
 from anemone.trace import Trace
 
@@ -129,17 +128,8 @@ def shifting(n: int = 30_000) -> Trace:
     [(HeMem(samples_per_access=0.1, migrate_gb_per_s=1e3), 1, 64),
      (Memtis(samples_per_access=0.1, cooling=50_000), 2, 8)],
 )  # fmt: skip
-def test_a_run_decides_the_same(
-    policy: Policy, pipelines: int, width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_decides_the_same(policy: Policy, pipelines: int, width: int) -> None:
     """Counts by page, and by frame by turns; pages are promoted, split, and so is all told."""
-    # Others need no simulator of their own: the prototype's has pipelines to spare.
-    made = nemo._pipelines
-
-    def with_prototype(engine: str, geometry: Geometry) -> Pipelines:
-        return made(engine, Geometry() if engine == "rtl" else geometry)
-
-    monkeypatch.setattr(nemo, "_pipelines", with_prototype)
     reports = []
     for engine in ("model", "rtl"):
         source = Nemo(pipelines, width, fast="none", engine=engine)
@@ -150,3 +140,13 @@ def test_a_run_decides_the_same(
         assert len(columns["time_ns"]) >= 3 and done.promoted >= 3
         assert not policy.splits or done.extra["migration"]["split"] > 0
     assert reports[0] == reports[1]
+
+
+def test_a_study_finds_the_same() -> None:
+    """A tenant's counter that notifies, and is read with its reset, in a point of a study."""
+    point = {"victim": "store", "how": "NEMO, interrupts", "timing": "queue", "k": 8192,
+             "seconds": 1, "seed": 1}  # fmt: skip
+    by_model, by_rtl = (
+        noisy_neighbour.STUDY.run({**point, "engine": engine}) for engine in ("model", "rtl")
+    )
+    assert by_model == by_rtl and by_rtl["counted"]["notified"] > 0

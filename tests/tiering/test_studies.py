@@ -105,7 +105,7 @@ def test_the_page_and_the_result(tmp_path: Path) -> None:
 def test_the_sweep_is_the_formulas(tmp_path: Path) -> None:
     """Within an interval; and the paper's example is 36.6 s."""
     assert formula(16, 7, 8192, 64) == pytest.approx(36.57, abs=0.01)
-    point = {"gib": 1, "pipelines": 7, "states": 8192, "width": 64, "seed": 1}
+    point = {"gib": 1, "pipelines": 7, "states": 8192, "width": 64, "engine": "model"}
     answer = sweep.STUDY.run(point)
     assert 0 <= answer["seconds"] - formula(1, 7, 8192, 64) <= 0.5 + 0.02
 
@@ -136,6 +136,33 @@ def test_the_command(
     assert status == 0 and all(name in out for name in STUDIES)
     status, _, err = run(["study", "nothing"], capsys)
     assert status == 2 and 'NAME is "nothing"' in err
+
+
+def test_the_engine_counts_where_nemo_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its points run by it, and the page says so; other studies, and full ones, are refused."""
+
+    class Counted(Squares):
+        def points(self, quick: bool, seed: int) -> list[Point]:
+            return [{"n": 2, "engine": "model"}, {"n": 3}]
+
+        def run(self, point: Point) -> dict[str, Any]:
+            return {"square": 25 if point.get("engine") == "rtl" else point["n"]}
+
+    monkeypatch.setattr(sweep, "STUDY", Counted(tmp_path))
+    words = ["study", "sweep", "--out", str(tmp_path / "out"), "--json", "--engine", "rtl"]
+    status, out, err = run([*words, "--quick"], capsys)
+    report = json.loads(out)
+    assert (status, err) == (0, "") and [row["here"] for row in report["rows"]] == [25, 3]
+    assert "Verilated" in report["constants"]["NEMO's counts"]
+    for refused, said in (
+        (words, "model; rtl with --quick"),
+        (["study", "loaded-latency", *words[2:]], "NEMO counts nothing, in ranking, tuning, hemem"),
+    ):
+        status, out, err = run(refused, capsys)
+        assert (status, out) == (2, "") and err.count("\n") == 1 and said in err, err
+        assert '--engine is "rtl"' in err
 
 
 def test_a_fifth_of_the_keys() -> None:

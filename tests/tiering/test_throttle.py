@@ -109,6 +109,7 @@ def test_the_neighbour_is_found() -> None:
             "k": 2048,
             "seconds": 1,
             "seed": 1,
+            "engine": "model",
         }
         found[how] = study.run(point)
     late = [found[how]["latency_ns"]["p95"] for how in found]

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from anemone.golden import Telemetry
 from anemone.hardware.geometry import Geometry
 from anemone.telemetry import Rule
+
+if TYPE_CHECKING:
+    from anemone.golden import Telemetry
 
 
 class Pipeline(Protocol):
@@ -66,6 +69,8 @@ class ModelPipelines(Pipelines):
         self._running: list[Telemetry] = []
 
     def add(self, rule: Rule) -> Telemetry:
+        from anemone.golden import Telemetry  # which a device, and its host, need no compiler for
+
         if len(self._running) == self.geometry.pipelines:
             raise self._taken()
         self._running.append(Telemetry(rule, self.geometry))
@@ -78,3 +83,20 @@ class ModelPipelines(Pipelines):
         for one in self._running:
             if one not in idle:
                 one.events(addr, write)
+
+
+def on_engine(engine: str, geometry: Geometry) -> Pipelines:
+    """Pipelines with room for what a geometry's have: "model", or "rtl", the Verilated expander's.
+
+    Of the RTL they are the prototype's where it has as much of everything, so that one simulator
+    does for most: counters that are not used count nothing.
+    """
+    if engine == "model":
+        return ModelPipelines(geometry)
+    from anemone.control.rtl import RtlPipelines
+
+    prototype = Geometry()
+    wanted, there = (dataclasses.asdict(one) for one in (geometry, prototype))
+    sizes = ("pipelines", "states", "table", "device_gib")
+    fits = all(wanted[size] <= there[size] for size in sizes)
+    return RtlPipelines(prototype if fits and wanted["channels"] == there["channels"] else geometry)

@@ -14,11 +14,9 @@ from anemone.golden.dram import DramModel
 from anemone.golden.flat import FlatMemory
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.io.errors import InputError
-from anemone.tiering.config import TierConfig
+from anemone.tiering.config import FAST, SLOW, TierConfig
 from anemone.tiering.drams import drams
 from anemone.trace import Trace
-
-FAST, SLOW = 0, 1
 
 
 @dataclass

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anemone.policies.pages import FAST, SLOW, UNIT_NS, ByFrame, first_that_fit
+from anemone.policies.pages import UNIT_NS, ByFrame, first_that_fit
+from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.interfaces import Answer, Policy, Statistics
 from anemone.tiering.parameters import setting
 

@@ -9,7 +9,6 @@ from anemone.tiering.parameters import constants
 
 # Of a policy's thread, for each unit it looks at.
 UNIT_NS = constants("policy")["unit_instructions"] * constants("processor")["ns_per_instruction"]
-FAST, SLOW = 0, 1
 
 
 class ByFrame:

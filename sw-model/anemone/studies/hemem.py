@@ -10,28 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from anemone.hardware.geometry import Geometry
+from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.studies.captured import program
 from anemone.studies.curves import curves
+from anemone.studies.prototype import KIND, THINK_NS, constants, think_time
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering import Migration, Tier, TierConfig, simulate
-from anemone.tiering.config import made
+from anemone.tiering.config import HUGE_PAGE, made
 from anemone.tiering.devices import devices
 from anemone.tiering.scaling import scaled
-from anemone.trace import KINDS, Trace
+from anemone.trace import Trace
 
 # Of the paper: 24 GiB of huge pages, 1:2, 6 threads, values of 1024 B, 20 % of keys, 90 %.
-_PAGES, _FAST, _THREADS, _HOT, _SHARE = 12_288, 4096, 6, 0.2, 0.9
+PAGES, FAST_PAGES, _THREADS, _HOT, _SHARE = 12_288, 4096, 6, 0.2, 0.9
 VALUE_LINES = 16
 LOADED = 3  # lines of a value until the prefetcher runs ahead (sim/capture's does after three)
-THINK_NS = 1000.0  # of a request, beside its memory: an assumption
-_PAGE_BYTES, _PAGE_LINES = 2 << 20, 1 << 15
+_PAGE_LINES = HUGE_PAGE // LINE_BYTES
 _RATES = {"0.005 %": 20_000, "0.02 %": 5003, "0.1 %": 1000, "1 %": 100}
 _STORE = "store"
 _NEMO, _DEFAULT = "NEMO", "0.02 %"
 _RECOVERED = 0.95  # of the throughput before the shift
 _PAPER_S = {_NEMO: 67.0, _DEFAULT: 324.0}
-_KIND = {name: code for code, name in enumerate(KINDS)}
 
 
 class HeMemShift(Study):
@@ -50,7 +49,7 @@ class HeMemShift(Study):
         k, before, after = (512, 20, 60) if quick else (128, 120, 500)
         return [
             {"what": what, "source": source, "timing": timing, "k": k, "before": before,
-             "after": after, "seed": seed}
+             "after": after, "seed": seed, **({"engine": "model"} if source == _NEMO else {})}
             for what in (_STORE, "redis")
             for timing in ("queue", "dram")
             for source in (_NEMO, *_RATES)
@@ -60,28 +59,29 @@ class HeMemShift(Study):
         one = devices()["nemo"]
         source, k = point["source"], point["k"]
         if source == _NEMO:
-            telemetry = {"telemetry": "nemo", "telemetry_with": {"pipelines": 1}}
+            nemo = {"pipelines": 1, "engine": point["engine"]}
+            telemetry = {"telemetry": "nemo", "telemetry_with": nemo}
             policy: dict[str, Any] = {}
         else:
             period = _RATES[source]
             telemetry = {"telemetry": "pebs", "telemetry_with": {"period": period}}
             policy = {"samples_per_access": 1 / period}
-        pages, fast, each, threads = _PAGES, _FAST, VALUE_LINES + 1, _THREADS
+        pages, fast, each, threads = PAGES, FAST_PAGES, VALUE_LINES + 1, _THREADS
         requests = int(rate() / k * point["before"]), int(rate() / k * point["after"])
-        trace = partial(store, _PAGES // k, requests, k, point["seed"])
+        trace = partial(store, PAGES // k, requests, k, point["seed"])
         if point["what"] != _STORE:
-            again, touched = program(point["what"], k, _PAGE_BYTES)
+            again, touched = program(point["what"], k, HUGE_PAGE)
             pages, fast, each, threads = touched * k, touched // 3 * k, 1, 1
             requests, trace = _traded(again, touched, point["before"], point["after"])
         whole = TierConfig(
-            _PAGE_BYTES, 10, Tier(fast, *one.fast), Tier(pages, *one.slow), posted=48,
+            HUGE_PAGE, 10, Tier(fast, *one.fast), Tier(pages, *one.slow), posted=48,
             migration=Migration(on_write="wait"), policy="hemem", policy_with=policy,
             interval_ns=1e9, seed=point["seed"], timing=point["timing"], **telemetry,
         )  # fmt: skip
         # The hardware's table and counters do not get smaller: one pipeline has enough of them.
         config = scaled(replace(whole, telemetry="none", telemetry_with={}), k)
         config = replace(config, telemetry=whole.telemetry, telemetry_with=whole.telemetry_with)
-        geometry = Geometry(device_gib=max(1, -(-pages * _PAGE_BYTES // k >> 30)))
+        geometry = Geometry(device_gib=max(1, -(-pages * HUGE_PAGE // k >> 30)))
         done = simulate(config, trace, *made(config), geometry, threads=threads)
         throughput = done.timeline["throughput"]
         end = done.timeline["time_ns"] / 1e9
@@ -110,12 +110,7 @@ class HeMemShift(Study):
             notes.append(f"Ranking by recovery, {what}, {timing}: {', '.join(order)}.")
             pictures[f"throughput-{what}-{timing}"] = _picture(some)
         first = answers[0][0]
-        constants = {
-            "k, machine and accesses are smaller by": first["k"],
-            "think time, an assumption": f"{THINK_NS:.0f} ns a request",
-            "device": devices()["nemo"].source,
-        }
-        return Found(rows, pictures, notes, constants)
+        return Found(rows, pictures, notes, constants(first, think_time()))
 
 
 def _rows(point: Point, answer: dict[str, Any], took: float) -> list[Row]:
@@ -171,7 +166,7 @@ def _traded(
         for count, turn in zip(counts, (0, pages // 3), strict=True):
             for at in range(0, count, len(one)):
                 part = one.part(0, min(len(one), count - at))
-                size = np.uint64(_PAGE_BYTES)
+                size = np.uint64(HUGE_PAGE)
                 page = (part.addr // size + np.uint64(turn)) % np.uint64(pages)
                 yield replace(part, addr=page * size + part.addr % size)
 
@@ -183,13 +178,13 @@ def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[
     rng = np.random.default_rng(seed)
     order = rng.permutation(pages)
     hot = max(1, round(_HOT * pages))
-    kinds = [_KIND["load"]] * (1 + LOADED) + [_KIND["prefetch"]] * (VALUE_LINES - LOADED)
+    kinds = [KIND["load"]] * (1 + LOADED) + [KIND["prefetch"]] * (VALUE_LINES - LOADED)
     rows = len(kinds)
     # The store is filled in the order of its addresses, so that what is hot is anywhere.
-    fill = np.arange(pages, dtype=np.uint64) * np.uint64(_PAGE_BYTES)
+    fill = np.arange(pages, dtype=np.uint64) * np.uint64(HUGE_PAGE)
     yield Trace(
         fill, np.ones(pages, np.bool_), thread=np.zeros(pages, np.uint16),
-        gap_ns=np.full(pages, 64.0 * k), kind=np.full(pages, _KIND["writeback"], np.uint8),
+        gap_ns=np.full(pages, 64.0 * k), kind=np.full(pages, KIND["writeback"], np.uint8),
     )  # fmt: skip
     for some, number in zip((order[:hot], order[hot : 2 * hot]), requests, strict=True):
         for begin in range(0, number, 1 << 16):

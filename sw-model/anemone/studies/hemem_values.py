@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from anemone.hardware.geometry import Geometry
+from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.studies.captured import program
 from anemone.studies.curves import curves
-from anemone.studies.hemem import LOADED, THINK_NS
+from anemone.studies.hemem import LOADED
+from anemone.studies.prototype import KIND, THINK_NS, constants, think_time
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering import Migration, Tier, TierConfig, simulate
-from anemone.tiering.config import made
+from anemone.tiering.config import HUGE_PAGE, made
 from anemone.tiering.devices import devices
 from anemone.tiering.scaling import scaled
-from anemone.trace import KINDS, Trace
+from anemone.trace import Trace
 
 # Of the paper: 30 GiB of huge pages, 1:1, 16 threads, 5 % updates, Zipf tuned to 80/20.
 _PAGES, _THREADS, _UPDATES = 15_360, 16, 0.05
-_PAGE_BYTES, _LINE = 2 << 20, 64
 _SIZES = (256, 1024, 4096, 16384, 65536, 262144)
 _QUICK = (1024, 16384, 262144)
 # What HeMem is told of the slow tier, and of the fast one, with: parameters of the source nemo.
@@ -31,7 +31,6 @@ _SOURCES = {
     "NEMO": {"pipelines": 1}, "PEBS": None, "NEMO of both": {"pipelines": 1, "fast": "nemo"},
 }  # fmt: skip
 _PAPER_MOST = 1.69
-_KIND = {name: code for code, name in enumerate(KINDS)}
 
 
 class HeMemValues(Study):
@@ -51,7 +50,7 @@ class HeMemValues(Study):
         what: list[int | str] = [*(_QUICK if quick else _SIZES), "redis", "gcc"]
         return [
             {"what": one, "source": source, "timing": timing, "k": k, "seconds": seconds,
-             "seed": seed}
+             "seed": seed, **({"engine": "model"} if _SOURCES[source] else {})}
             for one in what
             for timing in ("queue", "dram")
             for source in _SOURCES
@@ -61,21 +60,21 @@ class HeMemValues(Study):
         what, k, one = point["what"], point["k"], devices()["nemo"]
         trace: Callable[[], Iterator[Trace]]
         if isinstance(what, str):
-            trace, touched = program(what, k, _PAGE_BYTES)
+            trace, touched = program(what, k, HUGE_PAGE)
             pages = touched * k
         else:
             pages = _PAGES
             trace = partial(store, pages // k, what, k, point["seed"])
         whole = TierConfig(
-            _PAGE_BYTES, 10, Tier(pages // 2, *one.fast), Tier(pages, *one.slow), posted=48,
+            HUGE_PAGE, 10, Tier(pages // 2, *one.fast), Tier(pages, *one.slow), posted=48,
             policy="hemem", interval_ns=1e9, seed=point["seed"], timing=point["timing"],
             migration=Migration(on_write="wait"),
         )  # fmt: skip
         nemo = _SOURCES[point["source"]]
-        named = "nemo" if nemo else "pebs"
-        config = replace(scaled(whole, k), telemetry=named, telemetry_with=nemo or {})
+        source = ("nemo", {**nemo, "engine": point["engine"]}) if nemo else ("pebs", {})
+        config = replace(scaled(whole, k), telemetry=source[0], telemetry_with=source[1])
         end = point["seconds"] * 1e9
-        geometry = Geometry(device_gib=max(1, -(-pages * _PAGE_BYTES // k >> 30)))
+        geometry = Geometry(device_gib=max(1, -(-pages * HUGE_PAGE // k >> 30)))
         threads = 1 if isinstance(what, str) else _THREADS
         done = simulate(config, trace, *made(config), geometry, until_ns=end, threads=threads)
         rate = done.timeline["throughput"]
@@ -113,7 +112,7 @@ class HeMemValues(Study):
                 {
                     source: (
                         [float(np.log2(what)) for what in stores],
-                        [found[what, timing, source]["accesses_per_second"] * _LINE / 1e9
+                        [found[what, timing, source]["accesses_per_second"] * LINE_BYTES / 1e9
                          for what in stores],
                     )
                     for source in _SOURCES
@@ -130,14 +129,12 @@ class HeMemValues(Study):
             f"{', '.join(turned) or 'nowhere'}."
         )
         first = answers[0][0]
-        return Found(rows, pictures, notes, {
-            "k, machine and accesses are smaller by": first["k"],
+        return Found(rows, pictures, notes, constants(first, {
             "simulated": f"{first['seconds']} s; the paper takes 5 minutes behind 5 minutes",
             "sizes, an assumption: the figure has no numbers in the text": "256 B to 256 KiB",
             "a write to a page that is copied": "waits, as HeMem protects it from writes",
-            "think time, an assumption": f"{THINK_NS:.0f} ns a request",
-            "device": devices()["nemo"].source,
-        })  # fmt: skip
+            **think_time(),
+        }))  # fmt: skip
 
 
 _WHY = (
@@ -165,34 +162,34 @@ def zipf_of(items: int) -> np.ndarray:
 def store(pages: int, size: int, k: int, seed: int) -> Iterator[Trace]:
     """Every page is touched in the order of its address; then requests without end."""
     rng = np.random.default_rng(seed)
-    first = np.arange(pages, dtype=np.uint64) * np.uint64(_PAGE_BYTES)
+    first = np.arange(pages, dtype=np.uint64) * np.uint64(HUGE_PAGE)
     yield _rows(first, np.ones(pages, bool), np.zeros(pages), np.full(pages, 64.0 * k),
-                np.full(pages, _KIND["writeback"]))  # fmt: skip
-    items = pages * _PAGE_BYTES // size
+                np.full(pages, KIND["writeback"]))  # fmt: skip
+    items = pages * HUGE_PAGE // size
     share, place = zipf_of(items), rng.permutation(items)
-    lines = size // _LINE
+    lines = size // LINE_BYTES
     n = max(1, (1 << 18) // lines)
     thread = 0
     while True:
         item = place[np.searchsorted(share, rng.random(n))]
         line = item[:, None] * lines + np.arange(lines)
         update = np.repeat(rng.random(n) < _UPDATES, lines).reshape(n, lines)
-        kind = np.full((n, lines), _KIND["prefetch"])
-        kind[:, : min(LOADED, lines)] = _KIND["load"]
+        kind = np.full((n, lines), KIND["prefetch"])
+        kind[:, : min(LOADED, lines)] = KIND["load"]
         # An update fetches its lines, and later they are written back.
-        kind[update & (np.arange(lines) < LOADED)] = _KIND["rfo"]
+        kind[update & (np.arange(lines) < LOADED)] = KIND["rfo"]
         gap = np.zeros((n, lines))
         gap[:, 0] = rng.exponential(THINK_NS * k, n)
         whose = (thread + np.arange(n)) % _THREADS
         thread += n
-        all_of_it = line.reshape(-1).astype(np.uint64) * np.uint64(_LINE)
+        all_of_it = line.reshape(-1).astype(np.uint64) * np.uint64(LINE_BYTES)
         yield _rows(all_of_it, np.zeros(n * lines, bool), np.repeat(whose, lines),
                     gap.reshape(-1), kind.reshape(-1))  # fmt: skip
         if update.any():
-            back = line[update].astype(np.uint64) * np.uint64(_LINE)
+            back = line[update].astype(np.uint64) * np.uint64(LINE_BYTES)
             owner = np.repeat(whose, lines).reshape(n, lines)[update]
             yield _rows(back, np.ones(len(back), bool), owner, np.zeros(len(back)),
-                        np.full(len(back), _KIND["writeback"]))  # fmt: skip
+                        np.full(len(back), KIND["writeback"]))  # fmt: skip
 
 
 def _rows(

@@ -14,24 +14,24 @@ from anemone.hardware.geometry import Geometry
 from anemone.policies.memtis import Memtis
 from anemone.studies.captured import program
 from anemone.studies.curves import curves
+from anemone.studies.prototype import KIND, THINK_NS, constants, think_time
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering import Source, Statistics, Tier, TierConfig, Tlb, simulate
 from anemone.tiering.compare import PUBLISHED
+from anemone.tiering.config import HUGE_PAGE
 from anemone.tiering.devices import devices
 from anemone.tiering.scaling import scaled
 from anemone.tiering.sources.nemo import Nemo
 from anemone.tiering.sources.pebs import Pebs
-from anemone.trace import KINDS, Trace
+from anemone.trace import Trace
 
 # Of the paper: 16 GiB of huge pages, 20 threads, 90 M keys of 64 B with values of 100 B.
 _PAGES, _THREADS, _KEYS, _RECORD_LINES = 8192, 20, 90_000_000, 3
-_PAGE_BYTES, _FRAME_BYTES, _SKEW_HIGH = 2 << 20, 4096, 16
+_SKEW_HIGH = 16
 _ZIPF = 0.99  # YCSB's constant
-_THINK_NS = 1000.0
 _LEAVES = 0.05  # share of the memory that the index's leaves take
 _RATIOS, _QUICK = (2, 4, 6, 8), (2, 8)
 _SOURCES = ("NEMO", "PEBS")
-_KIND = {name: code for code, name in enumerate(KINDS)}
 _SHARE = 0.95
 
 
@@ -71,7 +71,8 @@ class MemtisSilo(Study):
         what += [(name, 8) for name in ("redis", "gcc")]
         points = [
             {"what": name, "ratio": ratio, "source": source, "split": split, "timing": timing,
-             "k": k, "seconds": seconds, "warm": warm, "seed": seed}
+             "k": k, "seconds": seconds, "warm": warm, "seed": seed,
+             **({"engine": "model"} if source == "NEMO" else {})}
             for name, ratio in what
             for timing in (("queue", "dram") if ratio == 8 or not quick else ("queue",))
             for source in _SOURCES
@@ -94,12 +95,12 @@ class MemtisSilo(Study):
             pages, threads = _PAGES // k, _THREADS
             trace = partial(database, pages, k, point["seed"])
         else:
-            trace, pages = program(point["what"], k, _PAGE_BYTES)
+            trace, pages = program(point["what"], k, HUGE_PAGE)
             threads = 1
         nemo = point["source"] == "NEMO"
         fast = max(1, pages // (1 + point["ratio"]))
         whole = TierConfig(
-            _PAGE_BYTES, 10, Tier(fast * k, *one.fast), Tier(pages * k, *one.slow), posted=48,
+            HUGE_PAGE, 10, Tier(fast * k, *one.fast), Tier(pages * k, *one.slow), posted=48,
             start="slow" if nemo else "first-touch", interval_ns=500e6, seed=point["seed"],
             timing=point["timing"],
         )  # fmt: skip
@@ -110,9 +111,9 @@ class MemtisSilo(Study):
             split=point["split"], cooling=max(1, Memtis.cooling // k),
             most_splits=max(1, Memtis.most_splits // k),
         )  # fmt: skip
-        source: Source = _nemo(k) if nemo else Pebs(**PUBLISHED["memtis", "pebs"])
+        source: Source = _nemo(k, point["engine"]) if nemo else Pebs(**PUBLISHED["memtis", "pebs"])
         end = point["seconds"] * 1e9
-        geometry = Geometry(device_gib=max(1, -(-pages * _PAGE_BYTES >> 30)))
+        geometry = Geometry(device_gib=max(1, -(-pages * HUGE_PAGE >> 30)))
         done = simulate(config, trace, policy, source, geometry, until_ns=end, threads=threads)
         late = done.timeline["time_ns"] > point["warm"] * 1e9
         return {
@@ -172,17 +173,15 @@ class MemtisSilo(Study):
             said = "; ".join(f"{timing}: {', '.join(order)}" for timing, order in of.items())
             notes.append(f"By throughput, {what}, 1:{ratio}: {said}.")
         first = answers[0][0]
-        return Found(rows, pictures, notes, {
-            "k, machine and accesses are smaller by": first["k"],
+        return Found(rows, pictures, notes, constants(first, {
             "simulated": f"{first['seconds']} s, of which {first['warm']} s warm up",
             "pages whose frames are watched at once": _nemo(first["k"]).pipelines - 1,
-            "think time, an assumption": f"{_THINK_NS:.0f} ns a request",
+            **think_time(),
             "leaves of the index, an assumption": f"{_LEAVES:.0%} of the memory",
             "skew of the keys": f"Zipf, {_ZIPF}, as YCSB's",
             "pages under NEMO": "not pinned to the slow tier for 180 s, as the paper's are",
             "turns": "all regions by turns, not active and inactive lists alternately",
-            "device": devices()["nemo"].source,
-        })  # fmt: skip
+        }))  # fmt: skip
 
 
 _WHY = (
@@ -197,14 +196,14 @@ _WHY_SKEW = (
 )
 
 
-def _nemo(k: int) -> Nemo:
+def _nemo(k: int, engine: str = "model") -> Nemo:
     """112 pages of 8192 at a time, or as near as a smaller machine comes to it.
 
     A pipeline has at least the frames of one page.
     """
     watched = max(1, round(112 / k))
     states = max(512, 8192 // k)
-    return Nemo(1 + max(1, watched * 512 // states), states=states)
+    return Nemo(1 + max(1, watched * 512 // states), states=states, engine=engine)
 
 
 def _skew_rows(
@@ -269,13 +268,13 @@ def _distribution(latency: dict[str, float]) -> tuple[list[float], list[float]]:
 def database(pages: int, k: int, seed: int) -> Iterator[Trace]:
     """Every page is touched in the order of its address; then requests without end."""
     rng = np.random.default_rng(seed)
-    lines = pages * (_PAGE_BYTES >> 6)
+    lines = pages * (HUGE_PAGE >> 6)
     leaves = int(lines * _LEAVES)
-    first = np.arange(pages, dtype=np.uint64) * np.uint64(_PAGE_BYTES)
-    load = np.uint8(_KIND["load"])
+    first = np.arange(pages, dtype=np.uint64) * np.uint64(HUGE_PAGE)
+    load = np.uint8(KIND["load"])
     yield Trace(
         first, np.ones(pages, bool), thread=np.zeros(pages, np.uint16),
-        gap_ns=np.full(pages, 64.0 * k), kind=np.full(pages, _KIND["writeback"], np.uint8),
+        gap_ns=np.full(pages, 64.0 * k), kind=np.full(pages, KIND["writeback"], np.uint8),
         dep=np.zeros(pages, bool), op=np.zeros(pages, np.uint64),
     )  # fmt: skip
     keys = min(_KEYS // k, (lines - leaves) // _RECORD_LINES)
@@ -290,7 +289,7 @@ def database(pages: int, k: int, seed: int) -> Iterator[Trace]:
         line[:, 0] = key * leaves // keys
         line[:, 1:] = leaves + key[:, None] * _RECORD_LINES + np.arange(_RECORD_LINES)
         gap = np.zeros((n, rows))
-        gap[:, 0] = rng.exponential(_THINK_NS * k, n)
+        gap[:, 0] = rng.exponential(THINK_NS * k, n)
         dep = np.zeros((n, rows), bool)
         dep[:, 1] = True  # the leaf tells where the record is
         yield Trace(

@@ -10,36 +10,40 @@ from typing import Any
 
 import numpy as np
 
-from anemone.control.pipelines import ModelPipelines
+from anemone.control.pipelines import on_engine
 from anemone.hardware.geometry import Geometry
 from anemone.policies.throttle import BandwidthCap
+from anemone.studies.captured import ROOT
 from anemone.studies.curves import curves
-from anemone.studies.hemem import LOADED, THINK_NS, VALUE_LINES
+from anemone.studies.hemem import LOADED, VALUE_LINES
+from anemone.studies.prototype import KIND, THINK_NS
+from anemone.studies.prototype import constants as constants_of
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.telemetry import Rule
 from anemone.tiering import Heat, Machine, Policy, Source, Tier, TierConfig, Units, simulate
+from anemone.tiering.config import HUGE_PAGE, SLOW
 from anemone.tiering.devices import devices
 from anemone.tiering.parameters import constants
 from anemone.tiering.scaling import scaled
 from anemone.tiering.sources.mbm import Mbm
-from anemone.tiering.state import SLOW
-from anemone.trace import KINDS, Trace, read_trace
+from anemone.trace import Trace, read_trace
+from anemone.trace.pages import HUGE_SHIFT
 
 # Of the paper: the victim's threads (§5.1), the cap, bursts of 0.5 s, counters cleared each 50 ms.
 _THREADS, _CAP_GB, _BURST_NS, _CLEAR_NS = 6, (1 << 30) / 1e9, 0.5e9, 50e6
 _POSTED = 128
-_HUGE_SHIFT, _PAGES, _NOISY_PAGES = 21, 64, 8
+_PAGES, _NOISY_PAGES = 64, 8
 _STRETCH = 64  # accesses of a program without request numbers that stand for a request
 _SLICE_NS = 0.1e9
 _ALONE, _FREE = "victim alone", "not throttled"
 _NEMO, _EMULATED = "NEMO, interrupts", "NEMO, polled each 1 ms"
+_BY_NEMO = (_NEMO, _EMULATED)
 _HOW = (_ALONE, _FREE, _NEMO, _EMULATED, "MBM, 1 ms", "MBM, 10 ms", "MBM, 100 ms")
 # How much more the victim's p99 is, and of a processor, %; Figures 8 and 9.
 _PAPER = {
     _FREE: (22.0, None), _EMULATED: (5.2, 0.09), "MBM, 1 ms": (5.5, 32.0),
     "MBM, 100 ms": (13.0, 0.7),
 }  # fmt: skip
-_KIND = {name: code for code, name in enumerate(KINDS)}
 _NS = constants("processor")["ns_per_instruction"]
 _SEEN = 0.1  # ms until the simulation notices an interrupt
 
@@ -91,6 +95,7 @@ class _Tenants(_Sleeper):
 
     cap: float = 0.0  # lines in the time between two clears
     every_ms: float = _SEEN  # a poll that stands for an interrupt; _SEEN: an interrupt
+    engine: str = "model"  # or "rtl"
 
     def start(self, machine: Machine) -> None:
         super().start(machine)
@@ -98,12 +103,12 @@ class _Tenants(_Sleeper):
         geometry = Geometry(2, 1, 512, 8192, machine.geometry.device_gib)
         page = np.arange(_PAGES + _NOISY_PAGES)
         rule = Rule(
-            name="tenants", end=geometry.device_bytes, primary_shift=_HUGE_SHIFT,
+            name="tenants", end=geometry.device_bytes, primary_shift=HUGE_SHIFT,
             map=np.stack([page, page >= _PAGES], axis=1).astype(np.uint32),
             notify_op="ge", notify_operand=max(1, int(self.cap / geometry.channels)),
             effect_op="reset",
         )  # fmt: skip
-        self._device = ModelPipelines(geometry)
+        self._device = on_engine(self.engine, geometry)
         self._pipeline = self._device.add(rule)
         self._read = np.zeros(2)
         self._looks = self._notified = self._harvests = 0
@@ -145,6 +150,9 @@ class _Tenants(_Sleeper):
     def counts(self, machine: Machine) -> dict[str, float]:
         return {"harvests": self._harvests, "notified": self._notified, "looks": self._looks}
 
+    def close(self) -> None:
+        self._device.close()
+
 
 class NoisyNeighbour(Study):
     title = "A noisy neighbour, found and throttled"
@@ -161,7 +169,7 @@ class NoisyNeighbour(Study):
         k, seconds = (512, 2) if quick else (64, 10)
         return [
             {"victim": victim, "how": how, "timing": timing, "k": k, "seconds": seconds,
-             "seed": seed}
+             "seed": seed, **({"engine": "model"} if how in _BY_NEMO else {})}
             for victim in ("store", "redis")
             for timing in ("queue", "dram")
             for how in _HOW
@@ -171,13 +179,13 @@ class NoisyNeighbour(Study):
         one, k, how = devices()["nemo"], point["k"], point["how"]
         pages = _PAGES + _NOISY_PAGES
         whole = TierConfig(
-            1 << _HUGE_SHIFT, 10, Tier(0, *one.fast), Tier(pages * k, *one.slow), posted=_POSTED,
+            HUGE_PAGE, 10, Tier(0, *one.fast), Tier(pages * k, *one.slow), posted=_POSTED,
             start="slow", interval_ns=_CLEAR_NS, seed=point["seed"], timing=point["timing"],
         )  # fmt: skip
         # Nothing fast: only the slow tier's times count, and its pages are as they are.
         config = scaled(whole, k)
         config = replace(config, slow=replace(config.slow, pages=pages))
-        source, policy, period = self._telemetry(how, k)
+        source, policy, period = self._telemetry(point)
         config = replace(config, interval_ns=period)
         end = point["seconds"] * 1e9
         victim = _redis if point["victim"] == "redis" else _store
@@ -192,13 +200,15 @@ class NoisyNeighbour(Study):
         }
 
     @staticmethod
-    def _telemetry(how: str, k: int) -> tuple[Source, Policy | None, float]:
+    def _telemetry(point: Point) -> tuple[Source, Policy | None, float]:
+        how, k = point["how"], point["k"]
         policy = BandwidthCap(thread=-1, cap_gb_per_s=_CAP_GB / k)
         if how in (_ALONE, _FREE):
             return _Sleeper(), None, _CLEAR_NS
-        if how in (_NEMO, _EMULATED):
+        if how in _BY_NEMO:
             cap = _CAP_GB / k * _CLEAR_NS / 64
-            return _Tenants(cap, _SEEN if how == _NEMO else 1.0), policy, _CLEAR_NS
+            every_ms = _SEEN if how == _NEMO else 1.0
+            return _Tenants(cap, every_ms, point["engine"]), policy, _CLEAR_NS
         return _Polled(), policy, float(how.split()[1]) * 1e6
 
     def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
@@ -237,15 +247,13 @@ class NoisyNeighbour(Study):
             "same within 0.1 % (§5.3.1) holds by construction here and is no result."
         )
         first = answers[0][0]
-        return Found(rows, pictures, notes, {
-            "k, machine and accesses are smaller by": first["k"],
+        return Found(rows, pictures, notes, constants_of(first, {
             "simulated": f"{first['seconds']} s",
             "writes in flight of the writer, an assumption: one core saturates the card": _POSTED,
             "rate of the controller, an assumption": BandwidthCap.rate,
             "its average forgets in, an assumption": "10 ms",
             "a poll of MBM": f"{constants('mbm')['poll_ns']:,.0f} ns, the paper's 32 % at 1 ms",
-            "device": devices()["nemo"].source,
-        })  # fmt: skip
+        }))  # fmt: skip
 
 
 _WHY = (
@@ -289,13 +297,13 @@ def _traffic(victim: Any, noisy: bool, k: int, end: float, seed: int) -> Iterato
         yield next(requests)
         # Alone it is there all the same, so that threads are, and writes once.
         count = lines if noisy else int(n == 0)
-        line = (at + np.arange(count)) % (_NOISY_PAGES << _HUGE_SHIFT - 6)
+        line = (at + np.arange(count)) % (_NOISY_PAGES << HUGE_SHIFT - 6)
         at += count
-        addr = (_PAGES << _HUGE_SHIFT) + (line << 6)
+        addr = (_PAGES << HUGE_SHIFT) + (line << 6)
         yield Trace(
             addr.astype(np.uint64), np.ones(count, np.bool_),
             thread=np.full(count, _THREADS, np.uint16), gap_ns=np.zeros(count),
-            kind=np.full(count, _KIND["nt"], np.uint8), dep=np.zeros(count, np.bool_),
+            kind=np.full(count, KIND["nt"], np.uint8), dep=np.zeros(count, np.bool_),
             op=np.zeros(count, np.uint64),
         )  # fmt: skip
 
@@ -303,13 +311,13 @@ def _traffic(victim: Any, noisy: bool, k: int, end: float, seed: int) -> Iterato
 def _store(k: int, seed: int) -> Iterator[Trace]:
     """Requests of the key-value store, as in the study hemem; more than a slice of time has."""
     rng = np.random.default_rng(seed)
-    kinds = [_KIND["load"]] * (1 + LOADED) + [_KIND["prefetch"]] * (VALUE_LINES - LOADED)
+    kinds = [KIND["load"]] * (1 + LOADED) + [KIND["prefetch"]] * (VALUE_LINES - LOADED)
     n = int(_THREADS * _SLICE_NS / (THINK_NS + devices()["nemo"].slow[0]) / k) + 1
     op = 1
     while True:
-        line = rng.integers(0, (_PAGES << _HUGE_SHIFT - 6) - VALUE_LINES, n)
+        line = rng.integers(0, (_PAGES << HUGE_SHIFT - 6) - VALUE_LINES, n)
         lines = np.empty((n, len(kinds)), np.int64)
-        lines[:, 0] = rng.integers(0, _PAGES << _HUGE_SHIFT - 6, n)
+        lines[:, 0] = rng.integers(0, _PAGES << HUGE_SHIFT - 6, n)
         lines[:, 1:] = line[:, None] + np.arange(VALUE_LINES)
         gap = np.zeros(lines.shape)
         gap[:, 0] = rng.exponential(THINK_NS * k, n)
@@ -327,13 +335,11 @@ def _store(k: int, seed: int) -> Iterator[Trace]:
 
 def _redis(k: int, seed: int) -> Iterator[Trace]:
     """The captured program, again and again, its gaps as scaled; its pages are the first ones."""
-    from anemone.studies.ranking import ROOT
-
     whole = read_trace(ROOT / "sim" / "traces" / "redis.parquet", Geometry())
-    page, at = np.unique(whole.addr >> np.uint64(_HUGE_SHIFT), return_inverse=True)
+    page, at = np.unique(whole.addr >> np.uint64(HUGE_SHIFT), return_inverse=True)
     assert len(page) <= _PAGES
-    within = whole.addr & np.uint64((1 << _HUGE_SHIFT) - 1)
-    addr = at.astype(np.uint64) << np.uint64(_HUGE_SHIFT) | within
+    within = whole.addr & np.uint64((1 << HUGE_SHIFT) - 1)
+    addr = at.astype(np.uint64) << np.uint64(HUGE_SHIFT) | within
     # It waits for memory, too, so that a slice has no more than these.
     n = int(np.searchsorted(np.cumsum(whole.gap_ns), _SLICE_NS / k)) + _STRETCH
     done = 0

@@ -6,15 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from anemone.hardware.geometry import Geometry
+from anemone.studies.captured import ROOT
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering.compare import PAIRS, compare, sized
 from anemone.trace import batches
 
-ROOT = Path(__file__).resolve().parents[3]
 _TRACES = ("redis", "gcc")
 _DEVICES = ("nemo", "camp-cxl-a")
 _INTERVAL_NS = 2e6  # the traces last some tens of ms
@@ -35,11 +34,12 @@ class Ranking(Study):
         pairs = [list(pair) for pair in PAIRS]
         some = [(trace, device) for trace in _TRACES for device in _DEVICES]
         return [
-            {"trace": trace, "device": device, "pair": pair, "timing": timing, "seed": seed}
+            {"trace": trace, "device": device, "pair": pair, "timing": timing, "seed": seed,
+             **({"engine": "model"} if pair[1] == "nemo" else {})}
             for trace, device in (some[:1] if quick else some)
             for timing in ("queue", "dram")
             for pair in pairs
-        ]
+        ]  # fmt: skip
 
     def run(self, point: Point) -> dict[str, Any]:
         geometry = Geometry()
@@ -47,6 +47,8 @@ class Ranking(Study):
         again = partial(batches, path, geometry)
         base = sized(again, 4096, 1 / 3, point["device"])
         base = replace(base, timing=point["timing"], interval_ns=_INTERVAL_NS, seed=point["seed"])
+        if "engine" in point:
+            base = replace(base, telemetry="nemo", telemetry_with={"engine": point["engine"]})
         report = next(compare(base, again, [tuple(point["pair"])], geometry)).report
         return {"time_ns": report["time_ns"], "accesses": report["accesses"]}
 

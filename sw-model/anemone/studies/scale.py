@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anemone.studies.sweep import formula
+from anemone.tiering.config import HUGE_PAGE
 from anemone.tiering.parameters import constants
 
-_HUGE, _CHANNELS, _LINE = 2 << 20, 2, 64
+_CHANNELS = 2
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Cost:
 
     @property
     def pages(self) -> int:
-        return (self.gib << 30) // _HUGE
+        return (self.gib << 30) // HUGE_PAGE
 
     @property
     def counter_bytes(self) -> int:

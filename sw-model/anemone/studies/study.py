@@ -47,7 +47,10 @@ class Found:
 
 
 class Study(ABC):
-    """One experiment. title: of its page. about: what it does, where the paper has it."""
+    """One experiment. title: of its page. about: what it does, where the paper has it.
+
+    A point in which NEMO counts has `engine`, "model" or "rtl": whose pipelines do.
+    """
 
     title = ""
     about = ""

@@ -11,14 +11,14 @@ import numpy as np
 from anemone.hardware.geometry import Geometry
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering import Answer, Policy, Statistics, Tier, TierConfig, simulate
+from anemone.tiering.config import BASE_PAGE, HUGE_PAGE
 from anemone.tiering.devices import devices
 from anemone.tiering.sources.nemo import Nemo
 from anemone.trace import Trace
 
-_TAU_MS, _GRANULE = 500.0, 4096
+_TAU_MS = 500.0
 _PAPER = {"gib": 16, "pipelines": 7, "states": 8192, "width": 64}
 _PAPER_S, _PAPER_SRAM = 37.0, 1.4 * (1 << 20)  # §6.1
-_HUGE = 2 << 20
 
 
 @dataclass
@@ -54,26 +54,29 @@ class Sweep(Study):
             changes += [{"width": 8}, {"width": 32}, {"states": 4096}, {"pipelines": 15}]
             changes += [{"gib": 8}, {"gib": 32}]
         size = {"gib": 2} if quick else {}
-        smaller = [{**_PAPER, **size, **change, "seed": seed} for change in changes]
-        return [{**_PAPER, "seed": seed}, *smaller[not quick :]]
+        more = {"seed": seed, "engine": "model"}
+        smaller = [{**_PAPER, **size, **change, **more} for change in changes]
+        return [{**_PAPER, **more}, *smaller[not quick :]]
 
     def run(self, point: Point) -> dict[str, Any]:
         one = devices()["nemo"]
         pages = point["gib"] << 9
         config = TierConfig(
-            _HUGE, 10, Tier(0, *one.fast), Tier(pages, *one.slow), posted=48,
+            HUGE_PAGE, 10, Tier(0, *one.fast), Tier(pages, *one.slow), posted=48,
             start="slow", interval_ns=_TAU_MS * 1e6,
         )  # fmt: skip
         expected = formula(**{name: point[name] for name in _PAPER})
         # All pages are touched at once; nothing happens then until long after the sweep.
-        addr = np.arange(pages, dtype=np.uint64) * np.uint64(_HUGE)
+        addr = np.arange(pages, dtype=np.uint64) * np.uint64(HUGE_PAGE)
         idle = int(expected / (_TAU_MS * 1e-3)) + 8
         trace = Trace(
             np.append(addr, np.zeros(idle, np.uint64)), np.zeros(pages + idle, np.bool_),
             gap_ns=np.append(np.full(pages, 10.0), np.full(idle, _TAU_MS * 1e6)),
         )  # fmt: skip
         policy = _Watcher()
-        source = Nemo(point["pipelines"] + 1, point["width"], point["states"], fast="none")
+        source = Nemo(
+            point["pipelines"] + 1, point["width"], point["states"], "none", engine=point["engine"]
+        )  # fmt: skip
         done = simulate(config, trace, policy, source, Geometry(device_gib=max(1, point["gib"])))
         # The first interval programs; what it saw is nothing.
         took = (policy.all_at or np.inf) / 1e9 - _TAU_MS * 1e-3
@@ -92,7 +95,7 @@ class Sweep(Study):
             rows.append(Row("by the formula", "s", None, answer["formula"]))
             rows.append(Row("CPU of harvests", "% of a processor", None, 100 * answer["cpu"]))
         states = _PAPER["pipelines"] * _PAPER["states"] * 8
-        other = (_PAPER["gib"] << 30) * _TAU_MS * 1e-3 * 8 / (_PAPER_SRAM * _GRANULE)
+        other = (_PAPER["gib"] << 30) * _TAU_MS * 1e-3 * 8 / (_PAPER_SRAM * BASE_PAGE)
         first = formula(**_PAPER)
         rows.append(Row("the paper's second form with its 1.4 MiB", "s", _PAPER_S, other, _WHY))
         rows.append(Row("SRAM for which the second form is the first", "KiB", 1.4 * 1024,
@@ -113,7 +116,7 @@ _WHY = "both channels' states and the tables are in 1.4 MiB; a frame has counter
 def formula(gib: int, pipelines: int, states: int, width: int) -> float:
     """NEMO §6.1, the first form, s."""
     counters = states * 64 // width
-    return (gib << 30) * _TAU_MS * 1e-3 / (pipelines * counters * _GRANULE)
+    return (gib << 30) * _TAU_MS * 1e-3 / (pipelines * counters * BASE_PAGE)
 
 
 STUDY = Sweep()

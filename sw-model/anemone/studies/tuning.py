@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from anemone.hardware.geometry import Geometry
-from anemone.studies.hemem import VALUE_LINES, rate, store
+from anemone.studies.hemem import FAST_PAGES, PAGES, VALUE_LINES, rate, store
+from anemone.studies.prototype import constants
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering import Tier, TierConfig, simulate
 from anemone.tiering.compare import PUBLISHED
-from anemone.tiering.config import made
+from anemone.tiering.config import HUGE_PAGE, made
 from anemone.tiering.devices import devices
 from anemone.tiering.parameters import POLICIES, SOURCES, load
 from anemone.tiering.scaling import scaled
 
-_PAGES, _FAST, _PAGE_BYTES = 12_288, 4096, 2 << 20  # as the study hemem
 _PAIRS = (
     ("hemem", "pebs"), ("hemem", "nemo"), ("memtis", "pebs"), ("memtis", "nemo"),
     ("tpp", "hint-faults"), ("numa-balancing", "hint-faults"), ("damos", "scan"),
@@ -44,7 +44,8 @@ class Tuning(Study):
         settings, k, seconds = (3, 512, 12) if quick else (20, 128, 120)
         return [
             {"pair": list(pair), "setting": setting, "timing": timing, "use": use, "k": k,
-             "seconds": seconds, "seed": seed}
+             "seconds": seconds, "seed": seed,
+             **({"engine": "model"} if pair[1] == "nemo" else {})}
             for pair in _PAIRS
             for timing in ("queue", "dram")
             for setting in range(settings)
@@ -62,19 +63,20 @@ class Tuning(Study):
         # Each half of the seeds has its own store.
         seed = point["seed"] + (0 if point["use"] == "tune" else 1000)
         whole = TierConfig(
-            _PAGE_BYTES, 10, Tier(_FAST, *one.fast), Tier(_PAGES, *one.slow), posted=48,
+            HUGE_PAGE, 10, Tier(FAST_PAGES, *one.fast), Tier(PAGES, *one.slow), posted=48,
             policy=policy, policy_with=own, telemetry=source, telemetry_with=chosen,
             interval_ns=interval * 1e6, seed=seed, timing=point["timing"],
         )  # fmt: skip
         if source == "nemo":
             # The hardware does not get smaller by less than a page's frames.
-            small = {"pipelines": 1 + (policy == "memtis"), "states": 512}
+            small = {"pipelines": 1 + (policy == "memtis"), "states": 512,
+                     "engine": point["engine"]}  # fmt: skip
             config = scaled(replace(whole, telemetry="none", telemetry_with={}), k)
             config = replace(config, telemetry=source, telemetry_with={**chosen, **small})
         else:
             config = scaled(whole, k)
         half = int(rate() / k * point["seconds"] / 2)
-        trace = partial(store, _PAGES // k, (half, half), k, seed)
+        trace = partial(store, PAGES // k, (half, half), k, seed)
         done = simulate(config, trace, *made(config), Geometry(device_gib=1))
         return {"requests_per_second": 2 * half * k / done.time_ns * 1e9, "setting": drawn,
                 "interval_ms": interval}  # fmt: skip
@@ -102,13 +104,11 @@ class Tuning(Study):
                 order = sorted(found, key=lambda name: -found[name])
                 notes.append(f"Ranking {words}, {timing}: {', '.join(order)}.")
         first = answers[0][0]
-        return Found(rows, notes=notes, constants={
+        return Found(rows, notes=notes, constants=constants(first, {
             "settings of each, with the published one, number 0": tried,
-            "k, machine and accesses are smaller by": first["k"],
             "simulated": f"{first['seconds']} s",
             "lines of a value": VALUE_LINES,
-            "device": devices()["nemo"].source,
-        })  # fmt: skip
+        }))  # fmt: skip
 
 
 def drawn_settings(policy: str, source: str, number: int, seed: int) -> dict[str, Any]:

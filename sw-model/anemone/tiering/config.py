@@ -14,7 +14,9 @@ from anemone.io.tables import Table, parse_toml, read_text, toml_place
 from anemone.tiering.drams import drams
 from anemone.tiering.parameters import POLICIES, SOURCES, make, named, unsuited
 
-PAGES = {"4KiB": 4096, "2MiB": 2 << 20}
+FAST, SLOW = 0, 1  # the tiers, wherever they have a position
+BASE_PAGE, HUGE_PAGE = 4096, 2 << 20  # bytes
+PAGES = {"4KiB": BASE_PAGE, "2MiB": HUGE_PAGE}
 TIMINGS = ("queue", "dram")
 # Of these the position of a name is its code in the kernel.
 STARTS = ("first-touch", "fast", "slow", "weighted", "optimum")
@@ -152,7 +154,8 @@ def parse_config(text: str, file: object) -> TierConfig:
                   "tlb", "policy", "telemetry", "flat"),
     )  # fmt: skip
     timing = top.choice("timing", TIMINGS) if "timing" in content else TIMINGS[0]
-    flat = _flat(top)
+    page = PAGES[top.choice("page", tuple(PAGES))]
+    flat = _flat(top, page)
     start, weights = _placement(top.table("placement"))
     policy, policy_with = named(top.table("policy"), "name", POLICIES)
     telemetry, telemetry_with = named(top.table("telemetry"), "source", SOURCES)
@@ -162,7 +165,7 @@ def parse_config(text: str, file: object) -> TierConfig:
         table = top.table("telemetry")
         raise table.wrong("source", allowed) if table else top.wrong("telemetry", allowed)
     whole = TierConfig(
-        page_bytes=PAGES[top.choice("page", tuple(PAGES))],
+        page_bytes=page,
         outstanding=top.number("outstanding", MOST_OUTSTANDING, least=1),
         posted=top.number("posted", MOST_OUTSTANDING, least=1) if "posted" in content else None,
         fast=_tier(top, "fast", timing),
@@ -210,7 +213,7 @@ def _tier(top: Table, name: str, timing: str) -> Tier:
     )
 
 
-def _flat(top: Table) -> Flat | None:
+def _flat(top: Table, page: int) -> Flat | None:
     table = top.table("flat")
     if table is None:
         return None
@@ -225,7 +228,6 @@ def _flat(top: Table) -> Flat | None:
     fast, slow = (top.table(name).content.get("pages") for name in ("fast", "slow"))
     if slow is not None and type(fast) is int and slow != ratio * fast:
         raise top.wrong("slow.pages", f"absent, or {ratio} times fast.pages", slow)
-    page = PAGES[top.choice("page", tuple(PAGES))]
     dedicated = content.get("dedicated", [0, 0])
     good = isinstance(dedicated, list) and len(dedicated) == 2
     good = good and all(type(a) is int and 0 <= a < 1 << 63 and a % page == 0 for a in dedicated)

@@ -12,6 +12,7 @@ import numpy as np
 
 from anemone.tiering.banks import extra
 from anemone.tiering.compiled import compiled
+from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.state import (
     BASE,
     COPY,
@@ -23,7 +24,6 @@ from anemone.tiering.state import (
     F_SHOOTDOWN,
     F_UNMAP,
     F_WRITER,
-    FAST,
     I_ACTIVE,
     I_COPIED,
     I_COPY_LINES,
@@ -53,9 +53,8 @@ from anemone.tiering.state import (
     LOG_SLOW,
     NEVER,
     PLACE,
-    SLOW,
     WRITE,
-)  # fmt: skip
+)
 from anemone.tiering.threads import forget, interrupt, settle, translation
 
 _LINE_SHIFT = 6

@@ -13,7 +13,7 @@ import numpy as np
 
 from anemone.tiering.banks import extra
 from anemone.tiering.compiled import compiled
-from anemone.tiering.config import ON_WRITE
+from anemone.tiering.config import FAST, ON_WRITE, SLOW
 from anemone.tiering.copying import copy_line, copy_stops, copy_turns
 from anemone.tiering.near import OUTSIDE, serve
 from anemone.tiering.state import (
@@ -31,7 +31,6 @@ from anemone.tiering.state import (
     F_SAMPLE_COST,
     F_WALK,
     F_WRITER,
-    FAST,
     I_ACK,
     I_ACTIVE,
     I_BLOCK,
@@ -66,10 +65,9 @@ from anemone.tiering.state import (
     LOG_SLOW,
     NEVER,
     PLACE,
-    SLOW,
     TRAP,
     WRITE,
-)  # fmt: skip
+)
 from anemone.tiering.threads import look_up, settle, translation
 from anemone.trace import KINDS
 

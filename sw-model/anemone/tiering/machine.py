@@ -13,7 +13,7 @@ import numpy as np
 
 from anemone.hardware.geometry import Geometry
 from anemone.tiering import kernel
-from anemone.tiering.config import TierConfig
+from anemone.tiering.config import FAST, TierConfig
 from anemone.tiering.copying import split
 from anemone.tiering.feed import pool_size
 from anemone.tiering.state import (
@@ -26,7 +26,6 @@ from anemone.tiering.state import (
     F_LINE_COST,
     F_READER,
     F_SAMPLE_COST,
-    FAST,
     I_ACK,
     I_DOWN,
     I_DOWNS,
@@ -51,7 +50,7 @@ from anemone.tiering.state import (
     TRAP,
     Ops,
     make,
-)  # fmt: skip
+)
 from anemone.trace import KINDS
 
 _LOG = 1 << 20  # accesses between two looks at the log

@@ -19,8 +19,8 @@ import numpy as np
 from anemone.flat.config import POLICIES, FlatConfig
 from anemone.flat.result import DEDICATED, HIT, MISS, SWAP, Counts
 from anemone.tiering.compiled import compiled
+from anemone.tiering.config import FAST, SLOW
 
-FAST, SLOW = 0, 1
 # Beside the outcomes of anemone.flat: a miss that does not swap but is counted in its set (`nth`),
 # and an address where there is no memory.
 COUNTED, OUTSIDE = 4, -1

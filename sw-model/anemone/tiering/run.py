@@ -18,7 +18,7 @@ import numpy as np
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import MISSING, Bare, InputError
 from anemone.tiering import kernel, near
-from anemone.tiering.config import Tier, TierConfig
+from anemone.tiering.config import FAST, SLOW, Tier, TierConfig
 from anemone.tiering.feed import UNKNOWN, Feed, thread_numbers
 from anemone.tiering.interfaces import Answer, Policy, Source, Statistics
 from anemone.tiering.machine import Machine
@@ -27,7 +27,6 @@ from anemone.tiering.result import COLUMNS, TierResult, percentiles, request_col
 from anemone.tiering.state import (
     F_END,
     F_LINE_DONE,
-    FAST,
     I_COPIED,
     I_DEMOTED,
     I_GIVEN_UP,
@@ -38,8 +37,7 @@ from anemone.tiering.state import (
     I_WALKS,
     I_WHO,
     NEVER,
-    SLOW,
-)  # fmt: skip
+)
 from anemone.trace import Trace
 
 INTERVAL_MS = 1000.0  # without a policy

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from anemone.golden.tier import first_touch
-from anemone.tiering.config import TierConfig
+from anemone.tiering.config import FAST, SLOW, TierConfig
 from anemone.tiering.interfaces import Answer, Heat, Policy, Statistics
 from anemone.tiering.machine import Units
 from anemone.tiering.result import SAMPLED
-from anemone.tiering.state import FAST, SLOW
 from anemone.trace.samples import Samples
 
 _NOWHERE = 255

@@ -14,9 +14,8 @@ import numpy as np
 
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.tiering import banks, near
-from anemone.tiering.config import ON_WRITE, STARTS, TierConfig
+from anemone.tiering.config import BASE_PAGE, FAST, ON_WRITE, STARTS, TierConfig
 
-FAST, SLOW = 0, 1
 NEVER = np.inf
 # Of a frame's entry. BASE: its page is split, so that it moves by itself.
 PLACE, COPYING, TRAP, ACCESSED, DIRTY, BASE = 3, 4, 8, 16, 32, 64
@@ -141,7 +140,7 @@ def make(
     splits: bool,
 ) -> State:
     """The state before the first row. columns: those of the trace. block: rows, a power of two."""
-    frame_bytes = 4096 if splits else config.page_bytes
+    frame_bytes = BASE_PAGE if splits else config.page_bytes
     span = config.page_bytes // frame_bytes
     whole, time = np.zeros(WHOLE, np.int64), np.zeros(TIMES)
     whole[I_SHIFT] = frame_bytes.bit_length() - 1

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
-from anemone.tiering.state import FAST, SLOW
 
 _FAULTS, _SCAN = constants("faults"), constants("scan")
 _LEAST_NS = 1.0  # between a scan and a fault

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from anemone.tiering.compiled import compiled
+from anemone.tiering.config import SLOW
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
-from anemone.tiering.state import SLOW
 
 _UNIT = constants("hotness_unit")
 _LINE_NS = constants("nemo")["counter_instructions"] * constants("processor")["ns_per_instruction"]

@@ -15,14 +15,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anemone.control.pipelines import ModelPipelines, Pipelines
+from anemone.control.pipelines import Pipelines, on_engine
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
 from anemone.telemetry import Rule, identity_map
+from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
 from anemone.tiering.sources.pebs import Pebs
-from anemone.tiering.state import FAST, SLOW, WRITE
+from anemone.tiering.state import WRITE
 
 _NS = constants("processor")["ns_per_instruction"]
 _NEMO = constants("nemo")
@@ -106,7 +107,7 @@ class Nemo(Source):
         self._huge_pages = machine.config.page_bytes == 1 << _HUGE_SHIFT
         by_page = Rule(name="pages", map=identity_map(geometry, self.width), **memory)
         by_frame = Rule(name="frames", sub_mask=0x1F_F000, sub_shift=_BASE_SHIFT, **memory)
-        self._device = _pipelines(self.engine, geometry)
+        self._device = on_engine(self.engine, geometry)
         self._all = [_Pipeline(by_page, self._device)] if self._huge_pages else []
         watchers = self.pipelines - len(self._all)
         if self._huge_pages and machine.span == 1:
@@ -204,14 +205,6 @@ class Nemo(Source):
     def counts(self, machine: Machine) -> dict[str, float]:
         said = {"lines": self._reads}
         return said | self._pebs.counts(machine) if self.fast == "pebs" else said
-
-
-def _pipelines(engine: str, geometry: Geometry) -> Pipelines:
-    if engine == "model":
-        return ModelPipelines(geometry)
-    from anemone.control.rtl import RtlPipelines
-
-    return RtlPipelines(geometry)
 
 
 def _table(pages: int) -> int:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.sources.counting import FrameCounts, by_unit
-from anemone.tiering.state import COPY, FAST, KIND_SHIFT, SLOW, WRITE
+from anemone.tiering.state import COPY, KIND_SHIFT, WRITE
 
 
 @dataclass

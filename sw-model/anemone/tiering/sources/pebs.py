@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anemone.tiering.config import FAST, SLOW
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
 from anemone.tiering.sources.counting import FrameCounts, by_unit
 from anemone.tiering.sources.oracle import base_pages
-from anemone.tiering.state import FAST, I_DROPPED, SLOW
+from anemone.tiering.state import I_DROPPED
 
 _PEBS = constants("pebs")
 _PROCESS_NS = _PEBS["process_instructions"] * constants("processor")["ns_per_instruction"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from anemone.tiering.compiled import compiled
+from anemone.tiering.config import SLOW
 from anemone.tiering.interfaces import Heat, Source
 from anemone.tiering.machine import Machine, Units
 from anemone.tiering.parameters import constants, setting
 from anemone.tiering.sources.counting import by_unit
-from anemone.tiering.state import SLOW
 
 _NEOPROF = constants("neoprof")
 _LINE_NS = constants("nemo")["counter_instructions"] * constants("processor")["ns_per_instruction"]
