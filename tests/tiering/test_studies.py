@@ -6,6 +6,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ from anemone.studies.page import page
 from anemone.studies.study import Found, Point, Row, Study, answers, result
 from anemone.studies.sweep import formula
 from tests.commands import assert_refused, run
+from tests.inputs import ROOT
 
 
 class Squares(Study):
@@ -65,6 +70,43 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
     study = Squares(tmp_path)
     with pytest.raises(InputError, match="--scheduler"):
         answers(study, study.points(True, 1), tmp_path / "p", 1, scheduler="nothing://here")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[str]:
+    """The address of a dask scheduler with two workers, processes of their own that know ROOT."""
+    file, running = tmp_path / "scheduler.json", []
+    common = ["--scheduler-file", str(file), "--no-dashboard"]
+    workers = [["worker", *common, "--no-nanny", "--nthreads", "1"]] * 2
+    try:
+        for kind, *words in (
+            ["scheduler", *common, "--host", "127.0.0.1", "--port", "0"],
+            *workers,
+        ):
+            command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *words]
+            with (tmp_path / f"{kind}-{len(running)}.log").open("w") as log:
+                running.append(subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log))
+            while not file.exists():
+                assert running[0].poll() is None, (tmp_path / "scheduler-0.log").read_text()
+                time.sleep(0.05)
+        yield json.loads(file.read_text())["address"]
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def test_a_killed_worker_of_a_cluster(cluster: str, tmp_path: Path) -> None:
+    """The other one runs its point, and no answer is lost; what is there is not run again."""
+    study, folder = Squares(tmp_path, kills=1), tmp_path / "points"
+    points = study.points(True, 1)
+    found = answers(study, points, folder, 1, scheduler=cluster)
+    assert [a["square"] for _, a in found] == [0, 1, 4, 9, 16, 25]
+    assert (tmp_path / "ran-1").read_text() == "xx"
+    min(folder.iterdir()).unlink()
+    left = []
+    answers(study, points, folder, 1, lambda *now: left.append(now[:2]), cluster)
+    assert left == [(6, 6)]
 
 
 def test_a_sweep(

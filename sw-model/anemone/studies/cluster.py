@@ -15,7 +15,7 @@ from typing import Any
 from anemone.io.errors import InputError
 from anemone.studies.study import Point, Study
 
-_CONNECTS_WITHIN = "10s"
+_CONNECTS_WITHIN = "30s"
 
 
 def spread(
