@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # Where our packages are, by the first part of their names.
-PACKAGES = {"anemone": ROOT / "sw-model", "tests": ROOT, "fpga": ROOT, "mk": ROOT}
+PACKAGES = {"anemone": ROOT / "sw-model", "tests": ROOT, "fpga": ROOT, "mk": ROOT,
+            "examples": ROOT}  # fmt: skip
 # For so long a list of files is good; what is in them is looked at each time.
 FRESH_NS = 10 * 10**9
 # Pins of every tool that is not the system's.

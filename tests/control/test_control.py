@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from anemone.control import (
 )
 from anemone.control.plane import fold
 from anemone.hardware.geometry import Geometry
+from examples import listings
 
 ROOT = Path(__file__).resolve().parents[2]
 GEOMETRY = Geometry(2, 2, 512, 512, 1)
@@ -92,6 +95,20 @@ def test_listing_3() -> None:
     t.remove()
     controller.access(addr, write)
     assert controller.dispatch() == 0
+
+
+def test_the_listings_as_a_user_writes_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The example on the golden model."""
+    monkeypatch.setattr(sys, "argv", ["listings.py"])
+    listings.main()
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = {name: value for line in said for name, value in line.items()}
+    hot, past = found["hotness"], found["past"]
+    assert np.shape(found["skewness"]) == (2, 512) and np.sum(found["skewness"]) > 1000
+    assert sum(hot) == sum(found["bandwidth"]) == 100_000 and len(hot) == 64
+    assert len(past) == 1 and found["bandwidth"][past[0][0]] >= 5000
 
 
 def test_pipelines_run_out() -> None:
@@ -238,7 +255,11 @@ def test_a_device_is_asked_the_same() -> None:
     driver.model.access(addr, write)
     model.access(addr, write)
     assert (both[0].by_channel(True) == both[1].by_channel(True)).all()
-    assert device.dispatch() == 1 and told[0].telemetry == both[0].number and told[0].counter < 3
+    assert (
+        device.dispatch(wait_s=60.0) == 1
+        and told[0].telemetry == both[0].number
+        and told[0].counter < 3
+    )
     found, expected = (t.read() for t in both)
     assert (found == expected).all() and found.sum() > 2500
     assert not both[0].read().any()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
+import select
 from collections.abc import Callable
 
 import numpy as np
@@ -57,6 +58,9 @@ class DeviceController(Controller):
         one = _OfDevice(self, spec, int(add.id), int(add.regions))
         self.registered[one.number] = one
         return one
+
+    def wait(self, seconds: float) -> None:
+        select.select([self._fd], [], [], seconds)
 
     def events(self) -> list[Event]:
         size = ctypes.sizeof(uapi.EventOf)

@@ -138,8 +138,15 @@ class Controller(ABC):
     def events(self) -> list[Event]:
         """Notifications since the last call; their pipelines are armed again."""
 
-    def dispatch(self) -> int:
-        """Call the callbacks of what has happened; returns the number of events."""
+    def wait(self, seconds: float) -> None:  # noqa: B027, a model's traffic does not go on
+        """Until there is an event, but no longer."""
+
+    def dispatch(self, wait_s: float = 0.0) -> int:
+        """Call the callbacks of what has happened; returns the number of events.
+
+        wait_s: how long to wait for one at most. A model has no traffic meanwhile.
+        """
+        self.wait(wait_s)
         found = self.events()
         for event in found:
             if event.telemetry in self.registered:
