@@ -87,6 +87,20 @@ def test_a_node_alone(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        (["--cxl-node", "0"], "--cxl-node is 0; allowed: another node than --dram-node"),
+        (["--dram-node", "-1"], "--dram-node"),
+    ],
+)
+def test_nodes_that_cannot_be(files: Path, nodes: list[str], said: str, capsys) -> None:
+    """Or the commands would interleave a node with itself."""
+    _refused(capsys, ["bestshot", "--endpoints", "e.json", *nodes], said)
+    _refused(capsys, ["calibrate", "--out", "out", "--platform", "skx", *nodes], said)
+    assert not Path("out").exists()
+
+
 def test_endpoints_name_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One run: counters and calibration beside E.json."""
     dram = {"s_llc": 300, "s_cache": 300, "s_sb": 40, "l_idle": 90, "l_full": 92}

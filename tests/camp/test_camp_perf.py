@@ -82,6 +82,13 @@ def test_multiplexed_rows_are_perfs_estimate_and_are_told() -> None:
     assert perf.run_of(in_json("skx", share=48.5), "skx", "perf.txt").share == 48.5
 
 
+@pytest.mark.parametrize("text", [csv("skx", share="0.00"), in_json("skx", share=0.0)], ids=["csv", "json"])
+def test_a_row_that_was_never_counted_is_no_estimate(text: str) -> None:
+    with pytest.raises(InputError) as refused:
+        perf.run_of(text, "skx", "perf.txt")
+    assert "cycles is counted 0 % of the time" in one_line(refused.value)
+
+
 @pytest.mark.parametrize("platform", NEEDED)
 def test_a_missing_row_is_named(platform: str) -> None:
     for name in NEEDED[platform]:

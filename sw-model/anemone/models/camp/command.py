@@ -36,6 +36,8 @@ EndpointsFile = Annotated[
     Path,
     typer.Option(help="The workload all on DRAM and all on CXL, JSON.", metavar="E.json"),
 ]
+DramNode = Annotated[int, typer.Option(help="NUMA node of the DRAM.", metavar="N", min=0)]
+CxlNode = Annotated[int, typer.Option(help="NUMA node of the slow memory.", metavar="N", min=0)]
 _PLATFORM = "Skylake-SP (and Cascade Lake), Sapphire Rapids, Emerald Rapids."
 
 _PREDICT = """
@@ -202,13 +204,14 @@ def interleave(endpoints: EndpointsFile, as_json: AsJson = False) -> None:
 @app.command(epilog=_INTERLEAVE)
 def bestshot(
     endpoints: EndpointsFile,
-    dram_node: Annotated[int, typer.Option(help="NUMA node of the DRAM.", metavar="N")] = 0,
-    cxl_node: Annotated[int, typer.Option(help="NUMA node of the CXL memory.", metavar="N")] = 1,
+    dram_node: DramNode = 0,
+    cxl_node: CxlNode = 1,
     as_json: AsJson = False,
 ) -> None:
     """The ratio of DRAM to CXL that runs fastest, and the commands that set it."""
     from anemone.models.camp.interleave import commands, read_endpoints, weights
 
+    _check_nodes("bestshot", dram_node, cxl_node)
     ends = read_endpoints(endpoints)
     x = ends.best()
     found = ends.at(x)
@@ -272,8 +275,8 @@ points that all have the same L / MLP, more than a fifth of the largest slowdown
 @app.command(epilog=_CALIBRATE)
 def calibrate(
     out: Annotated[str, typer.Option(help="Folder for the results.", metavar="DIR")],
-    dram_node: Annotated[int, typer.Option(help="NUMA node of the DRAM.", metavar="N")] = 0,
-    cxl_node: Annotated[int, typer.Option(help="NUMA node of the slow memory.", metavar="N")] = 1,
+    dram_node: DramNode = 0,
+    cxl_node: CxlNode = 1,
     platform: Annotated[
         Platform | None,
         typer.Option(help=f"{_PLATFORM} [default: this machine's]", show_default=False),
@@ -295,6 +298,7 @@ def calibrate(
     from anemone.models.camp import record as recorder
     from anemone.models.camp.fit import fit
 
+    _check_nodes("calibrate", dram_node, cxl_node)
     check_out(out, ("cal.toml", "points.json", "calibration.svg"))
     if points is not None or simulate is not None:
         if platform is None:
@@ -340,6 +344,13 @@ def calibrate(
         constants = [(k, f"{v:.6g}") for k, v in report.items() if isinstance(v, float)]
         left = [(f"residual of {k}", f"{v:.4f}") for k, v in found.residuals.items()]
         show_table(f"Constants, in {out}", ["what", ""], [*constants, *left])
+
+
+def _check_nodes(command: str, dram: int, cxl: int) -> None:
+    if dram == cxl:
+        from anemone.io.errors import InputError
+
+        raise InputError("command line", command, "--cxl-node", cxl, "another node than --dram-node")
 
 
 def _slowdowns(title: str, first: str, rows: Sequence[tuple]) -> None:

@@ -91,13 +91,12 @@ def rows(text: str, platform: str, file: object) -> Iterator[Row]:
         if found is None:
             continue
         t, event, value, share = found
-        yield Row(
-            number,
-            None if t is None else _number(t, file, place, "time", "seconds"),
-            event,
-            _count(value, event, file, place),
-            _number(share, file, place, "percent", "0 to 100") if share else ALL,
-        )
+        counted = _count(value, event, file, place)
+        part = ALL if share in ("", None) else _number(share, file, place, "percent", "0 to 100")
+        if part == 0:  # nothing that an estimate could be made of
+            raise _not_counted(event, "counted 0 % of the time", file, place)
+        seconds = None if t is None else _number(t, file, place, "time", "seconds")
+        yield Row(number, seconds, event, counted, part)
 
 
 _Found = tuple[Any, Event, Any, Any] | None
@@ -135,9 +134,13 @@ def _plain(name: str) -> str:
 def _count(value: Any, event: Event, file: object, place: str) -> float:
     text = str(value).strip()
     if text.startswith("<"):
-        allowed = "a count; give perf fewer events at once, or another machine"
-        raise InputError(file, place, event.name, Bare(text.strip("<>")), allowed)
+        raise _not_counted(event, text.strip("<>"), file, place)
     return _number(text, file, place, event.name, "a count")
+
+
+def _not_counted(event: Event, what: str, file: object, place: str) -> InputError:
+    allowed = "a count; give perf fewer events at once, or another machine"
+    return InputError(file, place, event.name, Bare(what), allowed)
 
 
 def _number(value: Any, file: object, place: str, field: str, allowed: str) -> float:
