@@ -49,11 +49,8 @@ public:
         __builtin_prefetch(&bytes_[set_of(line) * 2 * padded_]);
     }
     // What falls out if a line comes in now, nothing being ~0 >> 1.
-    std::uint64_t next_out(std::uint64_t line) const {
-        const std::uint64_t set = set_of(line);
-        const std::uint8_t* ages = &bytes_[(set * 2 + 1) * padded_];
-        return words_[set * ways_ + ways::oldest(ages, ways_)] >> 1;
-    }
+    std::uint64_t next_out(std::uint64_t line) const { return words_[oldest(line)] >> 1; }
+    void expect_out(std::uint64_t line) const { __builtin_prefetch(&words_[oldest(line)]); }
     // Puts in a line that is not held; what falls out, if anything does.
     std::optional<Victim> fill(std::uint64_t line, Cycle arrives, bool dirty) {
         const std::uint64_t set = set_of(line);
@@ -83,6 +80,10 @@ public:
     }
 
 private:
+    std::uint64_t oldest(std::uint64_t line) const { // of its set
+        const std::uint64_t set = set_of(line);
+        return set * ways_ + ways::oldest(&bytes_[(set * 2 + 1) * padded_], ways_);
+    }
     static constexpr std::uint64_t kNone = ~std::uint64_t{0}; // no line of a machine
 
     // Any number of sets: by the low bits, or, of an L3 of 11 ways, say, by the remainder.

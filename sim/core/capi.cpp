@@ -16,8 +16,9 @@ namespace {
 
 using core::Core;
 
-// Operations that are generated at a time, and how far ahead of them their sets are fetched.
-constexpr std::size_t kBatch = 512, kAhead = 16;
+// Operations that are generated at a time, and how far ahead of them their sets are fetched, from
+// stage to stage.
+constexpr std::size_t kBatch = 512, kStage = 12, kAhead = kStage * core::Hierarchy::kStages;
 constexpr core::Cycle kTurn = 200; // cycles that a core may be ahead of the others
 
 struct Running {
@@ -33,8 +34,9 @@ struct Running {
     void step() {
         if (next + kAhead >= ops.size() && !refill())
             return;
-        if (next + kAhead < ops.size())
-            core.expect(ops[next + kAhead]);
+        for (unsigned stage = 0; stage < core::Hierarchy::kStages; stage++)
+            if (const std::size_t at = next + kAhead - stage * kStage; at < ops.size())
+                core.expect(ops[at], stage);
         core.execute(ops[next++]);
     }
     // More operations at hand; false, if the program has ended.

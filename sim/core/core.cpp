@@ -2,7 +2,6 @@
 #include "core.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace core {
 
@@ -16,15 +15,14 @@ enum Branch : std::uint8_t { predicted, mispredicted, not_taken, taken };
 } // namespace
 
 Core::Core(const Config& config, Shared& shared)
-    : config_(config), memory_(config, shared, timeline_), predictor_(kPredictor, 1) {
-    if (config.rob > Recent::kKept || config.loads > Recent::kKept)
-        throw std::invalid_argument("rob or loads above 8192");
-}
+    : config_(config), memory_(config, shared, timeline_), completed_(Recent::kKept),
+      retired_(config.rob), load_retired_(config.loads), committed_(config.stores),
+      predictor_(kPredictor, 1) {}
 
 void Core::wait_until(Cycle t) {
     if (t <= entry_)
         return;
-    waiting_ -= timeline_.issued.total(entry_, t);
+    waiting_ -= timeline_.issued_in(entry_, t);
     entry_ = t;
     entered_ = 0;
 }
@@ -62,13 +60,22 @@ Cycle Core::inputs_ready(const Op& op) {
     return ready;
 }
 
-Cycle Core::issue(Cycle t, Occupancy* port, std::uint64_t ports) {
-    while (timeline_.issued[t] >= config_.ports || (port && (*port)[t] >= ports))
+Cycle Core::issue(Cycle t, PerCycle* port, std::uint64_t ports) {
+    // A cycle in which nothing issues is known by a bit, and the counts' memory is only written.
+    while (timeline_.is(Timeline::executed, t)) {
+        if (timeline_.issued[t] < config_.ports && (!port || (*port)[t] < ports)) {
+            timeline_.issued[t]++;
+            if (port)
+                (*port)[t]++;
+            waiting_++;
+            return t;
+        }
         t++;
-    timeline_.issued[t]++;
-    if (port)
-        (*port)[t]++;
+    }
     timeline_.set(Timeline::executed, t);
+    timeline_.issued[t] = 1;
+    if (port)
+        (*port)[t] = 1;
     waiting_++;
     return t;
 }

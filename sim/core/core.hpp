@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -19,10 +20,10 @@ public:
     Core(const Config& config, Shared& shared);
 
     void execute(const Op& op);
-    // An operation that will come soon: nothing but a hint.
-    void expect(const Op& op) const {
+    // An operation that will come, sooner with each stage: nothing but a hint.
+    void expect(const Op& op, unsigned stage) const {
         if (op.kind == Kind::load || op.kind == Kind::store)
-            memory_.expect(op.address);
+            memory_.expect(op.address, stage);
     }
     // The cycle in which the next operation enters the window: all before is final.
     Cycle now() const { return entry_; }
@@ -45,12 +46,12 @@ public:
     const Requests& requests() const { return memory_.requests(); }
 
 private:
-    // The last 2^13 of a sequence of cycles.
+    // The last of a sequence of cycles, so many at least.
     class Recent {
     public:
-        static constexpr std::uint64_t kKept = 8192;
-        Recent() : at_(kKept) {}
-        Cycle& operator[](std::uint64_t n) { return at_[n & (kKept - 1)]; }
+        static constexpr std::uint64_t kKept = 8192; // completed ones: inputs are not further back
+        explicit Recent(std::uint64_t n) : at_(std::bit_ceil(n)) {}
+        Cycle& operator[](std::uint64_t n) { return at_[n & (at_.size() - 1)]; }
 
     private:
         std::vector<Cycle> at_;
@@ -64,7 +65,7 @@ private:
     void enter(const Op& op);
     void wait_until(Cycle t);
     Cycle inputs_ready(const Op& op);
-    Cycle issue(Cycle t, Occupancy* port, std::uint64_t ports);
+    Cycle issue(Cycle t, PerCycle* port, std::uint64_t ports);
     bool mispredicts(const Op& op);
 
     const Config& config_;

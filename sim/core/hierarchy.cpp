@@ -41,10 +41,22 @@ Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
     return t;
 }
 
-void Hierarchy::expect(std::uint64_t address) const {
+void Hierarchy::expect(std::uint64_t address, unsigned stage) const {
     const std::uint64_t line = address >> kLineBits;
-    shared_.l3.expect(line);
-    shared_.l3.expect(l2_.next_out(line));
+    switch (stage) {
+    case 0: // what the L2 and the L3 have
+        l2_.expect(line);
+        shared_.l3.expect(line);
+        break;
+    case 1: // what leaves the L2 for it
+        l2_.expect_out(line);
+        break;
+    case 2: // where the L3 puts that
+        shared_.l3.expect(l2_.next_out(line));
+        break;
+    default: // and what leaves the L3
+        shared_.l3.expect_out(l2_.next_out(line));
+    }
 }
 
 Cycle Hierarchy::load(std::uint32_t pc, std::uint64_t address, Cycle t) {
@@ -151,6 +163,7 @@ Hierarchy::Fetched Hierarchy::beyond_l2(std::uint64_t line, Cycle t, For what) {
     count_.lookups++;
     const bool prefetch = what == For::l1_prefetch || what == For::l2_prefetch;
     count_.lookups_prefetch += prefetch;
+    shared_.memory.expect(got.beyond);
     if (shared_.l3.find(line)) {
         got.arrives = got.beyond;
         count_.prefetch_l3_hit += prefetch;

@@ -48,8 +48,10 @@ public:
     // A store that is retired at t: when the L1 owns its line.
     Cycle own(std::uint64_t address, Cycle t);
 
-    // An access of this address will come: nothing but a hint.
-    void expect(std::uint64_t address) const;
+    // An access of this address will come: nothing but a hint. What a miss reads of the caches'
+    // tables hangs together, so it is fetched in stages, the later ones as the access comes near.
+    static constexpr unsigned kStages = 4;
+    void expect(std::uint64_t address, unsigned stage) const;
 
     const Requests& requests() const { return count_; }
 

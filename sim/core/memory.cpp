@@ -2,7 +2,6 @@
 #include "memory.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "op.hpp"
@@ -103,7 +102,9 @@ Cycle Memory::read(std::uint64_t line, Cycle t) {
         tier = on_fast(line) ? 0 : 1;
         begins = serve(tier, false, now);
     }
-    return static_cast<Cycle>(std::llround(begins + rest_[tier]));
+    const double arrives = begins + rest_[tier];
+    const auto whole = static_cast<Cycle>(arrives);
+    return whole + (arrives - static_cast<double>(whole) >= 0.5); // to the nearest
 }
 
 void Memory::write(std::uint64_t line, Cycle t) {

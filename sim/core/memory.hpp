@@ -19,6 +19,10 @@ namespace core {
 class Server {
 public:
     explicit Server(double cycles_a_line);
+    // A request of about this time will come: nothing but a hint.
+    void expect(double t) const {
+        slices_.expect(static_cast<std::uint64_t>(t / width_) & (kSlices - 1));
+    }
     // When the service of a request of time t begins.
     double serve(double t);
 
@@ -45,6 +49,8 @@ public:
 
     explicit Memory(const Config& config);
 
+    // A read at about this cycle will come: nothing but a hint.
+    void expect(Cycle t) const { servers_[0].expect(static_cast<double>(t)); }
     // A line that misses everything at cycle t, when the L3 says so: when it is at the core.
     Cycle read(std::uint64_t line, Cycle t);
     // A dirty line that leaves the L3; posted.

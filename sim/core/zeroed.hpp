@@ -27,6 +27,7 @@ public:
 
     T& operator[](std::size_t i) { return at_[i]; }
     T* data() { return at_; }
+    void expect(std::size_t i) const { __builtin_prefetch(&at_[i]); }
 
 private:
     std::size_t bytes_;

@@ -82,7 +82,9 @@ def test_multiplexed_rows_are_perfs_estimate_and_are_told() -> None:
     assert perf.run_of(in_json("skx", share=48.5), "skx", "perf.txt").share == 48.5
 
 
-@pytest.mark.parametrize("text", [csv("skx", share="0.00"), in_json("skx", share=0.0)], ids=["csv", "json"])
+@pytest.mark.parametrize(
+    "text", [csv("skx", share="0.00"), in_json("skx", share=0.0)], ids=["csv", "json"]
+)
 def test_a_row_that_was_never_counted_is_no_estimate(text: str) -> None:
     with pytest.raises(InputError) as refused:
         perf.run_of(text, "skx", "perf.txt")

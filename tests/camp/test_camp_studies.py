@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from anemone.io.errors import InputError
 from anemone.models.camp import calibrate
 from anemone.models.camp.interleave import Endpoints, Tier
 from anemone.models.camp.slowdown import Calibration, Stalls, predict
 from anemone.models.core import Memory, machine, simulate, tier
 from anemone.models.core.model import CoreError
-from anemone.studies import camp_judge, camp_workloads
+from anemone.studies import camp_assumptions, camp_judge, camp_workloads
 from anemone.studies.camp_interleave_judge import Curve, _equal_latency, _first_touch
 from anemone.studies.camp_judge import Judged, pearson, within
-from tests.commands import run
+from tests.commands import one_line, run
 
 
 def test_the_workloads() -> None:
@@ -56,6 +58,27 @@ def test_copies_of_a_program_have_data_of_their_own(tmp_path: Path) -> None:
     assert [int(c["address"][0]) for c in copies] == [64, 64 + (1 << 50), 64 + (2 << 50)]
 
 
+def test_programs_of_the_system(tmp_path: Path, monkeypatch) -> None:
+    """The files that they read are made, the same each time; one that is not there is named."""
+    monkeypatch.setattr(camp_workloads, "_LINES_OF_TEXT", 100)
+    monkeypatch.setattr(camp_workloads, "_FUNCTIONS", 30)
+    words = camp_workloads._words("sort", tmp_path)
+    assert words[1:] == [*camp_workloads.COMMANDS["sort"][1:-1], str(tmp_path / "text.txt")]
+    text = (tmp_path / "text.txt").read_text().splitlines()
+    assert len(text) == 100 and all(len(line.split()) == 5 for line in text)
+    (tmp_path / "text.txt").unlink()
+    camp_workloads._words("sort", tmp_path)
+    assert (tmp_path / "text.txt").read_text().splitlines() == text
+    compiler = camp_workloads._words("cc1", tmp_path)
+    done = subprocess.run(compiler, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("xz", "cc1"):
+        with pytest.raises(InputError) as refused:
+            camp_workloads._words(name, tmp_path)
+        assert f"{name} is missing" in one_line(refused.value)
+
+
 def test_hot_places_and_chains_side_by_side() -> None:
     from tests.core.ops import kernel
 
@@ -92,6 +115,30 @@ def test_a_workload_that_follows_the_model_is_without_error() -> None:
     assert one.parts == pytest.approx(one.rises)
     metrics = one.metrics(2.0)
     assert (metrics["MPKI"], metrics["latency"], metrics["AOL"]) == (4.0, 100.0, 60.0)
+
+
+def test_what_camp_takes_for_granted() -> None:
+    """Two workloads: latency grows by 1.5 with MLP and reads as they were; and all but that."""
+
+    def judged(**slow: float) -> Judged:
+        both = {**_DRAM, "P3": 1.8e5}
+        return Judged({"kind": "chase", "cores": 1}, both, {**both, **slow}, _Found(), "skx")
+
+    some = [judged(P11=1.5e6, P13=4.5e5, P3=3.3e5), judged(P12=6e3, P11=1.2e6, P13=3e5)]
+    none = Judged({"kind": "chase", "cores": 1}, *[{**_DRAM, "P12": 0.0}] * 2, _Found(), "skx")
+    kept: dict[str, tuple] = {}
+
+    def beside(what: str, here: list, measured: list, why: str) -> list:
+        kept[what.split(": ")[1]] = (here, measured, why)
+        return []
+
+    rows = camp_assumptions.rows("NUMA", [*some, none], beside)
+    expected = [(95.0, 50.0), (78.0, 50.0), (12.0, 50.0), (70.0, 100.0), (None, 0.0)]
+    assert [(r.paper, r.here) for r in rows] == expected
+    assert kept["S_DRd by Eq. 2, of both runs"][:2] == ([0.15, 0.0], [0.15, 0.0])
+    assert camp_assumptions.rows("NUMA", [none], beside) == []
+    assert camp_assumptions.fitted([1.0, 2.0], [3.0, 6.0]) == 3
+    assert camp_assumptions.fitted([0.0], [1.0]) == camp_assumptions.fitted([1.0], [-1.0]) == 0
 
 
 def test_pearson_and_shares() -> None:

@@ -10,6 +10,8 @@ at the ranges' ends.
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from anemone.io.errors import Bare, InputError
+from anemone.io.errors import MISSING, Bare, InputError
 from anemone.models.core import Kernel, operations_of
 from anemone.models.core.model import Program
 
@@ -63,7 +65,9 @@ RANGES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 # Programs of Python's interpreter and of SQLite below it, which no kernel here imitates:
 # what is made first, and what then goes on for ever. The capture skips SKIP instructions.
 SKIP, INSTRUCTIONS = 700_000_000, 1_500_000
-_LINES = 400_000  # of the trace that is captured beside them, which ends it: enough for each
+# Lines of the trace that is captured beside them, which ends it: more than INSTRUCTIONS have. Those
+# of the system miss less.
+_LINES, _LINES_OF_COMMAND = 400_000, 30_000
 _DRAWN = "import random; r = random.Random(1)\n"
 PROGRAMS: dict[str, tuple[str, str]] = {
     "dictionary": (
@@ -84,6 +88,24 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     ),
 }  # fmt: skip
 
+# Programs of the system, as they are installed. TEXT and SOURCE are files that are made for them;
+# what they write goes beside these, or nowhere. SKIP_COMMAND leaves all of them amid their work.
+SKIP_COMMAND = 150_000_000
+TEXT, SOURCE = "TEXT", "SOURCE"
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "xz": ("xz", "-T1", "-k", "-f", TEXT),
+    "sort": ("sort", "--parallel=1", "-S", "1G", "-o", "/dev/null", TEXT),
+    "awk": ("awk", "{ n[$1]++; n[$2]++ } END { print length(n) }", TEXT),
+    "perl": ("perl", "-ne", "push @{ $n{$_} }, $. for split; END { print scalar %n }", TEXT),
+    "sqlite3": ("sqlite3", ":memory:",
+                "create table t(k integer primary key, v text);"
+                "with n(i) as (select 1 union all select i + 1 from n where i < 1000000)"
+                " insert into t select i * 7919 % 1000003, hex(randomblob(40)) from n;"
+                "select max(v) from t"),
+    "cc1": ("cc1", "-quiet", "-O2", "-o", "/dev/null", SOURCE),
+}  # fmt: skip
+_LINES_OF_TEXT, _WORDS_OF_TEXT, _FUNCTIONS = 1_000_000, 200_000, 4000
+
 
 def drawn(seed: int) -> list[dict[str, Any]]:
     """Workloads as points: of kernels, then of programs."""
@@ -97,7 +119,8 @@ def drawn(seed: int) -> list[dict[str, Any]]:
                 {"kind": kind, "kernel": kernels[i % len(kernels)], "settings": settings,
                  "cores": CORES[i % len(CORES)]}
             )  # fmt: skip
-    programs = [{"kind": "program", "program": p, "cores": n} for p in PROGRAMS for n in COPIES]
+    names = (*PROGRAMS, *COMMANDS)
+    programs = [{"kind": "program", "program": p, "cores": n} for p in names for n in COPIES]
     return points + programs
 
 
@@ -126,15 +149,19 @@ def programs_of(point: dict[str, Any], folder: Path) -> list[Program]:
 
 
 def captured(name: str, folder: Path) -> np.ndarray:
-    """The operations of one of PROGRAMS, captured once. Raises InputError."""
+    """The operations of one of PROGRAMS or COMMANDS, captured once. Raises InputError."""
     kept = folder / f"{name}.npy"
     if not kept.exists():
-        before, again = PROGRAMS[name]
-        words = ["capture", "--out", str(folder), "--name", name, "--skip", str(SKIP)]
-        words += ["--instructions", str(INSTRUCTIONS), "--events", str(_LINES), "--json", "--"]
-        words += [sys.executable, "-c", f"{before}\nwhile True:\n {again}\n"]
+        folder.mkdir(parents=True, exist_ok=True)
+        ours = name in PROGRAMS
+        skip, lines = (SKIP, _LINES) if ours else (SKIP_COMMAND, _LINES_OF_COMMAND)
+        words = ["capture", "--out", str(folder), "--name", name, "--skip", str(skip)]
+        words += ["--instructions", str(INSTRUCTIONS), "--events", str(lines), "--json", "--"]
         call = [sys.executable, "-c", "from anemone.cli import main; main()", *words]
-        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        plain = {**os.environ, "LC_ALL": "C"}  # sort compares bytes
+        done = subprocess.run(
+            [*call, *_words(name, folder)], capture_output=True, text=True, check=False, env=plain
+        )
         if done.returncode:
             said = (done.stderr.splitlines() or [f"status {done.returncode}"])[-1]
             raise InputError("study", "capturing", name, Bare(said), "a capture that ends well")
@@ -142,6 +169,63 @@ def captured(name: str, folder: Path) -> np.ndarray:
         np.save(aside, operations_of(folder / "instructions" / f"{name}.parquet"))
         aside.replace(kept)
     return np.load(kept)
+
+
+def _words(name: str, folder: Path) -> list[str]:
+    """The command that is captured; the files that it reads are made in `folder`."""
+    if name in PROGRAMS:
+        before, again = PROGRAMS[name]
+        return [sys.executable, "-c", f"{before}\nwhile True:\n {again}\n"]
+    made = {TEXT: (folder / "text.txt", _text), SOURCE: (folder / "source.c", _source)}
+    words = []
+    for word in COMMANDS[name]:
+        if word in made:
+            path, content = made[word]
+            if not path.exists():
+                aside = path.with_suffix(".part")
+                aside.write_text(content(), encoding="ascii")
+                aside.replace(path)
+            word = str(path)
+        words.append(word)
+    found = _compiler() if words[0] == "cc1" else shutil.which(words[0])
+    if not found:
+        allowed = "in the path (apt-get install xz-utils mawk perl sqlite3 gcc)"
+        raise InputError("study", "programs to capture", words[0], MISSING, allowed)
+    return [found, *words[1:]]
+
+
+def _compiler() -> str | None:
+    """The C compiler itself, which gcc would start as another program."""
+    gcc = shutil.which("gcc")
+    words = [gcc, "-print-prog-name=cc1"] if gcc else None
+    return (
+        words and subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    )
+
+
+def _text() -> str:
+    """Lines of five words, of a vocabulary that no cache holds with what is kept beside it."""
+    rng = np.random.default_rng(1)
+    letters = rng.integers(ord("a"), ord("z") + 1, (_WORDS_OF_TEXT, 8), np.uint8)
+    words = letters.view("S8")[:, 0].astype(str)
+    lines = words[rng.integers(0, _WORDS_OF_TEXT, (_LINES_OF_TEXT, 5))]
+    return "".join(" ".join(line) + "\n" for line in lines.tolist())
+
+
+def _source() -> str:
+    """Functions in C, each with a loop, branches and a call of one before."""
+    rng = np.random.default_rng(1)
+    parts = ["int f0(int a, int b) { return a ^ b; }\n"]
+    for n in range(1, _FUNCTIONS):
+        i, j, k = rng.integers(1, 1000, 3).tolist()
+        of = int(rng.integers(max(0, n - 50), n))
+        parts.append(
+            f"int f{n}(int a, int b) {{ int s = {i}, t[{j % 16 + 2}] = {{0}};\n"
+            f"  for (int x = 0; x < b; x++) {{ s += a * x ^ {j}; t[x % {j % 16 + 2}] += s;\n"
+            f"    if (s % {k} == 1) s -= f{of}(x, t[0]); else s ^= t[{j % 16}] << {i % 7}; }}\n"
+            f"  return s + t[1]; }}\n"
+        )
+    return "".join(parts)
 
 
 # Bandwidth-bound on the ten cores of a Skylake server: little work for each line.

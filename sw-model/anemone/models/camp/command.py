@@ -350,7 +350,8 @@ def _check_nodes(command: str, dram: int, cxl: int) -> None:
     if dram == cxl:
         from anemone.io.errors import InputError
 
-        raise InputError("command line", command, "--cxl-node", cxl, "another node than --dram-node")
+        allowed = "another node than --dram-node"
+        raise InputError("command line", command, "--cxl-node", cxl, allowed)
 
 
 def _slowdowns(title: str, first: str, rows: Sequence[tuple]) -> None:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What CAMP takes for granted (§4.1, Figure 4), measured on the workloads that it is checked on.
+
+Where a prediction is off, these rows say which step of its derivation does not hold here. All are
+of counters of both runs; the paper's numbers are those of Figure 4, whose unloaded latencies are
+1.56 apart as SKX2S's are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from anemone.studies.study import Row
+
+# Ratios, their names in the table, from where to where, and why they differ.
+_STEPS = (
+    ("R_N", "R_N, demand reads, within 5 % of 1", 0.95, 1.05,
+     "a prefetch that a load waits for is a demand read here, and on slow memory more are late"),
+    ("R_Lat", "R_Lat between 1.4 and 1.8", 1.4, 1.8,
+     "the idle latencies are 1.56 apart, and nothing but queues varies them here"),
+    ("R_MLP", "R_MLP above 1.1", 1.1, np.inf, "MLP varies less here, as the model would have it"),
+    ("s_LLC / C", "s_LLC / C, P3 / P13, between 0.5 and 0.7", 0.5, 0.7,
+     "kernels do little but wait, or hide most of it: next row"),
+    ("s_LLC / C", "s_LLC / C above 0.7", 0.7, np.inf, ""),
+)  # fmt: skip
+# Shares of the workloads in %: §4.1.1 and §4.1.2.
+_PAPER = dict(zip((words for _, words, *_ in _STEPS), (95.0, 78.0, 12.0, 70.0), strict=False))
+_READS = 1.0  # demand reads in a thousand instructions, from which on latency and MLP say something
+PARTS = ("S_DRd", "S_Cache", "S_Store")
+
+
+def rows(name: str, judged: Sequence, least: Callable[[str, list, list, str], list[Row]]) -> list:
+    """Rows of the workloads that do not saturate the slow memory.
+
+    judged: camp_judge.Judged; least: rows of predictions beside measured slowdowns, by name.
+    """
+    reading = [j for j in judged if reads(j)]
+    if len(reading) < 2:
+        return []
+    paper = _PAPER if name == "NUMA" else {}
+    ratios = [_ratios(j) for j in reading]
+    found = []
+    for what, words, low, high, why in _STEPS:
+        here = 100 * float(np.mean([low <= r[what] <= high for r in ratios]))
+        theirs = paper.get(words)
+        of = f"{name}, {len(reading)} with reads: {words}"
+        found.append(Row(of, "%", theirs, here, why if theirs is not None else ""))
+    both = [(j.slow["P13"] - j.dram["P13"]) / j.dram["c"] for j in reading]
+    found += least(f"{name}: S_DRd by Eq. 2, of both runs", both, [j.rises[0] for j in reading], "")
+    for i, part in enumerate(PARTS):
+        here, measured = ([getattr(j, of)[i] for j in judged] for of in ("parts", "rises"))
+        k = fitted(here, measured)
+        words = f"{name}: {part}, with the k that fits these workloads best"
+        found += least(words, [k * p for p in here], measured, f"k times {k:.2f}")
+    return found
+
+
+def reads(one) -> bool:
+    """Whether a workload has demand reads enough, on both memories, for L and MLP to be its own."""
+    least = _READS / 1000 * one.dram["instructions"]
+    return min(one.dram["P12"], one.slow["P12"]) >= least
+
+
+def fitted(predicted: list[float], measured: list[float]) -> float:
+    """The factor of least squares: what the best calibration of k could have done."""
+    p, m = np.array(predicted), np.array(measured)
+    weight = float(p @ p)
+    return max(float(p @ m) / weight, 0.0) if weight else 0.0
+
+
+def _ratios(one) -> dict[str, float]:
+    d, s = one.dram, one.slow
+    return {
+        "R_N": s["P12"] / d["P12"],
+        "R_Lat": (s["P11"] / s["P12"]) / (d["P11"] / d["P12"]),
+        "R_MLP": (s["P11"] / s["P13"]) / (d["P11"] / d["P13"]),
+        "s_LLC / C": d["P3"] / d["P13"],
+    }
