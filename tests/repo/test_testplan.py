@@ -53,6 +53,7 @@ PLANS = [
     plan("testplan-flat.md", "flat", flat.required(), FLAT_TESTS.modules),
     plan("testplan-driver.md", "cosim", set(), ()),
     plan("testplan-msgfree.md", "msgfree", set(), ()),
+    plan("testplan-camp.md", "camp", set(), ()),
     plan("testplan-tools.md", "caption", set(), ()),
 ]
 each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
