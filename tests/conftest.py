@@ -25,11 +25,13 @@ HARDWARE = ("hw/src/**/*.scala", "hw/regs/**/*", "build.sc", ".mill-version", "m
 BENCH = (*HARDWARE, "hw/test/**/*.scala")
 REPLAY = (*HARDWARE, "sim/common/*", "sim/expander/*", "sim/replay/*", "sim/flat/*",
           "driver/include/**/*")  # fmt: skip
+BOARD = (*BENCH, "fpga/**/*", "docs/*.md")
 GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md")
 
 # The long tests, by what their paths begin with: what they are of, beside the Python they import.
 # The longest first: what is left at the end is to be short.
 LONG = {
+    "tests/fpga/test_cost.py": BOARD,
     "tests/formal/": BENCH,
     "tests/cosim/": GUEST,
     "tests/engine/": BENCH,
@@ -40,7 +42,7 @@ LONG = {
     "tests/rtl/test_build.py": (*REPLAY, "sim/vfio/*"),
     "tests/rtl/": REPLAY,
     "tests/control/test_rtl_": (*REPLAY, "sim/vfio/*"),
-    "tests/fpga/": (*BENCH, "fpga/**/*", "docs/*.md"),
+    "tests/fpga/": BOARD,
     "tests/registers/": BENCH,
     "tests/driver/test_static.py": ("driver/**/*", "docs/*.md", "mk/**/*"),
     "tests/capture/test_captured_": ("sim/**/*", "mk/**/*"),

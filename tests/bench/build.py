@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import patch
@@ -21,7 +21,25 @@ SIMULATORS = ROOT / "build" / "bench"
 OPTIONS = """--assert --no-public-flat-rw --x-assign unique --x-initial unique -O3
     -Wno-fatal""".split()
 # What runs every cycle, what all share, and what runs once: half of the code is of the last kind.
-OPTIMISED = "OPT_FAST=-O1 OPT_GLOBAL=-O1 OPT_SLOW=-O0"
+PIECES = (), "OPT_FAST=-O1 OPT_GLOBAL=-O1 OPT_SLOW=-O0"
+# For fewer than some 200,000 cycles it does not pay to optimise the design: as much longer as it
+# runs, the compiler would have taken. In one piece it reads Verilator's headers once.
+ONE_PIECE = ("--output-split", "0"), "OPT_FAST=-O0 OPT_GLOBAL=-O1"
+
+
+def ask_for_long_runs() -> None:
+    """From now on this process plays more cycles of every build than `make test` does."""
+    os.environ["BENCH_LONG"] = "1"
+
+
+def place(build: str, folder: Path, waves: bool, short: Collection[str]) -> tuple[Path, bool]:
+    """Where the simulator of a build is in its folder, and whether it is for short runs.
+
+    short: the builds of which `make test` plays few cycles.
+    """
+    quick = build in short and "BENCH_LONG" not in os.environ
+    words = ["sim", *(["waves"] if waves else []), *(["quick"] if quick else [])]
+    return folder / "-".join(words), quick
 
 
 def tools_path() -> str:
@@ -37,26 +55,29 @@ def simulator(
     waves: bool = False,
     around: Sequence[Path] = (),
     defines: Sequence[str] = (),
+    quick: bool = False,
 ) -> Path:
     """Build the simulator of what is in `rtl` into `folder`, which is returned. Its AXI ports are
     checked.
 
     visible: Verilator's control file. around: sources by hand, with the top; packages first.
-    defines: NAME=VALUE.
+    defines: NAME=VALUE. quick: to compile, not to run.
     """
     from cocotb_tools.runner import VerilatorControlFile, get_runner
 
     emitted = [rtl / name for name in (rtl / "filelist.f").read_text().split()]
     sources = [*around, *emitted, *CHECKERS]
     checks = bound(rtl)
-    options = [*OPTIONS, *(["--trace-fst"] if waves else []), *(f"-D{word}" for word in defines)]
+    split, optimised = ONE_PIECE if quick else PIECES
+    options = [*OPTIONS, *split, *(["--trace-fst"] if waves else [])]
+    options += [f"-D{word}" for word in defines]
     versions = [f"{name} {version(name)}" for name in ("cocotb", "verilator")]
 
     def make(fresh: Path) -> None:
         fresh.mkdir(parents=True)
         public = fresh / "public.vlt"
         public.write_text(visible)
-        tools = {"PATH": tools_path(), "MAKEFLAGS": f" -- {OPTIMISED}"}
+        tools = {"PATH": tools_path(), "MAKEFLAGS": f" -- {optimised}"}
         binds = fresh / "checks.sv"
         binds.write_text(checks)
         log = fresh / "build.log"
@@ -74,5 +95,5 @@ def simulator(
             raise RuntimeError(f"{error}\n{log.read_text()[-4000:]}") from error
         shutil.copy(rtl / "params.json", fresh)
 
-    made_of = [*sources, checks, visible, *options, OPTIMISED, *versions, sys.prefix]
+    made_of = [*sources, checks, visible, *options, optimised, *versions, sys.prefix]
     return built(folder, made_of, make)

@@ -34,7 +34,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from anemone.io.build_cache import digest
-from tests.bench.build import ROOT, simulator
+from tests.bench.build import ROOT, ask_for_long_runs, simulator
 from tests.bench.mutants import Mutant, StaleError, instrument, mutants, same, unmixed
 from tests.bench.sites import Change, changes, drawn
 from tests.bench.targets import TARGETS, Target
@@ -237,6 +237,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--json", action="store_true", help="the result as JSON, and nothing else")
     options = parser.parse_args(arguments)
+    ask_for_long_runs()
     if options.seed is None:
         options.seed = secrets.randbelow(1 << 31)
     keys = [word for word in options.words if word in TARGETS] or list(TARGETS)

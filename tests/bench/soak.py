@@ -34,7 +34,7 @@ from threading import Event, Lock
 
 from anemone.io.build_cache import digest
 from tests.bench.bench import Bench, Shard, merged
-from tests.bench.build import ROOT
+from tests.bench.build import ROOT, ask_for_long_runs
 from tests.cosim.churn import main as churn_heap
 from tests.cosim.fuzz import main as fuzz_driver
 from tests.engine.bench.coverage import required as engine_bins
@@ -181,6 +181,7 @@ def upsets(flips: str, names: list[str]) -> None:
 
 def main(words: list[str]) -> int:
     """Until stopped, or what the words or SEED ask for."""
+    ask_for_long_runs()
     if words[:1] == ["driver"]:
         return fuzz_driver(words[1:])
     if words[:1] == ["churn"]:

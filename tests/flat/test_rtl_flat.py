@@ -22,7 +22,7 @@ from anemone.flat import FlatConfig, differences
 from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.trace import Trace
 from tests.flat.strategies import configs, traces
-from tests.rtl.faults import faulty
+from tests.rtl.faults import choose, faulty
 
 SEED = 20261121
 GEOMETRY = Geometry(device_gib=1)
@@ -156,39 +156,48 @@ def run_engine(program: Path, folder: Path) -> dict:
     return run_program([program, "run", folder / "job", folder / "trace", folder], None)
 
 
-# A fault in the emitted hardware, what it is, and what the harness must say of it; reads of wrong
-# data it counts.
+# Faults in the emitted hardware, each with what the harness must say of it; reads of wrong data it
+# counts.
 FAULTS = {
     "a tag": (
         "LinePort*.sv",
         r"(\.io_in_bits_beside\s*)\((io_write_bits_beside)\)",
-        r"\1(20'h1 ^ \2)",
-        "the sweep of near memory leaves something else than the tags of power-up",
+        r"\1({19'h0, FAULT} ^ \2)",
     ),
     "a victim": (
         "TagCheck.sv",
         r"(?<=assign io_keep_bits_stored_data =)",
-        " 512'h1 ^",
-        "does not hold line",
+        " {511'h0, FAULT} ^",
     ),
-    "a read": ("TagCheck.sv", r"(?<=assign io_answer_bits_data =)", " 512'h1 ^", None),
+    "a read": ("TagCheck.sv", r"(?<=assign io_answer_bits_data =)", " {511'h0, FAULT} ^"),
+}
+COMPLAINTS = {
+    "a tag": "the sweep of near memory leaves something else than the tags of power-up",
+    "a victim": "does not hold line",
 }
 
 
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return faulty(ENGINE, FAULTS, tmp_path_factory.mktemp("faults"))
+
+
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
-    files, pattern, text, complaint = FAULTS[fault]
-    program = faulty(ENGINE, f"flat {fault}", files, pattern, text, tmp_path)
-    if complaint is None:
+def test_a_fault_in_the_hardware_is_noticed(
+    fault: str, program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(FAULTS, fault, monkeypatch)
+    if fault not in COMPLAINTS:
         assert run_engine(program, tmp_path)["mismatches"] > 0
     else:
-        with pytest.raises(rtl.BackendError, match=complaint):
+        with pytest.raises(rtl.BackendError, match=COMPLAINTS[fault]):
             run_engine(program, tmp_path)
 
 
-def test_the_same_without_a_fault(tmp_path: Path) -> None:
+def test_the_same_without_a_fault(program: Path, tmp_path: Path) -> None:
     """Or else the tests of faults would show nothing."""
-    assert run_engine(rtl.build(ENGINE), tmp_path)["mismatches"] == 0
+    for simulator in (rtl.build(ENGINE), program):
+        assert run_engine(simulator, tmp_path)["mismatches"] == 0
 
 
 def test_a_job_that_is_not_the_engines(tmp_path: Path) -> None:

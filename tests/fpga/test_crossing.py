@@ -29,7 +29,7 @@ def built() -> Path:
     main = ["hw.test", "anemone.bus.EmitCrossing"]
     emitter = ROOT / "hw/test/bus/EmitCrossing.scala"
     rtl = builder.emit(WORK / "rtl", lambda out: [*main, str(out)], [emitter])
-    return simulator(rtl, WORK / "sim", TOP, PUBLIC, "WAVES" in os.environ)
+    return simulator(rtl, WORK / "sim", TOP, PUBLIC, "WAVES" in os.environ, quick=True)
 
 
 @cache

@@ -45,7 +45,7 @@ def test_nothing_is_done_twice(steps: list[str]) -> None:
 
 def test_other_flags_compile_anew(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as changed:
-        changed.setattr(builder, "HOT", "-O1")
+        changed.setattr(builder, "VERILATOR_FLAGS", (*builder.VERILATOR_FLAGS, "-O1"))
         with pytest.raises(Stopped):
             rtl.build(rtl.expander(LEAST))
     assert steps == ["Verilator"]

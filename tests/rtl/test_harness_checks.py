@@ -18,7 +18,7 @@ from anemone.replay import replay
 from anemone.replay.result import differences
 from anemone.telemetry.rules import Rule, identity_map
 from anemone.trace import Trace
-from tests.rtl.faults import faulty
+from tests.rtl.faults import choose, faulty
 from tests.rtl.geometries import LEAST, TYPICAL
 
 ENGINE = rtl.expander(LEAST)
@@ -49,48 +49,54 @@ def test_a_rule_that_differs_is_noticed() -> None:
     assert differences(rtl.run([RULE], TRACE, LEAST), replay([other], TRACE, LEAST, "model"))
 
 
-# A fault in the emitted hardware, what it is, and what the harness must say of it.
+# Faults in the emitted hardware, each with what the harness must say of it.
 FAULTS = {
     "parity": (
         "StateArray.sv",
         r"\bio_value_parity(?=[,} ])(?!,?\n)",
-        "~io_value_parity",
-        "poison",
+        r"({2{FAULT}} ^ \g<0>)",
     ),
     "assertion": (
         "Ram1R1W*.sv",
         r"io_write_valid\s+& io_read_bits == io_write_bits_address",
-        "1'h1",
-        "RTL assertion",
+        r"(FAULT | \g<0>)",
     ),
-    "a count": ("MatchStage.sv", r"(?<=assign io_result_unmapped = )", "1'h0 & ", "events counted"),
-    "a line": ("ReadyLines.sv", r"(?<=assign io_offer_bits_resp = )", "2'h2 | ", "line is refused"),
+    "a count": ("MatchStage.sv", r"(?<=assign io_result_unmapped = )", "~FAULT & "),
+    "a line": ("ReadyLines.sv", r"(?<=assign io_offer_bits_resp = )", "{FAULT, 1'h0} | "),
     "an address": (
         "RequestArbiter.sv",
         r"(?<=assign io_memoryWrite_bits_addr = )",
-        "52'h40 ^ ",
-        "data of another write",
+        "{45'h0, FAULT, 6'h0} ^ ",
     ),
-    "an interrupt": (
-        "InterruptUnit.sv",
-        r"\.io_deq_valid (\s*)\(io_message_valid\)",
-        r".io_deq_valid ()",
-        "interrupts, latch set",
-    ),
+    "an interrupt": ("InterruptUnit.sv", r"(\.io_enq_valid \s*)\((\w+)\)", r"\1(~FAULT & \2)"),
     "a register": (
         "MemoryExpander.sv",
         r"(\.io_rule_bits_rule_writes\s*)\((\w+)\)",
-        r"\1(~\2)",
-        "events counted",
+        r"\1(FAULT ^ \2)",
     ),
+}
+COMPLAINTS = {
+    "parity": "poison",
+    "assertion": "RTL assertion",
+    "a count": "events counted",
+    "a line": "line is refused",
+    "an address": "data of another write",
+    "an interrupt": "interrupts, latch set",
+    "a register": "events counted",
 }
 
 
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return faulty(ENGINE, FAULTS, tmp_path_factory.mktemp("faults"))
+
+
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_the_hardware_is_noticed(fault: str, tmp_path: Path) -> None:
-    files, pattern, text, complaint = FAULTS[fault]
-    program = faulty(ENGINE, fault, files, pattern, text, tmp_path)
-    with pytest.raises(rtl.BackendError, match=complaint):
+def test_a_fault_in_the_hardware_is_noticed(
+    fault: str, program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(FAULTS, fault, monkeypatch)
+    with pytest.raises(rtl.BackendError, match=COMPLAINTS[fault]):
         run(program, tmp_path)
 
 
@@ -100,9 +106,10 @@ def run(program: Path, folder: Path) -> dict:
     return drive.run_program([program, "replay", folder / "job", folder / "trace", folder], None)
 
 
-def test_the_same_without_a_fault(tmp_path: Path) -> None:
+def test_the_same_without_a_fault(program: Path, tmp_path: Path) -> None:
     """Or else the tests of faults would show nothing."""
-    assert run(rtl.build(ENGINE), tmp_path)["events"] == len(TRACE)
+    for simulator in (rtl.build(ENGINE), program):
+        assert run(simulator, tmp_path)["events"] == len(TRACE)
 
 
 def cut(path: Path) -> None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from anemone.backends.rtl import builder
-from tests.bench.build import SIMULATORS, simulator
+from tests.bench.build import SIMULATORS, place, simulator
 from tests.engine.bench.sizes import Size
 
 WORK = SIMULATORS / "engine"
+SHORT = ("lean", "some")  # few seeds are played of these
 TOP = "TelemetryEngine"
 
 # Only the ports and the memories are visible to the bench: --public-flat-rw, which the runner asks
@@ -30,5 +31,5 @@ def emit(size: Size) -> Path:
 
 def built(size: Size, waves: bool = False) -> Path:
     """The simulator of a size, up to date with hw/src."""
-    folder = WORK / size.name / ("sim-waves" if waves else "sim")
-    return simulator(emit(size), folder, TOP, PUBLIC, waves)
+    folder, quick = place(size.name, WORK / size.name, waves, SHORT)
+    return simulator(emit(size), folder, TOP, PUBLIC, waves, quick=quick)

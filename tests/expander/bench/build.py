@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from anemone.backends.rtl import builder
-from tests.bench.build import ROOT, SIMULATORS, simulator
+from tests.bench.build import ROOT, SIMULATORS, place, simulator
 from tests.expander.bench.sizes import Build
 
 WORK = SIMULATORS / "expander"
+SHORT = ("board", "agilex")  # few seeds are played of these
 # The board's wrapper, and what gives it the pins of the bench.
 AGILEX = [
     ROOT / "fpga" / "agilex" / "anemone_tap_pkg.sv",
@@ -81,9 +82,9 @@ def emit(build: Build) -> Path:
 
 def built(build: Build, waves: bool = False) -> Path:
     """The simulator of a build, up to date with hw/src."""
-    folder = WORK / build.name / ("sim-waves" if waves else "sim")
+    folder, quick = place(build.name, WORK / build.name, waves, SHORT)
     shown = visible(build)
     if not build.wrapper:
-        return simulator(emit(build), folder, build.top, shown, waves)
+        return simulator(emit(build), folder, build.top, shown, waves, quick=quick)
     defines = [f"ANEMONE_ID_BITS={build.id_bits}"]
-    return simulator(emit(build), folder, build.top, shown, waves, AGILEX, defines)
+    return simulator(emit(build), folder, build.top, shown, waves, AGILEX, defines, quick)

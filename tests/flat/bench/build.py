@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anemone.backends.rtl import builder
-from tests.bench.build import SIMULATORS, simulator
+from tests.bench.build import SIMULATORS, place, simulator
 
 WORK = SIMULATORS / "flat"
+SHORT = ("flat4",)  # few seeds are played of these
 TOP = "FlatMemory"
 DRAIN = 250  # cycles, more than memory ever takes to answer
 
@@ -76,5 +77,5 @@ def emit(build: Build) -> Path:
 
 def built(build: Build, waves: bool = False) -> Path:
     """The simulator of a build, up to date with hw/src."""
-    folder = WORK / build.name / ("sim-waves" if waves else "sim")
-    return simulator(emit(build), folder, TOP, PUBLIC, waves)
+    folder, quick = place(build.name, WORK / build.name, waves, SHORT)
+    return simulator(emit(build), folder, TOP, PUBLIC, waves, quick=quick)

@@ -28,9 +28,11 @@ THREADS = 1
 # Chosen by measurement: docs/performance.md.
 VERILATOR_FLAGS = (
     "-O3", "--x-assign", "fast", "--x-initial", "fast", "--assert", "--threads", str(THREADS),
-    "--output-split", "5000", "--output-split-cfuncs", "2500", "--no-timing", "-Wno-fatal",
 )  # fmt: skip
 HOT, COLD = "-O2", "-O0"  # code that runs every cycle; code that runs once
+PIECES = ("--output-split", "5000", "--output-split-cfuncs", "2500")
+# Where nothing is optimised this compiles quicker, as Verilator's headers are read once.
+ONE_PIECE = ("--output-split", "0")
 
 # CHECKS=yes: a protocol checker on each AXI port; what that costs was not measured.
 CHECKED = os.environ.get("CHECKS") == "yes"
@@ -88,7 +90,9 @@ def compile_simulator(
     checks = bound(verilog) if CHECKED else ""
     kind = "-checked" if checks else ""
     sources += CHECKERS if checks else []
-    tools = (*VERILATOR_FLAGS, hot, COLD, version("verilator"), _compiler(), checks)
+    split = ONE_PIECE if hot == COLD else PIECES
+    flags = (*VERILATOR_FLAGS, *split, "--no-timing", "-Wno-fatal")
+    tools = (*flags, hot, COLD, version("verilator"), _compiler(), checks)
 
     def make(program: Path) -> None:
         say(f"verilating and compiling {folder.name} (a minute or two; once)")
@@ -99,7 +103,8 @@ def compile_simulator(
             (objects / "checks.sv").write_text(checks)
         params = json.loads((verilog / "params.json").read_text())
         (objects / "configuration.h").write_text(configuration(simulator, params))
-        _run(_verilator(simulator, verilog, objects), folder / f"verilate{kind}.log", "Verilator")
+        verilate = _verilator(simulator, verilog, objects, flags)
+        _run(verilate, folder / f"verilate{kind}.log", "Verilator")
         _run(_make(simulator, objects, hot), folder / f"compile{kind}.log", "the C++ compiler")
         (objects / "simulator").replace(program)
         shutil.rmtree(objects)
@@ -148,7 +153,9 @@ def configuration(simulator: Simulator, params: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _verilator(simulator: Simulator, verilog: Path, objects: Path) -> list[str]:
+def _verilator(
+    simulator: Simulator, verilog: Path, objects: Path, flags: Sequence[str]
+) -> list[str]:
     sources = [verilog / name for name in (verilog / "filelist.f").read_text().split()]
     for kind in ("*.vlt", "*.cpp"):
         sources += [path for folder in simulator.harness for path in sorted(folder.glob(kind))]
@@ -158,7 +165,7 @@ def _verilator(simulator: Simulator, verilog: Path, objects: Path) -> list[str]:
     return [
         _tool("verilator"), "--cc", "--exe", "--top-module", simulator.top,
         "--prefix", f"V{simulator.top}", "--Mdir", str(objects), "-o", "simulator",
-        *VERILATOR_FLAGS,
+        *flags,
         "-CFLAGS", f"-std=c++17 -DVL_USER_FATAL -DVL_USER_STOP {include}",
         *map(str, sources),
     ]  # fmt: skip

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines of sizes that only these tests build play few cycles: what the compiler takes to optimise
+them is never made up for.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from anemone.backends import rtl
+from anemone.backends.rtl import builder
+from anemone.backends.rtl.builder import COLD, Say, Simulator, tell
+from tests.rtl.geometries import LEAST, WIDE
+
+SHORT = {rtl.expander(geometry).key for geometry in (LEAST, WIDE)}
+
+
+@pytest.fixture(autouse=True)
+def compiled_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_shipped = builder.compile_simulator
+
+    def compile_simulator(
+        simulator: Simulator, verilog: Path, folder: Path, say: Say = tell
+    ) -> Path:
+        hot = COLD if simulator.key in SHORT else None
+        return as_shipped(simulator, verilog, folder, say, hot)
+
+    monkeypatch.setattr(builder, "compile_simulator", compile_simulator)
