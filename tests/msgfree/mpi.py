@@ -12,6 +12,7 @@ import pytest
 from anemone.io.build_cache import built
 from anemone.models.msgfree.folder import Rank, read_folder
 from anemone.models.msgfree.tracer import Sampler, record
+from anemone.studies.message_free_runs import OPEN_MPI
 from tests.inputs import ROOT
 
 SOURCES = {
@@ -23,24 +24,12 @@ SOURCES = {
 }
 # MPICH declares MPI_STATUSES_IGNORE in a way that GCC takes for an array of none.
 _FLAGS = "-std=gnu11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overflow -pthread".split()
-# Root, more ranks than processors, no right to read another process's memory: a test's machine.
-_SETTINGS = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    "OMPI_MCA_btl": "self,vader",
-    "OMPI_MCA_plm_rsh_agent": "false",
-    "HWLOC_COMPONENTS": "-gl",
-}
 each_mpi = pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
 
 
 @pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in _SETTINGS.items():
+    for name, value in OPEN_MPI.items():
         monkeypatch.setenv(name, value)
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from anemone.io.errors import InputError
+from anemone.models.msgfree import command, measured
 from anemone.models.msgfree.folder import read_folder
 from anemone.models.msgfree.loads import read_loads, write_loads
 from anemone.models.msgfree.measured import Measured, counts, loads_of, source_of
+from anemone.models.msgfree.modelled import Modelled
 from tests.commands import one_line
 from tests.msgfree.test_predict import A, folder, receive
 
@@ -89,3 +91,12 @@ def test_perf_is_around_the_launcher(tmp_path: Path) -> None:
     words = Measured(500).words(["mpirun", "-n", "2", "a"], tmp_path, "tracer.so")
     assert words[-4:] == ["mpirun", "-n", "2", "a"]
     assert words[words.index("-c") + 1] == "500"
+
+
+def test_auto_is_perf_where_perf_samples_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    for here, wanted in ((True, Measured), (False, Modelled)):
+        monkeypatch.setattr(measured, "is_here", lambda here=here: here)
+        sampler = command._sampler(command.LoadsFrom.auto, 7, command.Core.spr)
+        assert isinstance(sampler, wanted) and sampler.period == 7
+    assert isinstance(command._sampler(command.LoadsFrom.perf, 7, command.Core.spr), Measured)
+    assert command._sampler(command.LoadsFrom.none, 7, command.Core.spr) is None

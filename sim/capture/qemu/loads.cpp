@@ -136,6 +136,13 @@ void Sampler::enter() {
 
 void Sampler::leave(std::uint64_t received) {
     std::uint64_t before = rank_.received;
+    if (received > before) {
+        const std::lock_guard hold(rank_.lock);
+        auto& header = rank_.header();
+        header.cycles_last = cycles_;
+        if (before == 0)
+            header.cycles_first = cycles_;
+    }
     while (before < received && !rank_.received.compare_exchange_weak(before, received))
         ;
     if (depth_ > 0 && --depth_ == 0)

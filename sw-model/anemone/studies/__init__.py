@@ -22,5 +22,9 @@ STUDIES = {
     "sweep": ("anemone.studies.sweep", "How long time multiplexing takes (NEMO, §6.1)."),
     "camp": ("anemone.studies.camp", "Slowdown from counters on DRAM (CAMP, Tables 1, 6)."),
     "camp-interleave": ("anemone.studies.camp_interleave", "Slowdown by ratio (CAMP §5)."),
+    "message-free": (
+        "anemone.studies.message_free",
+        "MPI halos as loads from CXL memory (message-free CXL §V).",
+    ),
     "camp-colocate": ("anemone.studies.camp_colocate", "Who gets the DRAM (CAMP §6.3)."),
 }

@@ -41,12 +41,17 @@ class Samples:
 
 @dataclass(frozen=True)
 class Loads:
-    """rate: loads that a sample stands for. of: by rank. how: where they come from, for people."""
+    """rate: loads that a sample stands for. of: by rank. how: where they come from, for people.
+
+    compute_ns: what the model says of a rank's time outside of MPI from its first receive to its
+    last, the mean of all; 0: not known.
+    """
 
     rate: float
     metrics: Metrics
     of: dict[int, Samples]
     how: str = ""
+    compute_ns: float = 0.0
 
 
 def read_loads(folder: str | os.PathLike) -> Loads | None:
@@ -56,12 +61,13 @@ def read_loads(folder: str | os.PathLike) -> Loads | None:
         return None
     text = read_text(about)
     content = Table(about, "", parse_toml(text, about), lambda field: toml_place(text, field))
-    content.only("rate", "metrics", optional=("how",))
+    content.only("rate", "metrics", optional=("how", "compute_ns"))
     how = content.content.get("how", "")
     if not isinstance(how, str):
         raise content.wrong("how", "a text")
     rate = content.real("rate", least=0, above=True)
-    return Loads(rate, read_metrics(content), _rows(table), how)
+    compute = content.real("compute_ns", least=0) if "compute_ns" in content.content else 0.0
+    return Loads(rate, read_metrics(content), _rows(table), how, compute)
 
 
 def _rows(path: Path) -> dict[int, Samples]:
@@ -101,7 +107,8 @@ def write_loads(folder: Path, loads: Loads, ranks: Sequence[Rank]) -> int:
             kept[number] = loads.of[number][np.flatnonzero(_sites(rank, loads.of[number]))]
 
     def about(path: Path) -> None:
-        lines = [f'how = "{loads.how}"', f"rate = {loads.rate!r}", "[metrics]"]
+        lines = [f'how = "{loads.how}"', f"rate = {loads.rate!r}"]
+        lines += [f"compute_ns = {loads.compute_ns!r}", "[metrics]"]
         lines += [f"{name} = {value!r}" for name, value in vars(loads.metrics).items()]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -12,11 +12,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from anemone.io.build_cache import built
 from anemone.io.errors import Bare, InputError
 from anemone.memo.results import Rows, read
 from anemone.models.msgfree.parameters import PAPER
-from anemone.models.msgfree.tracer import ROOT, compiler_beside
+from anemone.models.msgfree.tracer import ROOT, compiler_beside, example
 
 NODES = Path("/sys/devices/system/node")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -29,15 +28,8 @@ Found = dict[str, tuple[float, str]]  # name -> value, and how it was measured
 
 def ping_pong(launcher: Sequence[str], mpicc: str | None) -> Found:
     """MPI's latency and bandwidth between the first and the last rank of a launcher's words."""
-    compiler = mpicc or compiler_beside(launcher[0])
-    source = ROOT / "examples" / "mpi" / "pingpong.c"
-    command = [compiler, "-std=gnu11", "-O2", "-Wno-stringop-overflow", str(source)]
-    program = built(
-        ROOT / "build" / "mpi" / Path(compiler).name / "pingpong",
-        [source, *command],
-        lambda made: _run([*command, "-o", str(made)]),
-    )
-    said = _SAID.search(_run([*launcher, str(program)]))
+    program = example("pingpong", mpicc or compiler_beside(launcher[0]))
+    said = _SAID.search(_run([*launcher, program]))
     if said is None:
         raise InputError(launcher[0], "ping-pong", "output", Bare("without a latency"),
                          "2 ranks or more: mpirun -n 2")  # fmt: skip

@@ -28,7 +28,7 @@ _HEADER_BYTES = 4096
 _HEADER = np.dtype(
     [("magic", "S8"), ("rank", "<u8"), ("period", "<u8"), ("ghz", "<f8")]
     + [(n, "<u8") for n in ("cycles", "instructions", "loads", "load_bytes", "l1_miss", "l3_miss",
-                            "lines_read", "samples")]
+                            "lines_read", "samples", "cycles_first", "cycles_last")]
 )  # fmt: skip
 _SAMPLE = np.dtype(
     [("received", "<u8"), ("address", "<u8"), ("latency_ns", "<f4"), ("origin", "<u4")]
@@ -81,7 +81,10 @@ class Modelled:
             path.unlink()
         hosts = len({bytes(rank.header["host"]) for rank in ranks})
         how = f"core model {self.on} ({machine(self.on).ghz:g} GHz), every {self.period}th load"
-        return Loads(float(self.period), metrics_of([header for header, _ in own], hosts), of, how)
+        headers = [header for header, _ in own]
+        between = [(int(h["cycles_last"]) - int(h["cycles_first"])) / h["ghz"] for h in headers]
+        compute = float(np.mean(between))
+        return Loads(float(self.period), metrics_of(headers, hosts), of, how, compute)
 
 
 def _program(word: str) -> str | None:

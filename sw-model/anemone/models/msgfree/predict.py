@@ -73,15 +73,16 @@ def predict(
             raise InputError("command line", "call site", "--unpack", name, allowed)
     for site in sites:
         site.unpack = str(site.place) in unpack
-        site.verdict = evaluate(_model_site(site, loads or _NO_LOADS), by)
+        site.verdict = evaluate(model_site(site, loads), by)
     worth = [site for site in sites if site.gain_ns > 0]
     for site in worth if capacity is None else knapsack(worth, capacity):
         site.take = True
     return sorted(sites, key=lambda site: -site.gain_ns)
 
 
-def _model_site(site: CallSite, loads: Loads) -> Site:
+def model_site(site: CallSite, loads: Loads | None) -> Site:
     """For evaluate. Loads of an element: those that the samples stand for by the elements."""
+    loads = loads or _NO_LOADS
     elements = sum(site.messages) / site.element_bytes if site.element_bytes else 0
     stood_for = len(site.samples) * loads.rate
     return Site(

@@ -36,6 +36,17 @@ def library(mpicc: str) -> Path:
     )
 
 
+def example(name: str, mpicc: str) -> str:
+    """A program of examples/mpi, compiled if need be. Raises InputError."""
+    source = ROOT / "examples" / "mpi" / f"{name}.c"
+    # MPICH declares MPI_STATUSES_IGNORE in a way that GCC takes for an array of none.
+    command = [mpicc, "-std=gnu11", "-O2", "-g", "-Wno-stringop-overflow", str(source)]
+    out = ROOT / "build" / "mpi" / Path(mpicc).name / "examples" / name
+    return str(
+        built(out, [source, *command], lambda made: _run_quietly([*command, "-o", str(made)]))
+    )
+
+
 def launcher_options(mpirun: str, variables: dict[str, str]) -> list[str]:
     """What tells a launcher to set variables for its ranks and not for itself."""
     said = _run([mpirun, "--version"], "--version")
@@ -127,7 +138,7 @@ def _run(command: list[str], what: str) -> str:
 def _run_quietly(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise InputError(command[0], "building the tracer", "exit code", done.returncode,
+        raise InputError(command[0], "compiling", "exit code", done.returncode,
                          done.stderr.strip()[-300:])  # fmt: skip
 
 

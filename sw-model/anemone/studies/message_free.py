@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Message-free CXL §V on our own programs: heat by tile size and side, and a conjugate gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anemone.studies import message_free_runs as runs
+from anemone.studies.message_free_judge import judge
+from anemone.studies.study import Found, Point, Study
+
+
+class MessageFree(Study):
+    title = "Message-free MPI: heat and conjugate gradient"
+    about = (
+        "examples/mpi/heat.c and cg.c on 4 ranks, their messages traced and their loads sampled "
+        "through the core model of the paper's Xeon (each rank with a quarter of its L3 and "
+        "bandwidth), and the paper's model (Eq. 1 to 10) with the paper's parameters. A speedup is "
+        "the core model's time of a step and the messages of a tile with four neighbours (Eq. 1), "
+        "over the same less the gain. Then heat on this machine as it is, halos by messages and in "
+        "shared memory, beside what the model says for this machine's parameters."
+    )
+
+    def points(self, quick: bool, seed: int) -> list[Point]:
+        tiles = runs.MODELLED[:2] if quick else runs.MODELLED
+        alone = runs.ALONE[:1] if quick else runs.ALONE
+        sides = runs.GRADIENTS[:2] if quick else runs.GRADIENTS
+        made = [{"run": "heat", "tile": t, "steps": s, "period": p} for t, s, p in tiles]
+        made += [{"run": "cg", "side": n, "iterations": i, "period": p} for n, i, p in sides]
+        made.append({"run": "parameters"})
+        # By turns: what else runs on the machine meets both.
+        made += [
+            {"run": "alone", "tile": t, "steps": s, "group": group, "mode": mode, "turn": turn}
+            for t, s in alone
+            for turn in range(1 if quick else runs.TURNS)
+            for group in runs.GROUPS
+            for mode in ("message", group)
+        ]
+        return [{**point, "seed": seed} for point in made]
+
+    def run(self, point: Point) -> dict[str, Any]:
+        if point["run"] == "heat":
+            return runs.heat(point["tile"], point["steps"], point["period"])
+        if point["run"] == "cg":
+            return runs.cg(point["side"], point["iterations"], point["period"])
+        if point["run"] == "alone":
+            return runs.heat_alone(point["tile"], point["steps"], point["mode"], point["group"])
+        return runs.parameters_here()
+
+    def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:
+        return judge(answers)
+
+
+STUDY = MessageFree()

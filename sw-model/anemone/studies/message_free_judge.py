@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the runs of message-free's study say, beside the paper's §V."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+import altair as alt
+from markupsafe import Markup
+
+from anemone.models.msgfree.model import Verdict, evaluate
+from anemone.models.msgfree.parameters import Parameters, read_parameters
+from anemone.report import theme
+from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.message_free_runs import CORE, GROUPS, RANKS, site_of
+from anemone.studies.study import Found, Point, Row
+
+PAPER = read_parameters()
+OTHER_SOCKET = replace(PAPER, cxl_lat=154.0, cxl_atomic_lat=210.0)  # §V-B3
+FOUR_NODES = replace(PAPER, mpi_lat=1480.0, mpi_bw=24.715, cxl_lat=350.0, cxl_atomic_lat=430.0)
+FOUR_NODES_300 = replace(FOUR_NODES, cxl_lat=300.0, cxl_atomic_lat=350.0)  # §V-C3
+_MEMORIES = {"Optane": PAPER, "other socket": OTHER_SOCKET}
+_NAMES = {"ns": "N+S", "we": "W+E", "all": "all halos"}
+_HALOS = 2  # of a tile with four neighbours, in each group
+_SHAPE = "the compute time is the core model's, of another program and compiler"
+_BUSY = "two ranks on a busy virtual machine, DRAM, a barrier a step where the paper has flags"
+
+Answers = Sequence[tuple[Point, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile size: its step's time, ns, and its two sites."""
+
+    cells: int
+    compute_ns: float
+    sites: Mapping[str, Any]
+
+    def verdicts(self, by: Parameters) -> dict[str, Verdict]:
+        return {group: evaluate(self.sites[group], by) for group in GROUPS}
+
+    def a_halo(self, ns: float, group: str) -> float:
+        """Of one of a group's messages."""
+        return ns / len(self.sites[group].messages)
+
+    def speedup(self, by: Parameters, groups: Sequence[str]) -> float:
+        """Of a tile with four neighbours, whose halos of these groups are in CXL memory."""
+        found = self.verdicts(by)
+        step = self.compute_ns + _HALOS * sum(
+            self.a_halo(found[g].transfer.mpi_ns, g) for g in GROUPS
+        )
+        gain = _HALOS * sum(self.a_halo(found[g].gain_ns, g) for g in groups)
+        return step / (step - gain)
+
+
+def judge(answers: Answers) -> Found:
+    tiles = [
+        Tile(p["tile"], a["compute_ns"], {g: site_of(a["sites"][g]) for g in GROUPS})
+        for p, a in answers
+        if p["run"] == "heat"
+    ]
+    sides = {p["side"]: site_of(a["site"]) for p, a in answers if p["run"] == "cg"}
+    (here,) = (replace(PAPER, **a) for p, a in answers if p["run"] == "parameters")
+    rows = [*_four_nodes(tiles), *_one_node(tiles), *_stencil(tiles), *_gradient(sides)]
+    measured, predicted = _alone(answers), _here(answers, tiles, here)
+    rows += _reference(measured, predicted, _apart(answers))
+    pictures = {
+        "four-nodes": _curves("speedup on four nodes, predicted", _lines_of_four(tiles)),
+        "one-node": _curves("speedup on one node, predicted", _lines_of_one(tiles)),
+        "here": _curves(
+            "speedup on this machine",
+            {f"{_NAMES[g]}, {w}": found[g]
+             for w, found in (("measured", measured), ("predicted", predicted))
+             for g in GROUPS},
+        ),
+        "stencil-breakdown": _shares({
+            f"{_NAMES[g]}, Optane": [(t.cells, _share(t.verdicts(PAPER)[g], "cxl")) for t in tiles]
+            for g in GROUPS
+        }),
+        "cg-breakdown": _shares({
+            name: [(n, _share(evaluate(site, PAPER), side)) for n, site in sides.items()]
+            for name, side in (("MPI", "mpi"), ("CXL (Optane)", "cxl"))
+        }, "rows of a rank, cube root"),
+    }  # fmt: skip
+    constants = {
+        "ranks": RANKS,
+        "core model": CORE,
+        "one node": "mpi 650 ns, 4.09 GB/s; Optane 417 and 653 ns, other socket 154 and 210",
+        "four nodes": "mpi 1480 ns, 24.715 GB/s; CXL 350 and 430 ns, or 300 and 350",
+        **{f"here: {n}": f"{getattr(here, n):.4g}" for n in ("mpi_lat", "mpi_bw", "mem_lat")},
+    }
+    return Found(rows, pictures, list(_NOTES), constants)
+
+
+_NOTES = (
+    "four-nodes is the paper's Figure 7, one-node its 5b, here its 5a and 5b in one, the "
+    "breakdowns its 8 and 10: what part of the cost is access to the data.",
+    "Where a measured speedup is nearer to 1 than turns of a run are apart, it does not say which "
+    "of the two is better.",
+    "Not run: tiles above 2048, HPCG, a second node, and any memory but DRAM.",
+)
+
+
+def _four_nodes(tiles: Sequence[Tile]) -> list[Row]:
+    first = tiles[0]
+    said = f"four nodes, tile of {first.cells}"
+    rows = [
+        Row(f"{said}: {_NAMES[name]} at 350 ns", "×", paper,
+            first.speedup(FOUR_NODES, groups), _SHAPE)
+        for name, groups, paper in (
+            ("ns", ("ns",), 1.14), ("we", ("we",), 1.17), ("all", GROUPS, 1.37)
+        )
+    ]  # fmt: skip
+    rows.append(
+        Row(f"{said}: all halos at 300 ns", "×", 1.59, first.speedup(FOUR_NODES_300, GROUPS),
+            _SHAPE)
+    )  # fmt: skip
+    return rows + [
+        Row(f"four nodes, tile of {t.cells}: all halos at 350 ns", "×", None,
+            t.speedup(FOUR_NODES, GROUPS))
+        for t in tiles[1:]
+    ]  # fmt: skip
+
+
+def _one_node(tiles: Sequence[Tile]) -> list[Row]:
+    every = [
+        (name, t.speedup(by, (group,)), t.speedup(by, ("we",)) - t.speedup(by, ("ns",)))
+        for name, by in _MEMORIES.items()
+        for group in GROUPS
+        for t in tiles
+    ]
+    slower = [t for t in tiles for g in GROUPS
+              if t.speedup(PAPER, (g,)) < t.speedup(OTHER_SOCKET, (g,))]  # fmt: skip
+    better = sum(more > 0 for _, _, more in every) / len(every)
+    return [
+        Row("one node: best of all tiles and memories", "×", 1.11, max(s for _, s, _ in every),
+            _SHAPE),
+        Row("one node: worst", "×", 0.81, min(s for _, s, _ in every), _SHAPE),
+        Row("one node: Optane is slower than the other socket", "% of tiles", 100.0,
+            100 * len(slower) / len(tiles) / len(GROUPS)),
+        Row("one node: W+E is better than N+S", "% of tiles", None, 100 * better),
+    ]  # fmt: skip
+
+
+def _share(verdict: Verdict, side: str) -> float:
+    """What access is of transfer and access, percent. side: mpi or cxl."""
+    moved = getattr(verdict.transfer, f"{side}_ns")
+    access = getattr(verdict.access, f"{side}_ns")
+    return 100 * access / (moved + access)
+
+
+def _stencil(tiles: Sequence[Tile]) -> list[Row]:
+    shares = {t.cells: [_share(v, "cxl") for v in t.verdicts(PAPER).values()] for t in tiles}
+    hits = "nearly all loads hit the L1; an eighth of them counts as prefetched (footnote 20)"
+    why = "a quarter of the loads N+S find a line on its way from the L2: LFB, as if from memory"
+    most = max(max(values) for values in shares.values())
+    return [
+        Row(f"heat, tile of {tiles[0].cells}: access of CXL's cost, Optane", "%", 4.0,
+            sum(shares[tiles[0].cells]) / len(GROUPS), hits),
+        Row("heat: access of CXL's cost, most of all tiles", "%", 74.0, most, why),
+    ]  # fmt: skip
+
+
+def _gradient(sides: Mapping[int, Any]) -> list[Row]:
+    first, last = min(sides), max(sides)
+    small, large = evaluate(sides[first], PAPER), evaluate(sides[last], PAPER)
+    why = "HPCG to 256, and 27 points; ours to 32, 7 points"
+    rows = [
+        Row(f"cg, side of {first}: transfer of CXL's cost", "%", 25.0, 100 - _share(small, "cxl"),
+            why),
+        Row(f"cg, side of {last}: transfer of CXL's cost", "%", 0.1, 100 - _share(large, "cxl"),
+            why),
+        Row(f"cg, side of {last}: transfer of MPI's cost", "%", 3.0, 100 - _share(large, "mpi"),
+            why),
+    ]  # fmt: skip
+    return rows + [
+        Row(f"cg, side of {n}: gain of CXL a message (Optane)", "ns", None,
+            evaluate(site, PAPER).gain_ns / len(site.messages))
+        for n, site in sides.items()
+    ]  # fmt: skip
+
+
+Speedups = dict[str, list[tuple[int, float]]]  # by group: tile, speedup
+
+
+def _shortest(answers: Answers) -> dict[tuple[int, str, str], float]:
+    """Seconds of a step, by tile, group and mode."""
+    best: dict[tuple[int, str, str], float] = {}
+    for point, answer in answers:
+        if point["run"] == "alone":
+            key = (point["tile"], point["group"], point["mode"])
+            best[key] = min(answer["seconds"], best.get(key, answer["seconds"]))
+    return best
+
+
+def _apart(answers: Answers) -> float:
+    """How far the slowest turn of a run is above its quickest, percent; the median of all runs."""
+    turns: dict[tuple, list[float]] = {}
+    for point, answer in answers:
+        if point["run"] == "alone":
+            key = (point["tile"], point["group"], point["mode"])
+            turns.setdefault(key, []).append(answer["seconds"])
+    return median(100 * (max(some) / min(some) - 1) for some in turns.values())
+
+
+def _alone(answers: Answers) -> Speedups:
+    best = _shortest(answers)
+    tiles = dict.fromkeys(tile for tile, _, _ in best)
+    return {g: [(t, best[t, g, "message"] / best[t, g, g]) for t in tiles] for g in GROUPS}
+
+
+def _here(answers: Answers, tiles: Sequence[Tile], here: Parameters) -> Speedups:
+    """As predicted for the measured step: of two ranks each has one halo."""
+    best = _shortest(answers)
+    found: Speedups = {g: [] for g in GROUPS}
+    for tile in tiles:
+        for group, verdict in tile.verdicts(here).items():
+            if step := best.get((tile.cells, group, "message")):
+                gain = tile.a_halo(verdict.gain_ns, group)
+                found[group].append((tile.cells, step * 1e9 / (step * 1e9 - gain)))
+    return found
+
+
+def _reference(measured: Speedups, predicted: Speedups, apart: float) -> list[Row]:
+    every = [s for some in measured.values() for _, s in some]
+    foreseen = [s for some in predicted.values() for _, s in some]
+    pairs = [(s, dict(measured[g])[n]) for g, some in predicted.items() for n, s in some]
+    return [
+        Row("here, measured: best of all tiles", "×", 1.22, max(every), _BUSY),
+        Row("here, measured: worst", "×", 0.67, min(every), _BUSY),
+        Row(
+            "here: prediction and measurement agree on which is better",
+            "% of tiles, sides",
+            None,
+            100 * sum((a > 1) == (b > 1) for a, b in pairs) / len(pairs),
+        ),
+        Row("here, measured: turns of a run apart", "median, %", None, apart),
+        Row(
+            "here: prediction less measurement",
+            "mean, absolute",
+            None,
+            sum(abs(a - b) for a, b in pairs) / len(pairs),
+        ),
+        Row("here, predicted: best of all tiles", "×", None, max(foreseen)),
+        Row("here, predicted: worst", "×", None, min(foreseen)),
+    ]
+
+
+def _lines_of_four(tiles: Sequence[Tile]) -> dict[str, list[tuple[int, float]]]:
+    by_name = {"N+S": ("ns",), "W+E": ("we",), "all halos": GROUPS}
+    lines = {n: [(t.cells, t.speedup(FOUR_NODES, g)) for t in tiles] for n, g in by_name.items()}
+    return {**lines, "all, 300 ns": [(t.cells, t.speedup(FOUR_NODES_300, GROUPS)) for t in tiles]}
+
+
+def _lines_of_one(tiles: Sequence[Tile]) -> dict[str, list[tuple[int, float]]]:
+    return {
+        f"{_NAMES[g]}, {name}": [(t.cells, t.speedup(by, (g,))) for t in tiles]
+        for name, by in _MEMORIES.items()
+        for g in GROUPS
+    }
+
+
+def _curves(title: str, lines: Mapping[str, Sequence[tuple[int, float]]]) -> Markup:
+    return _lines(title, "speedup over messages", "side of a tile, cells", lines)
+
+
+def _shares(lines: Mapping[str, Sequence[tuple[int, float]]],
+            x: str = "side of a tile, cells") -> Markup:  # fmt: skip
+    return _lines("access to the data, of all of the cost", "access, % of cost", x, lines)
+
+
+def _lines(title: str, y: str, x: str, lines: Mapping[str, Sequence[tuple[int, float]]]) -> Markup:
+    """A line each; sizes double from one to the next."""
+    frame = Frame(HALF, 320, left=70, right=20, top=64)
+    columns: dict[str, list] = {"x": [], "y": [], "of": []}
+    for name, points in lines.items():
+        for size, value in points:
+            columns["x"].append(str(size))
+            columns["y"].append(value)
+            columns["of"].append(name)
+    sizes = sorted({int(size) for size in columns["x"]})
+    colour = alt.Color(
+        "of:N",
+        scale=alt.Scale(domain=list(lines), range=[theme.series(i) for i in range(len(lines))]),
+        legend=alt.Legend(title=None, orient="top", columns=2),
+    )
+    across = alt.X("x:O", sort=[str(size) for size in sizes],
+                   axis=alt.Axis(title=x, labelAngle=0))  # fmt: skip
+    up = alt.Y("y:Q", scale=alt.Scale(zero=False), axis=frame.y(y))
+    chart = alt.Chart(table(**columns)).mark_line(point=True)
+    return svg(frame, title, data(chart.encode(x=across, y=up, color=colour), "lines"))

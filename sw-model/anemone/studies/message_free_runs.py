@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What message-free's study runs: our two programs under Open MPI, traced with the model's loads,
+and heat as it is, by messages and by shared memory.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from os import environ
+from pathlib import Path
+from typing import Any
+
+from anemone.io.errors import MISSING, InputError
+from anemone.models.msgfree.folder import Rank, read_folder
+from anemone.models.msgfree.loads import Loads, read_loads
+from anemone.models.msgfree.modelled import Modelled
+from anemone.models.msgfree.parameters import read_parameters
+from anemone.models.msgfree.predict import model_site, predict
+from anemone.models.msgfree.tracer import compiler_beside, example, record
+
+RANKS = 4  # a square of 2 by 2: each has one neighbour north or south, and one west or east
+CORE = "clx"
+GROUPS = ("ns", "we")
+# tile, steps, loads a sample: fewer steps of large tiles, so that no run takes minutes.
+MODELLED = ((32, 100, 10), (64, 60, 10), (128, 30, 10), (256, 10, 10), (512, 4, 10), (1024, 2, 20),
+            (2048, 2, 40))  # fmt: skip
+ALONE = ((32, 2000), (128, 1000), (512, 200))  # tile, steps
+GRADIENTS = ((8, 10, 10), (16, 10, 10), (32, 4, 10))  # side, iterations, loads a sample
+TURNS = 3
+# More ranks than processors, root, no right to read another process's memory: any machine.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_btl": "self,vader",
+    "OMPI_MCA_plm_rsh_agent": "false",
+    "HWLOC_COMPONENTS": "-gl",
+}
+# Two ranks that do not give way while they wait.
+_SPINNING = {**OPEN_MPI, "OMPI_MCA_mpi_yield_when_idle": "0"}
+_SAID = re.compile(r"shortest ([0-9.]+)")
+
+
+def launcher() -> str:
+    """Open MPI's. Raises InputError where it is missing."""
+    found = shutil.which("mpirun.openmpi")
+    if found is None:
+        raise InputError("study", "commands", "mpirun.openmpi", MISSING,
+                         "openmpi-bin and libopenmpi-dev (make setup)")  # fmt: skip
+    return found
+
+
+@contextmanager
+def _settings(values: Mapping[str, str] = OPEN_MPI) -> Iterator[None]:
+    before = {name: environ.get(name) for name in values}
+    environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del environ[name]
+            else:
+                environ[name] = value
+
+
+def _recorded(words: Sequence[str], period: int) -> tuple[list[Rank], Loads]:
+    mpirun = launcher()
+    program = example(words[0], compiler_beside(mpirun))
+    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside, _settings():
+        out = Path(aside, "run")
+        command = [mpirun, "-n", str(RANKS), program, *words[1:]]
+        code = record(command, out, None, Modelled(CORE, period))
+        if code:
+            raise InputError("study", words[0], "exit code", code, "0")
+        loads = read_loads(out)
+        assert loads is not None
+        return read_folder(out), loads
+
+
+def heat(tile: int, steps: int, period: int) -> dict[str, Any]:
+    """Sites as `evaluate` takes them, of the halos north and south, and of those west and east.
+
+    compute_ns: of a rank and step. The halo's side is in the message's tag: the sender's.
+    """
+    ranks, loads = _recorded(["heat", str(tile), str(steps), "message"], period)
+    sites = {}
+    for number, group in enumerate(GROUPS):
+        some = [replace(r, records=r.records[r.records["tag"] // 2 == number]) for r in ranks]
+        sites[group] = _site(some, loads)
+    return {"sites": sites, "compute_ns": loads.compute_ns / (steps - 1)}
+
+
+def cg(side: int, iterations: int, period: int) -> dict[str, Any]:
+    """The one call site; its data are unpacked, as it receives into the tail of a vector."""
+    ranks, loads = _recorded(["cg", str(side), str(iterations)], period)
+    site = {**_site(ranks, loads), "unpack": True}
+    return {"site": site, "compute_ns": loads.compute_ns / max(1, iterations - 1)}
+
+
+def _site(ranks: Sequence[Rank], loads: Loads) -> dict[str, Any]:
+    (site,) = predict(ranks, read_parameters(), loads=loads)
+    return asdict(model_site(site, loads))
+
+
+def heat_alone(tile: int, steps: int, mode: str, group: str) -> dict[str, float]:
+    """Seconds of the shortest step of a run as it is, of two tiles one above the other (ns) or side
+    by side (we). Where other work has the processors most of the time, only that one says what a
+    step takes.
+    """
+    mpirun = launcher()
+    program = example("heat", compiler_beside(mpirun))
+    rows = {"ns": "2", "we": "1"}[group]
+    words = [mpirun, "-n", "2", program, str(tile), str(steps), mode, rows]
+    with _settings(_SPINNING):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    said = _SAID.search(done.stdout)
+    if done.returncode or said is None:
+        raise InputError("study", "heat", "exit code", done.returncode, "0, and its seconds")
+    return {"seconds": float(said[1])}
+
+
+def parameters_here() -> dict[str, float]:
+    """Of this machine, whose shared memory stands for CXL memory."""
+    from anemone.models.msgfree import measure
+
+    with _settings(_SPINNING):
+        found = measure.ping_pong([launcher(), "-n", "2"], None) | measure.memory(None)
+    values = {name: value for name, (value, _) in found.items()}
+    latency = values["mem_lat"]
+    return {**values, "cxl_lat": latency, "cxl_atomic_lat": latency + measure.ATOMIC_NS}
+
+
+def site_of(content: dict[str, Any]) -> Any:
+    """What `_site` made of a Site, again."""
+    from anemone.models.msgfree.site import Metrics, Site
+
+    samples = tuple((float(latency), source) for latency, source in content["samples"])
+    return Site(
+        tuple(content["messages"]), samples, content["rate"], content["loads_per_element"],
+        content["element_bytes"], content["unpack"], Metrics(**content["metrics"]),
+    )  # fmt: skip

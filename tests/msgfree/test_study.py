@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Message-free's study: what its runs give, and what is made of them, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from anemone.models.msgfree.site import Metrics, Site
+from anemone.studies import message_free_runs as runs
+from anemone.studies.message_free import STUDY
+from anemone.studies.message_free_judge import FOUR_NODES, PAPER, Tile, judge
+from tests.msgfree.mpi import launcher, settings  # noqa: F401
+
+NOTHING = Metrics(0.0, 0.0, 0.0, 0.0, 0.0)  # all weights are Compute's half and equal shares
+
+
+def site(messages: int, size: int, samples: tuple = ()) -> Site:
+    return Site((float(size),) * messages, samples, 10.0, 1.0, 8.0, False, NOTHING)
+
+
+def test_a_speedup_by_hand() -> None:
+    """A step of 4 µs and four messages of 256 bytes; nothing is loaded."""
+    tile = Tile(32, 4000.0, {"ns": site(8, 256), "we": site(40, 256)})
+    message = 1480 + 256 / 24.715
+    step = 4000 + 4 * message
+    for groups in (("ns",), ("we",), ("ns", "we")):
+        gain = 2 * len(groups) * (message - 2 * 430)
+        assert tile.speedup(FOUR_NODES, groups) == pytest.approx(step / (step - gain))
+
+
+def answers() -> list:
+    loads = ((2.0, "L1"), (100.0, "MEM"))
+    tiles = [
+        ({"run": "heat", "tile": n},
+         {"compute_ns": n * n * 2.0,
+          "sites": {g: asdict(site(8, n * 8, loads)) for g in runs.GROUPS}})
+        for n in (32, 64)
+    ]  # fmt: skip
+    gradients = [
+        ({"run": "cg", "side": n}, {"compute_ns": 1.0, "site": asdict(site(8, n * n * 8, loads))})
+        for n in (8, 16)
+    ]
+    here = {"mpi_lat": 1000.0, "mpi_bw": 10.0, "mem_lat": 100.0, "cxl_lat": 100.0,
+            "cxl_atomic_lat": 250.0}  # fmt: skip
+    alone = [
+        ({"run": "alone", "tile": 32, "group": group, "mode": mode, "turn": turn},
+         {"seconds": seconds + turn})
+        for turn in (0, 1)
+        for group in runs.GROUPS
+        for mode, seconds in (("message", 4e-6), (group, 5e-6 if group == "ns" else 3.2e-6))
+    ]  # fmt: skip
+    return [*tiles, *gradients, ({"run": "parameters"}, here), *alone]
+
+
+def test_the_rows_are_of_the_answers() -> None:
+    found = judge(answers())
+    here = {row.what: row.here for row in found.rows}
+    paper = {row.what: row.paper for row in found.rows}
+    assert here["here, measured: best of all tiles"] == pytest.approx(1.25)
+    assert here["here, measured: worst"] == pytest.approx(0.8)
+    # 1000 + 25.6 ns of MPI, 500 of CXL; access is the same where CXL memory is as quick.
+    assert here["here, predicted: best of all tiles"] == pytest.approx(4000 / (4000 - 525.6))
+    assert here["here: prediction and measurement agree on which is better"] == 50
+    assert paper["four nodes, tile of 32: all halos at 350 ns"] == 1.37
+    assert here["one node: Optane is slower than the other socket"] == 100
+    shares = [value for what, value in here.items() if "'s cost" in what]
+    assert len(shares) == 5 and all(0 < share < 100 for share in shares)
+    assert set(found.pictures) == {
+        "four-nodes", "one-node", "here", "stencil-breakdown", "cg-breakdown",
+    }  # fmt: skip
+    assert all(row.why for row in found.rows if row.paper is not None and row.here != row.paper)
+
+
+def test_each_halo_is_of_its_side() -> None:
+    """Of 4 tiles each has a halo of each group: its cells are loaded once a step."""
+    launcher("openmpi")
+    found = runs.heat(16, 3, 1)
+    for content in found["sites"].values():
+        of = runs.site_of(content)
+        assert of.messages == (16 * 8.0,) * (4 * 3)
+        assert len(of.samples) == 4 * 3 * 16
+        assert of.loads_per_element == 1
+    assert found["compute_ns"] > 16 * 16 / PAPER.lpf_bw
+    unpacked = runs.site_of(runs.cg(4, 2, 1)["site"])
+    assert unpacked.unpack and unpacked.messages == (4 * 4 * 8.0,) * (2 * 4 * 2)
+
+
+def test_the_shortest_step_is_measured() -> None:
+    launcher("openmpi")
+    for group in runs.GROUPS:
+        assert 1e-8 < runs.heat_alone(8, 3, group, group)["seconds"] < 60
+
+
+def test_points_by_turns() -> None:
+    alone = [p for p in STUDY.points(False, 1) if p["run"] == "alone"]
+    assert [p["mode"] for p in alone[:4]] == ["message", "ns", "message", "we"]
