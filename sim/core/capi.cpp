@@ -34,8 +34,11 @@ struct Running {
     void step() {
         if (next + kAhead >= ops.size() && !refill())
             return;
-        for (unsigned stage = 0; stage < core::Hierarchy::kStages; stage++)
-            if (const std::size_t at = next + kAhead - stage * kStage; at < ops.size())
+        if (next + kAhead < ops.size())
+            ops[next + kAhead].hinted = core.hint(ops[next + kAhead]);
+        for (unsigned stage = 1; stage < core::Hierarchy::kStages; stage++)
+            if (const std::size_t at = next + kAhead - stage * kStage;
+                at < ops.size() && ops[at].hinted)
                 core.expect(ops[at], stage);
         core.execute(ops[next++]);
     }

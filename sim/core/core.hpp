@@ -20,11 +20,20 @@ public:
     Core(const Config& config, Shared& shared);
 
     void execute(const Op& op);
-    // An operation that will come, sooner with each stage: nothing but a hint.
-    void expect(const Op& op, unsigned stage) const {
-        if (op.kind == Kind::load || op.kind == Kind::store)
-            memory_.expect(op.address, stage);
+    // An operation that will come: nothing but a hint. Whether there is more to be hinted, by
+    // `expect`: not of what is in the lines of those shortly before.
+    bool hint(const Op& op) {
+        if (op.kind != Kind::load && op.kind != Kind::store)
+            return false;
+        const std::uint64_t line = op.address >> kLineBits;
+        std::uint64_t& seen = hinted_[line % hinted_.size()];
+        if (seen == line)
+            return false;
+        seen = line;
+        memory_.expect(op.address, 0);
+        return true;
     }
+    void expect(const Op& op, unsigned stage) const { memory_.expect(op.address, stage); }
     // The cycle in which the next operation enters the window: all before is final.
     Cycle now() const { return entry_; }
     // When the last operation retired.
@@ -81,7 +90,8 @@ private:
     std::uint64_t operations_ = 0, loads_ = 0, stores_ = 0, instructions_ = 0, mispredicted_ = 0;
     Recent completed_, retired_, load_retired_, committed_;
     std::array<Forward, kForwards> forwards_{};
-    std::vector<std::uint8_t> predictor_; // gshare, two bits each
+    std::array<std::uint64_t, 64> hinted_{}; // lines
+    std::vector<std::uint8_t> predictor_;    // gshare, two bits each
     std::uint64_t history_ = 0;
 };
 

@@ -21,7 +21,7 @@ struct Op {
     Kind kind;
     std::uint8_t latency;
     std::uint8_t continues; // 1: of the instruction before
-    std::uint8_t unused;
+    std::uint8_t hinted;    // of no meaning before a core has it (Core::hint)
 };
 static_assert(sizeof(Op) == 24);
 
