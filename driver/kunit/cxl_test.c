@@ -2,11 +2,11 @@
 /* CXL's registers of a PCI function, as cxl.c finds and reads them. */
 #include <linux/ioport.h>
 #include <linux/sizes.h>
-#include <linux/string.h>
 
 #include "../cxl.h"
 #include "../include/anemone_pci.h"
 #include "function.h"
+#include "says.h"
 
 #define FLAGS (ANEMONE_CXL_RANGE_VALID | ANEMONE_CXL_RANGE_ACTIVE)
 #define GIB ((u64)SZ_1G)
@@ -36,10 +36,7 @@ static void look_at(struct pci_dev *pdev)
 #define NOT_KNOWN(words)                                                                           \
 	do {                                                                                       \
 		look_at(function->pdev);                                                           \
-		KUNIT_EXPECT_EQ(test, memory.ranges, 0);                                           \
-		KUNIT_ASSERT_NOT_NULL(test, memory.unknown);                                       \
-		KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(memory.unknown, words),                     \
-					  "\"%s\" is not \"%s\"", memory.unknown, words);          \
+		expect_unknown(test, &memory, words);                                              \
 	} while (0)
 
 /* A range is believed with Mem_Enable, Memory_Info_Valid and Memory_Active, and not without one. */

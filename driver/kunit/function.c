@@ -170,6 +170,18 @@ static void set_bar(struct pci_dev *pdev, int bar, u64 start, u64 size)
 		(struct resource)DEFINE_RES_MEM_NAMED(start, size, "BAR of a function of a test");
 }
 
+void function_claim(struct kunit *test, struct function *function)
+{
+	unsigned int bar;
+
+	for (bar = 0; bar < 6; bar += 2) {
+		struct resource *resource = &function->pdev->resource[bar];
+
+		if (!resource->parent)
+			KUNIT_ASSERT_EQ(test, request_resource(&region, resource), 0);
+	}
+}
+
 struct function *function_new(struct kunit *test)
 {
 	struct pci_host_bridge *bridge = pci_alloc_host_bridge(0);

@@ -34,6 +34,8 @@ struct function {
  */
 #define FUNCTION_HOST 0x4000000000ULL
 struct function *function_new(struct kunit *test);
+/* Its BARs get the addresses that they have, as a bridge's window gives them: it can be enabled. */
+void function_claim(struct kunit *test, struct function *function);
 /* A 32-bit word of function 0's configuration space, and a 64-bit one as CXL's ranges are. */
 void function_set(struct function *function, int at, u32 value);
 void function_set_range(struct function *function, unsigned int i, u64 base, u64 size);

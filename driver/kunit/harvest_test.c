@@ -11,20 +11,6 @@
 
 static u64 values[MOCK_STATES * 8 * MOCK_CHANNELS];
 
-/* A device with the third window, and a processor that may have what it takes. */
-static struct mock *mock_with(struct kunit *test, bool stores_whole, bool loads_once)
-{
-	struct mock *mock = mock_new(test);
-	struct anemone_hw *hw = &mock->ctl->hw;
-
-	mock->features |= ANEMONE_FEATURES_ACKNOWLEDGES_MASK;
-	KUNIT_ASSERT_EQ(test, anemone_hw_identify(hw), 0);
-	KUNIT_ASSERT_EQ(test, anemone_hw_start(hw, 2 * MOCK_REGION_BYTES), 0);
-	hw->stores_whole = stores_whole;
-	hw->loads_once = loads_once;
-	return mock;
-}
-
 static struct anemone_spec spec_of(u8 op, u8 width, u8 effect)
 {
 	struct anemone_spec spec = mock_hotness(COUNTERS);
@@ -51,8 +37,9 @@ static unsigned int chosen(struct kunit *test, struct mock *mock, u8 op, u8 widt
 /* Differences where they are exact, else what the hardware and the processor have. */
 static void order_of_choice(struct kunit *test)
 {
-	struct mock *all = mock_with(test, true, true), *reads = mock_with(test, false, true);
-	struct mock *none = mock_with(test, false, false);
+	struct mock *all = mock_harvested(test, true, true),
+		    *reads = mock_harvested(test, false, true);
+	struct mock *none = mock_harvested(test, false, false);
 	const u8 reset = ANEMONE_OP_RESET;
 	u8 op;
 
@@ -85,7 +72,7 @@ static void order_of_choice(struct kunit *test)
 /* Differences leave the counter, and a threshold is reached from what a read leaves. */
 static void thresholds_are_not_for_differences(struct kunit *test)
 {
-	struct mock *mock = mock_with(test, true, true);
+	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, 64, ANEMONE_OP_RESET);
 	struct anemone_telemetry *telemetry;
 	unsigned int round, i;
@@ -107,7 +94,7 @@ static void thresholds_are_not_for_differences(struct kunit *test)
 
 static void refused_by_the_processor(struct kunit *test)
 {
-	struct mock *mock = mock_with(test, false, false);
+	struct mock *mock = mock_harvested(test, false, false);
 	struct anemone_spec spec = spec_of(ANEMONE_OP_OR, 16, ANEMONE_OP_RESET);
 	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
 
@@ -118,7 +105,7 @@ static void refused_by_the_processor(struct kunit *test)
 /* Counts in a way, with loads that are made twice where that must not matter: all add up. */
 static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowledges)
 {
-	struct mock *mock = mock_with(test, true, true);
+	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, width, ANEMONE_OP_RESET);
 	struct anemone_telemetry *telemetry;
 	struct rnd_state random;
@@ -170,7 +157,7 @@ static void acknowledges_lose_nothing(struct kunit *test)
 /* One event counted, at key 0, of a device that can read in each way. */
 static struct mock *one_event(struct kunit *test, u8 width, struct anemone_telemetry **telemetry)
 {
-	struct mock *mock = mock_with(test, true, true);
+	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, width, ANEMONE_OP_RESET);
 
 	*telemetry = mock_add(test, mock, &spec);
@@ -235,7 +222,7 @@ static void a_reset_before_the_end(struct kunit *test)
 /* No room for a third window, or no such hardware: it is not opened. */
 static void without_a_third_window(struct kunit *test)
 {
-	struct mock *mock = mock_with(test, true, true);
+	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_hw *hw = &mock->ctl->hw;
 
 	KUNIT_EXPECT_EQ(test, mock->acknowledge_window, (hw->region + MOCK_REGION_BYTES) | 1);

@@ -117,12 +117,20 @@ static void bounds_before_memory(struct kunit *test)
 /* Counts that cannot be delivered, in whole or in part, are there for the next read: each way. */
 static void a_buffer_that_is_not_there(struct kunit *test)
 {
-	static const u8 widths[] = { 8, 64 },
-			ways[] = { ANEMONE_HARVEST_EFFECT, ANEMONE_HARVEST_DIFFERENCE };
+	static const struct {
+		u8 width;
+		struct anemone_operation effect;
+		unsigned int way;
+	} cases[] = {
+		{ 64, { .op = ANEMONE_OP_RESET }, ANEMONE_HARVEST_DIFFERENCE },
+		{ 8, { .op = ANEMONE_OP_RESET }, ANEMONE_HARVEST_ACKNOWLEDGE },
+		/* Shifted away. */
+		{ 32, { .op = ANEMONE_OP_SHR, .operand = 32 }, ANEMONE_HARVEST_EFFECT },
+	};
 	unsigned int i, k;
 
-	for (i = 0; i < ARRAY_SIZE(widths); i++) {
-		struct mock *mock = mock_new(test);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct mock *mock = mock_harvested(test, true, true);
 		struct file *filp = process_open(test, mock);
 		struct anemone_add add = { .size = sizeof(add), .spec = mock_hotness(64) };
 		struct anemone_read read = { .size = sizeof(read), .count = 64 };
@@ -131,10 +139,11 @@ static void a_buffer_that_is_not_there(struct kunit *test)
 		struct anemone_telemetry *telemetry;
 		u64 value;
 
-		add.spec.width = widths[i];
+		add.spec.width = cases[i].width;
+		add.spec.read_effect = cases[i].effect;
 		KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_ADD, &add, sizeof(add)), 0);
 		telemetry = xa_load(&process_file(filp)->telemetries, add.id);
-		KUNIT_ASSERT_EQ(test, telemetry->part[0].harvest, ways[i]);
+		KUNIT_ASSERT_EQ(test, telemetry->part[0].harvest, cases[i].way);
 		KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 2, 0), 0);
 		mock_access(mock, 2ULL << 21, false);
 		read.id = add.id;
@@ -147,10 +156,14 @@ static void a_buffer_that_is_not_there(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)),
 					-EFAULT);
 		}
+		/* Once, and not a second time. */
 		read.values = at;
-		KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)), 0);
-		process_get(test, &value, at, sizeof(value));
-		KUNIT_EXPECT_EQ(test, value, 1);
+		for (k = 0; k < 2; k++) {
+			KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)),
+					0);
+			process_get(test, &value, at, sizeof(value));
+			KUNIT_EXPECT_EQ(test, value, !k);
+		}
 	}
 }
 

@@ -2,6 +2,7 @@
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/log2.h>
+#include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -10,11 +11,13 @@
 #include "mock.h"
 #include "mock_counter.h"
 
+struct mock *mock_on_pci;
+
 struct mock *mock_of(struct anemone_hw *hw)
 {
 	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
 
-	return dev_get_drvdata(ctl->dev);
+	return dev_is_pci(ctl->dev) ? mock_on_pci : dev_get_drvdata(ctl->dev);
 }
 
 static bool holds(unsigned int predicate, u64 value, u64 operand)
@@ -278,12 +281,14 @@ void mock_reset(struct mock *mock)
 	mock->acknowledge_window = 0;
 }
 
-/* As pci.c has it, of a device that is no PCI function. */
+/* Of a device that is no PCI function; of one that is, by pci.c, where it has this name here. */
+struct anemone_controller *anemone_of_pci_device(struct device *dev);
+
 struct anemone_controller *anemone_of_device(struct device *dev)
 {
 	struct mock *mock = dev_get_drvdata(dev);
 
-	return mock->ctl;
+	return dev_is_pci(dev) ? anemone_of_pci_device(dev) : mock->ctl;
 }
 
 void mock_tables(struct kunit *test, struct mock *mock, unsigned int log2)
@@ -349,6 +354,19 @@ struct mock *mock_new(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, anemone_hw_identify(&ctl->hw), 0);
 	anemone_pool_init(&ctl->pool, ctl->hw.shape.pipelines);
 	KUNIT_ASSERT_EQ(test, anemone_hw_start(&ctl->hw, MOCK_REGION_BYTES), 0);
+	return mock;
+}
+
+struct mock *mock_harvested(struct kunit *test, bool stores_whole, bool loads_once)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_hw *hw = &mock->ctl->hw;
+
+	mock->features |= ANEMONE_FEATURES_ACKNOWLEDGES_MASK;
+	KUNIT_ASSERT_EQ(test, anemone_hw_identify(hw), 0);
+	KUNIT_ASSERT_EQ(test, anemone_hw_start(hw, 2 * MOCK_REGION_BYTES), 0);
+	hw->stores_whole = stores_whole;
+	hw->loads_once = loads_once;
 	return mock;
 }
 

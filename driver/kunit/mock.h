@@ -46,6 +46,7 @@ struct mock {
 };
 
 struct mock *mock_of(struct anemone_hw *hw);
+extern struct mock *mock_on_pci; /* the device of controllers that pci.c makes */
 /* Of struct anemone_io. */
 void mock_read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words);
 void mock_write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, const u64 *words);
@@ -54,6 +55,10 @@ void mock_write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, cons
 struct mock *mock_new(struct kunit *test);
 /* The same, not identified yet: for a test of that. */
 struct mock *mock_bare(struct kunit *test);
+/* A device with the third window, too, and a processor that may have what it takes to use it, and
+ * to read with effect.
+ */
+struct mock *mock_harvested(struct kunit *test, bool stores_whole, bool loads_once);
 /* Tables of so many entries, instead of MOCK_TABLE; before it is used. */
 void mock_tables(struct kunit *test, struct mock *mock, unsigned int log2);
 /* A request as every pipeline sees it. */

@@ -18,7 +18,9 @@ import secrets
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from anemone.io.build_cache import digest
 from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
 from tests.inputs import ROOT
 
-A_RUN = 20_000
+A_RUN, JOBS = 20_000, 2  # calls of a guest, and guests at a time
 ACCESSES = 5_000  # at a time; on the keys that the calls map, mostly
 REQUESTS = {
     "info", "add", "remove", "map", "read", "status", "eventfd", "rotate", "turn", "snapshot",
@@ -84,47 +86,92 @@ def _last_words(guest: Guest) -> str:
         return f"it is gone: {e}"
 
 
-def inputs() -> str:
-    """Changes with the driver and with what calls it."""
-    sources = [*DRIVER.glob("*.[ch]"), *DRIVER.glob("include/**/*.h"), *PROGRAMS.glob("*.[ch]")]
-    return digest([*sorted(sources), *sorted(Path(__file__).parent.glob("*.py"))])
+def inputs(name: str) -> str:
+    """Changes with the driver and with what calls it in a soak: its module and guest/NAME.c."""
+    sources = {*DRIVER.glob("*.[ch]"), *DRIVER.glob("include/**/*.h")}
+    more = [PROGRAMS / f"{name}.c"]
+    while more:
+        sources.add(source := more.pop())
+        included = re.findall(r'^#include "(.*)"', source.read_text(), re.MULTILINE)
+        beside = (PROGRAMS / header for header in included)
+        more += [header for header in beside if header.exists() and header not in sources]
+    here = Path(__file__).parent
+    return digest(sorted({*sources, *(here / f"{one}.py" for one in ("conftest", "fuzz", name))}))
 
 
 class Made:
-    """How many of a name were made, kept in build/soak."""
+    """What a soak (its module's name) has made: seeds and how many of each, in build/soak."""
 
     def __init__(self, name: str) -> None:
-        self._path, self._of = ROOT / "build" / "soak" / f"{name}.json", inputs()
+        self._path = ROOT / "build" / "soak" / f"{name}-{find_tools().release}.json"
+        self._of = inputs(name.split(".")[-1])
         kept = json.loads(self._path.read_text()) if self._path.exists() else {}
-        self.count = int(kept["count"]) if kept.get("of") == self._of else 0
+        self._pieces = kept["pieces"] if kept.get("of") == self._of else []
 
-    def add(self, count: int) -> None:
-        self.count += count
+    @property
+    def count(self) -> int:
+        return sum(count for _, count in self._pieces)
+
+    def add(self, seed: int, count: int) -> None:
+        self._pieces.append((seed, count))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps({"of": self._of, "count": self.count}) + "\n")
+        fresh.write_text(json.dumps({"of": self._of, "pieces": self._pieces}) + "\n")
         fresh.replace(self._path)
 
 
+class Soak:
+    """Pieces of new seeds, JOBS at a time, until so many are made or one fails.
+
+    piece: (seed, count), returns how many it made; it raises CosimError or AssertionError.
+    """
+
+    def __init__(self, name: str, piece: Callable[[int, int], int], goal: int) -> None:
+        self._name, self._piece, self._goal = name, piece, goal
+        self._made, self._started = Made(name), time.monotonic()
+        self._lock, self._under_way, self._failed = Lock(), 0, False
+
+    def run(self) -> bool:
+        """Whether none failed."""
+        with ThreadPoolExecutor(JOBS) as pool:
+            for done in [pool.submit(self._play) for _ in range(JOBS)]:
+                done.result()
+        return not self._failed
+
+    def _play(self) -> None:
+        while count := self._next():
+            seed = secrets.randbelow(1 << 40)
+            print(f"{self._name}: seed {seed}", flush=True)
+            try:
+                made = self._piece(seed, count)
+            except (CosimError, AssertionError) as error:
+                self._failed = True
+                again = f"again: python -m {self._name} {count} {seed}"
+                print(f"{error}\n{again}", file=sys.stderr, flush=True)
+                return
+            with self._lock:
+                self._under_way -= count
+                self._made.add(seed, made)
+                minutes = (time.monotonic() - self._started) / 60
+                print(f"{self._name}: seed {seed} made {made}, {self._made.count} of {self._goal}, "
+                      f"{minutes:.1f} min", flush=True)  # fmt: skip
+
+    def _next(self) -> int:
+        """How many the next piece is to make; 0: there is no more to do."""
+        with self._lock:
+            left = self._goal - self._made.count - self._under_way
+            count = 0 if self._failed else max(0, min(A_RUN, left))
+            self._under_way += count
+        return count
+
+
 def soak(name: str, piece: Callable[[int, int], int], words: list[str]) -> int:
-    """A module's command line, [COUNT [SEED]]: pieces (seed, count), which return how many they
-    made, until there are so many; 1 when one fails."""
+    """A module's command line, [COUNT [SEED]]; its exit status."""
     goal = int(words[0]) if words else A_RUN
     if words[1:]:
         print(f"{name}: {piece(int(words[1]), goal)}")
         return 0
-    made, started = Made(f"{name}-{find_tools().release}"), time.monotonic()
-    while made.count < goal:
-        seed, count = secrets.randbelow(1 << 40), min(A_RUN, goal - made.count)
-        print(f"{name}: seed {seed}", flush=True)
-        try:
-            made.add(piece(seed, count))
-        except (CosimError, AssertionError) as error:
-            print(f"{error}\nagain: python -m {name} {count} {seed}", file=sys.stderr)
-            return 1
-        minutes = (time.monotonic() - started) / 60
-        print(f"{name}: {made.count} of {goal}, {minutes:.1f} min", flush=True)
-    return 0
+    return 0 if Soak(name, piece, goal).run() else 1
 
 
 def calls(seed: int, count: int) -> int:

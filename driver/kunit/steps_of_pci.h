@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What pci.c is compiled with here, before its own lines (Kbuild): what it asks of the kernel is a
+ * step. One may fail, the others are the kernel's own. But interrupts are only counted, as
+ * user-mode Linux has none that are messages.
+ */
+#ifndef ANEMONE_KUNIT_STEPS_OF_PCI_H
+#define ANEMONE_KUNIT_STEPS_OF_PCI_H
+
+#include <linux/gfp.h>
+#include <linux/idr.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/miscdevice.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+
+#include "steps.h"
+
+/* A call, or what it returns when it fails. */
+#define STEP(call, failure) (step_fails(#call) ? (failure) : (call))
+
+static inline void *step_devm_kzalloc(struct device *dev, size_t size, gfp_t flags)
+{
+	return STEP(devm_kzalloc(dev, size, flags), NULL);
+}
+
+static inline void *step_devm_kcalloc(struct device *dev, size_t count, size_t size, gfp_t flags)
+{
+	return STEP(devm_kcalloc(dev, count, size, flags), NULL);
+}
+
+static inline void *step_kzalloc(size_t size, gfp_t flags)
+{
+	return STEP(kzalloc(size, flags), NULL);
+}
+
+static inline unsigned long step_free_page(gfp_t flags)
+{
+	return STEP(__get_free_page(flags), 0);
+}
+
+static inline int step_ida_alloc(struct ida *ida, gfp_t flags)
+{
+	return STEP(ida_alloc(ida, flags), -ENOSPC);
+}
+
+static inline int step_enable(struct pci_dev *pdev)
+{
+	return STEP(pcim_enable_device(pdev), -EIO);
+}
+
+/* Of which the kernel does the action itself when it cannot keep it. */
+static inline int step_action(struct device *dev, void (*action)(void *), void *data)
+{
+	if (!step_fails("devm_add_action_or_reset(dev, action, data)"))
+		return devm_add_action_or_reset(dev, action, data);
+	action(data);
+	return -ENOMEM;
+}
+
+static inline struct resource *step_request(struct device *dev, resource_size_t start,
+					    resource_size_t size, const char *name)
+{
+	return STEP(devm_request_mem_region(dev, start, size, name), NULL);
+}
+
+static inline void __iomem *step_ioremap(struct device *dev, resource_size_t start,
+					 resource_size_t size)
+{
+	return STEP(devm_ioremap(dev, start, size), NULL);
+}
+
+static inline void __iomem *step_ioremap_wc(struct device *dev, resource_size_t start,
+					    resource_size_t size)
+{
+	return STEP(devm_ioremap_wc(dev, start, size), NULL);
+}
+
+static inline int step_vectors(struct pci_dev *pdev, unsigned int least, unsigned int most,
+			       unsigned int flags)
+{
+	return step_fails("pci_alloc_irq_vectors") ? -ENOSPC : (int)most;
+}
+
+static inline void step_free_irq(void *unused)
+{
+	steps.interrupts--;
+}
+
+static inline int step_request_irq(struct device *dev)
+{
+	if (step_fails("devm_request_threaded_irq"))
+		return -EBUSY;
+	steps.interrupts++;
+	return devm_add_action_or_reset(dev, step_free_irq, NULL);
+}
+
+/* Whose numbers are none of this machine's. */
+static inline void step_disable_irq(unsigned int irq)
+{
+}
+
+static inline int step_misc(struct miscdevice *misc)
+{
+	return STEP(misc_register(misc), -EBUSY);
+}
+
+#undef kzalloc
+#undef __get_free_page
+#undef devm_add_action_or_reset
+#undef devm_request_mem_region
+#define devm_kzalloc step_devm_kzalloc
+#define devm_kcalloc step_devm_kcalloc
+#define kzalloc step_kzalloc
+#define __get_free_page step_free_page
+#define ida_alloc step_ida_alloc
+#define pcim_enable_device step_enable
+#define devm_add_action_or_reset step_action
+#define devm_request_mem_region step_request
+#define devm_ioremap step_ioremap
+#define devm_ioremap_wc step_ioremap_wc
+#define pci_alloc_irq_vectors step_vectors
+#define pci_irq_vector(pdev, i) ((void)(pdev), (i))
+#define disable_irq_nosync step_disable_irq
+#define devm_request_threaded_irq(dev, irq, handler, thread, ...)                                  \
+	((void)(handler), (void)(thread), step_request_irq(dev))
+#define misc_register step_misc
+/* mock.c has it for devices that are none of PCI's. */
+#define anemone_of_device anemone_of_pci_device
+
+#endif
