@@ -113,7 +113,7 @@ def fit(
     ]
     found = fitter.fit(points, names, samples)
     drawn = fitter.picture(points, found)
-    fitted = models.Model(found.beta, names, live=models.Live(hysteresis=0.01, restart=0.25))
+    fitted = models.Model(found.beta, names, live=models.FITTED)
     report = {
         "beta": list(found.beta),
         "counters": list(names),

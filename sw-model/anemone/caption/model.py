@@ -32,6 +32,10 @@ class Live:
     restart_samples: int = 2
 
 
+# What `caption fit` writes: the paper gives no numbers.
+FITTED = Live(hysteresis=0.01, restart=0.25)
+
+
 @dataclass(frozen=True)
 class Model:
     """counters: names of X1, X2, ...; beta: b0 and a weight for each of them."""

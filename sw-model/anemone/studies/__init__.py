@@ -26,5 +26,10 @@ STUDIES = {
         "anemone.studies.message_free",
         "MPI halos as loads from CXL memory (message-free CXL §V).",
     ),
+    "caption": ("anemone.studies.caption", "Caption against static shares (Demystifying CXL §6)."),
+    "memo-devices": (
+        "anemone.studies.memo_devices",
+        "Four devices by our model and by memo (Demystifying CXL §4).",
+    ),
     "camp-colocate": ("anemone.studies.camp_colocate", "Who gets the DRAM (CAMP §6.3)."),
 }

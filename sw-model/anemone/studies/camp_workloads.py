@@ -113,15 +113,19 @@ def drawn(seed: int) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     for kind, (kernels, ranges) in RANGES.items():
         for i in range(_EACH):
-            settings = {name: _draw(rng, of) for name, of in {**ranges, **_ALL}.items()}
-            settings["seed"] = int(rng.integers(1, 1 << 31))
             points.append(
-                {"kind": kind, "kernel": kernels[i % len(kernels)], "settings": settings,
-                 "cores": CORES[i % len(CORES)]}
+                {"kind": kind, "kernel": kernels[i % len(kernels)],
+                 "settings": drawn_settings(rng, ranges), "cores": CORES[i % len(CORES)]}
             )  # fmt: skip
     names = (*PROGRAMS, *COMMANDS)
     programs = [{"kind": "program", "program": p, "cores": n} for p in names for n in COPIES]
     return points + programs
+
+
+def drawn_settings(rng: np.random.Generator, ranges: dict[str, Any]) -> dict[str, float]:
+    """A kernel's settings out of their ranges."""
+    settings = {name: _draw(rng, of) for name, of in {**ranges, **_ALL}.items()}
+    return {**settings, "seed": int(rng.integers(1, 1 << 31))}
 
 
 def _draw(rng: np.random.Generator, of: Any) -> float:
@@ -248,7 +252,6 @@ def bandwidth_bound(seed: int) -> list[dict[str, Any]]:
     points = []
     for _ in range(_OF_EACH):
         for kernel, ranges in STREAMS.items():
-            settings = {name: _draw(rng, of) for name, of in {**ranges, **_ALL}.items()}
-            settings["seed"] = int(rng.integers(1, 1 << 31))
+            settings = drawn_settings(rng, ranges)
             points.append({"kernel": kernel, "settings": settings, "cores": _SKX_CORES})
     return points
