@@ -34,7 +34,7 @@ PIECES = ("--output-split", "5000", "--output-split-cfuncs", "2500")
 # Where nothing is optimised this compiles quicker, as Verilator's headers are read once.
 ONE_PIECE = ("--output-split", "0")
 
-# CHECKS=yes: a protocol checker on each AXI port; what that costs was not measured.
+# CHECKS=yes: a protocol checker on each AXI port, for a fifth more time (docs/performance.md).
 CHECKED = os.environ.get("CHECKS") == "yes"
 
 Say = Callable[[str], None]
