@@ -124,7 +124,7 @@ static inline int step_misc(struct miscdevice *misc)
 #define pci_irq_vector(pdev, i) ((void)(pdev), (i))
 #define disable_irq_nosync step_disable_irq
 #define devm_request_threaded_irq(dev, irq, handler, thread, ...)                                  \
-	((void)(handler), (void)(thread), step_request_irq(dev))
+	((void)(irq), (void)(handler), (void)(thread), step_request_irq(dev))
 #define misc_register step_misc
 /* mock.c has it for devices that are none of PCI's. */
 #define anemone_of_device anemone_of_pci_device
