@@ -201,8 +201,8 @@ def _endpoints(group: list[Kernel], operations: int) -> tuple[float, Endpoints]:
 def _picture(answers: list[tuple[Point, dict[str, Any]]]) -> Any:
     import altair as alt
 
-    from anemone.report import theme
     from anemone.report.charts import HALF, Frame, data, svg, table
+    from anemone.studies.curves import by_name
 
     frame = Frame(HALF, 280, left=70, right=20)
     rows: dict[str, list] = {"what": [], "by": [], "slowdown": []}
@@ -218,11 +218,7 @@ def _picture(answers: list[tuple[Point, dict[str, Any]]]) -> Any:
             rows["by"].append(by)
             rows["slowdown"].append(slowdown)
     names = list(dict.fromkeys(rows["by"]))
-    colour = alt.Color(
-        "by:N",
-        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
-        legend=alt.Legend(title=None, orient="top-right"),
-    )
+    colour = by_name(names, "top-right", "by")
     x = alt.X("what:N", axis=alt.Axis(title=None, labelAngle=0), sort=None)
     y = alt.Y("slowdown:Q", axis=frame.y("mean slowdown", format="%"))
     bars = alt.Chart(table(**rows)).mark_bar().encode(x=x, y=y, color=colour, xOffset="by:N")

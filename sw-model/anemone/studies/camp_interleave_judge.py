@@ -180,7 +180,7 @@ def _caption(curve: Curve) -> float:
 def _picture(curves: list[Curve]) -> Any:
     import altair as alt
 
-    from anemone.report import theme
+    from anemone.studies.curves import by_name
 
     frame = Frame(HALF, 340, left=70, right=20)
     first = dict.fromkeys(c.kernel for c in curves)
@@ -193,11 +193,7 @@ def _picture(curves: list[Curve]) -> Any:
             lines["of"] += [kernel] * len(c.shares)
             lines["how"] += [how] * len(c.shares)
     names = list(dict.fromkeys(lines["of"]))
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
-        legend=alt.Legend(title=None, orient="top-right"),
-    )
+    colour = by_name(names, "top-right")
     dash = alt.StrokeDash("how:N", legend=alt.Legend(title=None, orient="bottom-left"))
     x = alt.X("x:Q", axis=alt.Axis(title="DRAM's share", format="%"))
     y = alt.Y("y:Q", axis=frame.y("slowdown", format="%"))

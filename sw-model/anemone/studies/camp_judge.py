@@ -281,6 +281,7 @@ def _picture(name: str, judged: list[Judged]) -> Any:
     import altair as alt
 
     from anemone.report import theme
+    from anemone.studies.curves import by_name
 
     frame = Frame(HALF, 340, left=70, right=20)
     kinds = list(dict.fromkeys(j.kind for j in judged))
@@ -289,11 +290,7 @@ def _picture(name: str, judged: list[Judged]) -> Any:
         x=_of(judged, "slowdown"), y=_of(judged, "predicted"), of=[groups[j.kind] for j in judged]
     )
     names = list(dict.fromkeys(groups.values()))
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
-        legend=alt.Legend(title=None, orient="top-left"),
-    )
+    colour = by_name(names, "top-left")
     x = alt.X("x:Q", axis=alt.Axis(title="slowdown, measured", format="%"))
     y = alt.Y("y:Q", axis=frame.y("slowdown, predicted", format="%"))
     points = alt.Chart(dots).mark_point(filled=True, opacity=0.7).encode(x=x, y=y, color=colour)

@@ -18,6 +18,7 @@ from anemone.models.camp.interleave import Endpoints, Tier
 from anemone.models.camp.slowdown import Stalls
 from anemone.report import theme
 from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.curves import by_name
 from anemone.studies.study import Found, Point, Row
 
 PERIODS, SETTLED = 60, 20  # of a run, the last of which count
@@ -278,32 +279,22 @@ def _shares(bound: list[Profile], runs: dict[str, Ran]) -> Any:
     frame = Frame(HALF, 340, left=70, right=20)
     firsts = {p.name.split()[0]: p for p in reversed(bound) if "+" not in p.name}
     shown = list(reversed(firsts.values()))[:4]
-    lines: dict[str, list] = {"x": [], "y": [], "of": []}
-    marks: dict[str, list] = {"x": [], "y": [], "of": []}
-    for p in shown:
-        for row in p.rows:
-            for name, value in zip(
-                lines, (row["cxl"] / 100, row["throughput"] / p.at(0), p.name), strict=True
-            ):
-                lines[name].append(value)
-        run = runs[p.name]
-        for name, value in zip(
-            marks, (run.share / 100, run.settled / p.at(0), p.name), strict=True
-        ):
-            marks[name].append(value)
-    names = [p.name for p in shown]
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
-        legend=alt.Legend(title=None, orient="bottom-left"),
-    )
+    lines = [
+        (row["cxl"] / 100, row["throughput"] / p.at(0), p.name) for p in shown for row in p.rows
+    ]
+    marks = [(runs[p.name].share / 100, runs[p.name].settled / p.at(0), p.name) for p in shown]
+    colour = by_name([p.name for p in shown], "bottom-left")
     x = alt.X("x:Q", axis=alt.Axis(title="pages on CXL", format="%"))
     y = alt.Y("y:Q", axis=frame.y("throughput, all in DRAM = 1"))
-    drawn = alt.Chart(table(**lines)).mark_line().encode(x=x, y=y, color=colour)
-    points = alt.Chart(table(**marks)).mark_point(shape="cross", size=110, strokeWidth=2)
+    drawn = alt.Chart(_columns(lines)).mark_line().encode(x=x, y=y, color=colour)
+    points = alt.Chart(_columns(marks)).mark_point(shape="cross", size=110, strokeWidth=2)
     crosses = points.encode(x="x:Q", y="y:Q", color=colour)
     label = "Throughput over the share of pages on CXL; crosses: where Caption settles"
     return svg(frame, label, data(drawn, "curves"), data(crosses, "caption"))
+
+
+def _columns(points: list[tuple[float, float, str]]) -> Any:
+    return table(**dict(zip(("x", "y", "of"), zip(*points, strict=True), strict=True)))
 
 
 def _phases(name: str, runs: list[Ran]) -> Any:

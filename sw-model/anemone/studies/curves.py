@@ -12,6 +12,15 @@ from anemone.report import theme
 from anemone.report.charts import HALF, Frame, data, svg, table
 
 
+def by_name(names: Sequence[str], legend: str, field: str = "of", **more: Any) -> alt.Color:
+    """A colour for each of these names, in their order. legend: where it is; more: of it."""
+    return alt.Color(
+        f"{field}:N",
+        scale=alt.Scale(domain=list(names), range=[theme.series(i) for i in range(len(names))]),
+        legend=alt.Legend(title=None, orient=legend, **more),
+    )
+
+
 def curves(
     title: str,
     lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
@@ -26,11 +35,7 @@ def curves(
         columns["x"] += list(across)
         columns["y"] += list(up)
         columns["of"] += [name] * len(across)
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=list(lines), range=[theme.series(i) for i in range(len(lines))]),
-        legend=alt.Legend(title=None, orient=legend),
-    )
+    colour = by_name(list(lines), legend)
     across_axis = alt.X("x:Q", axis=alt.Axis(title=x), scale=alt.Scale(zero=False))
     chart = alt.Chart(table(**columns)).mark_line()
     chart = chart.encode(x=across_axis, y=alt.Y("y:Q", axis=frame.y(y)), color=colour)

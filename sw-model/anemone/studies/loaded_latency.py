@@ -11,6 +11,7 @@ import numpy as np
 from anemone.hardware.geometry import LINE_BYTES, Geometry
 from anemone.report import theme
 from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.curves import by_name
 from anemone.studies.study import Found, Point, Row, Study
 from anemone.tiering import Tier, TierConfig
 from anemone.tiering.devices import devices
@@ -96,11 +97,7 @@ def _picture(name: str, answers: list[tuple[Point, dict[str, Any]]]) -> Any:
         lines["y"].append(answer["latency_ns"])
         lines["of"].append(f"{point['tier']}, {point['timing']}")
     names = list(dict.fromkeys(lines["of"]))
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
-        legend=alt.Legend(title=None, orient="top-left"),
-    )
+    colour = by_name(names, "top-left")
     x = alt.X("x:Q", axis=alt.Axis(title="GB/s"))
     scale = alt.Scale(type="log")
     y = alt.Y("y:Q", axis=frame.y("mean latency (ns)"), scale=scale)

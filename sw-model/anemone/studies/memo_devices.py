@@ -10,14 +10,13 @@ import numpy as np
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.models.core import Kernel, Memory, machine, simulate
 from anemone.models.core import Tier as CoreTier
-from anemone.studies.memo_devices_judge import PEAKS, judge
+from anemone.studies.memo_devices_judge import ALL_READ, PEAKS, judge
 from anemone.studies.study import Found, Point, Study
 from anemone.tiering import Tier, TierConfig
 from anemone.tiering import simulate as tiered
 from anemone.tiering.devices import devices
 from anemone.trace import Trace
 
-_DDR5_R = 0.70  # of its peak, all reads (O4)
 TIMINGS = ("queue", "dram")
 BURST = 16  # accesses back to back (§4.1)
 # Of memo's instructions, what reaches memory: reads, then writes, a line each. st reads the line
@@ -37,7 +36,7 @@ def tier(name: str) -> Tier:
         return Tier(_PAGES, *devices()["caption-cxl-a"].fast)
     if name == "DDR5-R":
         latency = devices()["camp-numa-spr"].slow[0]
-        return Tier(_PAGES, latency, round(_DDR5_R * PEAKS[name], 1), "ddr5-4800", 1)
+        return Tier(_PAGES, latency, round(ALL_READ[name] / 100 * PEAKS[name], 1), "ddr5-4800", 1)
     return Tier(_PAGES, *devices()[f"caption-{name.lower()}"].slow)
 
 

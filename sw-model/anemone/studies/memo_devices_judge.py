@@ -7,14 +7,14 @@ from typing import Any
 
 import altair as alt
 
-from anemone.report import theme
 from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.curves import by_name
 from anemone.studies.study import Found, Point, Row
 from anemone.tiering.devices import devices
 
 # Theoretical bandwidth of each, GB/s (Table 1).
 PEAKS = {"DDR5-R": 38.4, "CXL-A": 38.4, "CXL-B": 2 * 19.2, "CXL-C": 25.6}
-_ALL_READ = {"DDR5-R": 70.0, "CXL-A": 46.0, "CXL-B": 47.0, "CXL-C": 20.0}  # O4
+ALL_READ = {"DDR5-R": 70.0, "CXL-A": 46.0, "CXL-B": 47.0, "CXL-C": 20.0}  # O4
 _ST_BELOW_LD = {"DDR5-R": 74.0, "CXL-A": 31.0, "CXL-B": 59.0, "CXL-C": 15.0}  # O5
 _LONGER = {
     "CXL-A": 1.35,
@@ -105,7 +105,7 @@ def _bandwidth_rows(seen: Answers, timing: str) -> list[Row]:
     rows = [
         Row(f"{device}: all reads, {timing}", "% of peak", paper, share(device, "All Read"),
             "" if exact else _WHY["banks"])
-        for device, paper in _ALL_READ.items()
+        for device, paper in ALL_READ.items()
     ]  # fmt: skip
     rows.append(Row(f"2:1-RW: CXL-A above DDR5-R, {timing}", "points", 23.0, -gap("2:1-RW"),
                     _WHY["mix"]))  # fmt: skip
@@ -133,11 +133,7 @@ def _bars(label: str, title: str, bars: list[tuple[str, str, float]]) -> Any:
     rows = table(
         group=[b[0] for b in bars], device=[b[1] for b in bars], value=[b[2] for b in bars]
     )
-    colour = alt.Color(
-        "device:N",
-        scale=alt.Scale(domain=names, range=[theme.series(i) for i in range(len(names))]),
-        legend=alt.Legend(title=None, orient="top-right"),
-    )
+    colour = by_name(names, "top-right", "device")
     drawn = alt.Chart(rows).mark_bar().encode(
         x=alt.X("group:N", sort=groups, axis=alt.Axis(title=None, labelAngle=0)),
         xOffset=alt.XOffset("device:N", sort=names),

@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from anemone.models.msgfree.model import Verdict, evaluate
 from anemone.models.msgfree.parameters import Parameters, read_parameters
-from anemone.report import theme
 from anemone.report.charts import HALF, Frame, data, svg, table
+from anemone.studies.curves import by_name
 from anemone.studies.message_free_runs import CORE, GROUPS, RANKS, site_of
 from anemone.studies.study import Found, Point, Row
 
@@ -282,11 +282,7 @@ def _lines(title: str, y: str, x: str, lines: Mapping[str, Sequence[tuple[int, f
             columns["y"].append(value)
             columns["of"].append(name)
     sizes = sorted({int(size) for size in columns["x"]})
-    colour = alt.Color(
-        "of:N",
-        scale=alt.Scale(domain=list(lines), range=[theme.series(i) for i in range(len(lines))]),
-        legend=alt.Legend(title=None, orient="top", columns=2),
-    )
+    colour = by_name(list(lines), "top", columns=2)
     across = alt.X("x:O", sort=[str(size) for size in sizes],
                    axis=alt.Axis(title=x, labelAngle=0))  # fmt: skip
     up = alt.Y("y:Q", scale=alt.Scale(zero=False), axis=frame.y(y))
