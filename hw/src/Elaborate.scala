@@ -42,6 +42,10 @@ object Elaborate {
       @arg(doc = "operands of an update that are built in") operands: String = names(OperandSource.names),
       @arg(doc = "false: no acknowledge window") acknowledge: Boolean = all.acknowledges,
       @arg(name = "id-bits", doc = "bits of an AXI4 id of the memory channels") idBits: Int = Axi4Params().idBits,
+      @arg(doc =
+        "expander: hosts that share each channel, 1, 2 or 4; the upper bits of an id are the host's number"
+      ) hosts: Int =
+        ExpanderParams().hosts,
       @arg(name = "flat", doc = "expander: with flat memory mode, a near and a far memory a channel") tiered: Flag,
       @arg(doc = "flat memory mode: far lines for each near line, 1 to 4") ratio: Int = FlatParams().ratio,
       @arg(doc = "flat memory mode: requests of a channel in flight") requests: Int = FlatParams().requests,
@@ -64,7 +68,7 @@ object Elaborate {
       // Only where it is asked for: a board of four ids is no place for 32 requests in flight.
       def flat = FlatParams(memory, ratio, addressBits, requests = requests, drain = drain)
       def tiers = flat.copy(channels = channels, events = true)
-      def expander = ExpanderParams(params, memory, flat = Option.when(tiered.value)(tiers))
+      def expander = ExpanderParams(params, memory, hosts, flat = Option.when(tiered.value)(tiers))
       val module: () => RawModule = top match {
         case "engine"   => () => new TelemetryEngine(params)
         case "expander" => () => new MemoryExpander(expander)
@@ -87,6 +91,7 @@ object Elaborate {
 
   private def json(p: ExpanderParams): ujson.Obj = {
     val all = withPorts(p.memory)(
+      "hosts" -> p.hosts,
       "pipelines" -> p.nemo.pipelines,
       "channels" -> p.nemo.channels,
       "states" -> p.nemo.states,

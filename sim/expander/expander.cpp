@@ -21,12 +21,11 @@ Expander::Expander()
 #else
 #define MEMORIES(c) memories_.push_back({ANEMONE_AXI_PINS(t, downstream_##c)});
 #endif
-#define X(c)                                                                                       \
-    upstream_.push_back(ANEMONE_AXI_PINS(t, upstream_##c));                                        \
-    MEMORIES(c)
-    BUILT_EACH_CHANNEL(X)
-#undef X
+    BUILT_EACH_CHANNEL(MEMORIES)
 #undef MEMORIES
+#define PORT(i) upstream_.push_back(ANEMONE_AXI_PINS(t, upstream_##i));
+    BUILT_EACH_PORT(PORT)
+#undef PORT
     control_.reset(new ControlPins{
         t.control_awaddr, t.control_awvalid, t.control_awready, t.control_wdata, t.control_wstrb,
         t.control_wvalid, t.control_wready, t.control_bresp, t.control_bvalid, t.control_bready,

@@ -50,7 +50,8 @@ public:
     Expander();
     ~Expander();
 
-    AxiPins& upstream(unsigned channel) { return upstream_[channel]; }
+    // A channel; where hosts share them, by host and of each by channel.
+    AxiPins& upstream(unsigned port) { return upstream_[port]; }
     // By channel; near and far, where there are two.
     std::vector<MemoryPins>& memories() { return memories_; }
     ControlPins& control() { return *control_; }

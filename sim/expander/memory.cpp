@@ -5,20 +5,28 @@
 
 namespace anemone {
 
-Memory::Memory(MemoryPins& pins)
-    : pins_(pins.axi), sidebandWritten_(pins.written), sidebandRead_(pins.read) {
+Memory::Memory(MemoryPins& pins, bool keeps, uint64_t latency)
+    : pins_(pins.axi), sidebandWritten_(pins.written), sidebandRead_(pins.read), keeps_(keeps),
+      latency_(latency) {
     pins_.ar.ready = pins_.aw.ready = pins_.w.ready = 1;
     pins_.r.last = 1;
 }
 
+void Memory::refresh(uint64_t every, uint64_t cycles) {
+    refreshEvery_ = every;
+    refreshFor_ = cycles;
+}
+
 void Memory::offer(uint64_t cycle) {
-    const bool due = !asked_.empty() && asked_.front().due <= cycle;
+    const bool busy = refreshEvery_ && cycle % refreshEvery_ < refreshFor_;
+    const bool due = !asked_.empty() && asked_.front().due <= cycle && !busy;
     pins_.r.valid = due;
     if (due) {
         pins_.r.id = asked_.front().id;
         const uint64_t address = asked_.front().address;
-        const Line line = kRatio ? lines_[address] : Line{address};
-        setWord(pins_.r.data, 0, line.word);
+        const Line line = keeps_ ? lines_[address] : Line{};
+        setWord(pins_.r.data, 0, kRatio ? line.word : address);
+        setWord(pins_.r.data, 1, line.second);
         if (sidebandRead_)
             *sidebandRead_ = line.sideband;
     }
@@ -33,7 +41,7 @@ void Memory::take(uint64_t cycle) {
     if (pins_.b.valid && pins_.b.ready)
         written_.pop_front();
     if (pins_.ar.valid) {
-        asked_.push_back({cycle + kMemoryLatency, lineOf(pins_.ar.addr), pins_.ar.id});
+        asked_.push_back({cycle + latency_, lineOf(pins_.ar.addr), pins_.ar.id});
         ++reads_;
     }
     if (pins_.aw.valid)
@@ -51,8 +59,9 @@ void Memory::perform(const Write& write) {
     const bool whole = pins_.w.last && pins_.w.strb == ~uint64_t(0);
     if (!whole || (!kRatio && holds != write.address))
         throw std::runtime_error("memory: data of another write");
-    if (kRatio)
-        lines_[write.address] = {holds, sidebandWritten_ ? *sidebandWritten_ : IData(0)};
+    if (keeps_)
+        lines_[write.address] = {holds, word(pins_.w.data, 1),
+                                 sidebandWritten_ ? *sidebandWritten_ : IData(0)};
     written_.push_back(write.id);
     ++writes_;
 }

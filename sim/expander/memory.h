@@ -15,10 +15,13 @@ constexpr unsigned kMemoryLatency = 40;
 
 // Every line holds its own address in its first 8 bytes, and hosts write nothing else there; so a
 // request or an answer that goes astray shows. In flat memory mode lines move: what they hold is
-// kept, and is zero before.
+// kept, and is zero before. Where it is asked for, the second 8 bytes are kept, too.
 class Memory {
 public:
-    explicit Memory(MemoryPins& pins);
+    explicit Memory(MemoryPins& pins, bool keeps = kRatio != 0, uint64_t latency = kMemoryLatency);
+
+    // It answers no read for so many of so many cycles, and none meanwhile; every 0: always.
+    void refresh(uint64_t every, uint64_t cycles);
 
     void offer(uint64_t cycle); // before settle
     void take(uint64_t cycle);  // after settle; throws std::runtime_error
@@ -40,15 +43,17 @@ private:
     };
 
     struct Line {
-        uint64_t word = 0;
+        uint64_t word = 0, second = 0;
         IData sideband = 0;
     };
     void perform(const Write& write);
 
     AxiPins& pins_;
-    const IData* const sidebandWritten_;
-    IData* const sidebandRead_;
-    std::unordered_map<uint64_t, Line> lines_; // by address; of flat memory mode only
+    const IData* sidebandWritten_;
+    IData* sidebandRead_;
+    bool keeps_;
+    uint64_t latency_, refreshEvery_ = 0, refreshFor_ = 0;
+    std::unordered_map<uint64_t, Line> lines_; // by address, where they are kept
     std::deque<Read> asked_;
     std::deque<Write> addressed_; // the data are to come
     std::deque<SData> written_;   // to be answered

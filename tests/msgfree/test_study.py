@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
+from anemone.models.msgfree.shared import UnderLoad
 from anemone.models.msgfree.site import Metrics, Site
 from anemone.studies import message_free_runs as runs
 from anemone.studies.message_free import STUDY
@@ -51,7 +52,11 @@ def answers() -> list:
         for group in runs.GROUPS
         for mode, seconds in (("message", 4e-6), (group, 5e-6 if group == "ns" else 3.2e-6))
     ]  # fmt: skip
-    return [*tiles, *gradients, ({"run": "parameters"}, here), *alone]
+    shared = [
+        ({"run": "shared", "load": load}, asdict(UnderLoad(load, load, 110 + 50 * load, 100, 400)))
+        for load in (0.0, 0.9)
+    ]
+    return [*tiles, *gradients, ({"run": "parameters"}, here), *shared, *alone]
 
 
 def test_the_rows_are_of_the_answers() -> None:
@@ -65,10 +70,14 @@ def test_the_rows_are_of_the_answers() -> None:
     assert here["here: prediction and measurement agree on which is better"] == 50
     assert paper["four nodes, tile of 32: all halos at 350 ns"] == 1.37
     assert here["one node: Optane is slower than the other socket"] == 100
+    # A load's 45 ns more: the speedup of a tile is less.
+    said = "two hosts, other work {} of a channel: four nodes, tile of 32, all halos"
+    assert here[said.format("0")] == here["four nodes, tile of 32: all halos at 350 ns"]
+    assert here[said.format("0.9")] < here[said.format("0")]
     shares = [value for what, value in here.items() if "'s cost" in what]
     assert len(shares) == 5 and all(0 < share < 100 for share in shares)
     assert set(found.pictures) == {
-        "four-nodes", "one-node", "here", "stencil-breakdown", "cg-breakdown",
+        "four-nodes", "one-node", "here", "stencil-breakdown", "cg-breakdown", "two-hosts",
     }  # fmt: skip
     assert all(row.why for row in found.rows if row.paper is not None and row.here != row.paper)
 

@@ -10,6 +10,7 @@ import chisel3.util._
   *
   * @param nemo           the telemetry engine
   * @param memory         the AXI4 ports of a channel, upstream and downstream
+  * @param hosts          that share each channel by a [[HostArbiter]], a port each: 1, 2 or 4
   * @param telemetryReads telemetry lines of a channel that may be under way; covers the memory's latency, behind which
   *                       a line of the same id has to wait
   * @param readsInFlight  reads of a channel that may be under way, of all ids together
@@ -23,6 +24,7 @@ import chisel3.util._
 case class ExpanderParams(
     nemo: NemoParams = NemoParams(),
     memory: Axi4Params = Axi4Params(),
+    hosts: Int = 1,
     telemetryReads: Int = 64,
     readsInFlight: Int = 1024,
     writesInFlight: Int = 256,
@@ -33,6 +35,7 @@ case class ExpanderParams(
     flat: Option[FlatParams] = None
 ) {
   require(memory.dataBits == 512, s"memory.dataBits: a line of 64 B a beat, 512, not ${memory.dataBits}")
+  require(Seq(1, 2, 4).contains(hosts), s"hosts: 1, 2 or 4, not $hosts")
   require(
     memory.addressBits >= nemo.addressBits,
     s"memory.addressBits: the device's ${nemo.addressBits} bits or more, not ${memory.addressBits}"
@@ -72,6 +75,9 @@ case class ExpanderParams(
       s"flat.addressBits: the engine's ${nemo.addressBits}, not ${f.addressBits}"
     )
   }
+
+  /** A host's port: where several share a channel, their number takes the upper bits of its ids. */
+  val hostPort: Axi4Params = memory.copy(idBits = memory.idBits - log2Ceil(hosts))
 
   /** Bits of a near line's number of a channel. */
   private val nearLineBits = flat.fold(1)(_.placeBits)

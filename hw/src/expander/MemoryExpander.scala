@@ -25,13 +25,17 @@ class InterruptPins(vectors: Int) extends Bundle {
   *
   * On a board a [[ControllerAdapter]] is below each channel.
   *
+  * Several hosts share each channel by a [[HostArbiter]], which adds a cycle each way.
+  *
   * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
   * is decided, and [[EventOrder]] gives it and the telemetry reads one order.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo
   private val vectors = nemo.pipelines + 1
-  val upstream = IO(Vec(nemo.channels, Flipped(new Axi4Pins(p.memory))))
+
+  /** By host, and of each by channel. */
+  val upstream = IO(Vec(p.hosts * nemo.channels, Flipped(new Axi4Pins(p.hostPort))))
   val downstream = Option.when(p.flat.isEmpty)(IO(Vec(nemo.channels, new Axi4Pins(p.memory))))
   val tiers = p.flat.map(flat => IO(Vec(nemo.channels, new TierPins(flat))))
 
@@ -73,13 +77,11 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   }
   private val channels = Seq.tabulate(nemo.channels)(c => Module(new MemoryChannel(p)).suggestName(s"channel_$c"))
   private val stops = RegNext(quiesce || out.quiesce.stop, false.B)
-  private val drained = Wire(Vec(nemo.channels, Bool()))
+  private val quietBelow, drained = Wire(Vec(nemo.channels, Bool()))
   quiet := RegNext(drained.reduce(_ && _), false.B)
   in.quiesceStatus.quiet := quiet
   for ((channel, c) <- channels.zipWithIndex) {
-    channel.io.quiesce := stops
-    drained(c) := channel.io.quiet
-    upstream(c).drives(channel.io.upstream)
+    above(c)
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
     window(channel.io.windows.acknowledge, out.acknowledgeWindow)
@@ -91,6 +93,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
       case Some(flat) => tiered(c, flat)
       case None =>
         below(c)
+        quietBelow(c) := channel.io.quiet
         engine.io.events(c) := channel.io.event
         channel.io.open := engine.io.open(c)
         engine.io.reads(c).valid := channel.io.read.valid
@@ -116,6 +119,24 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     faults ++= memories.map(FaultSource(_, c)).zip(reports)
     for ((arm, memory) <- arms.zip(memories)) arm := Injection.to(memory, injections(c))
     reports
+  }
+
+  // The hosts of a channel, which is drained when its answers are theirs.
+  private def above(c: Int): Unit = {
+    val channel = channels(c)
+    val ports = Seq.tabulate(p.hosts)(host => upstream(host * nemo.channels + c))
+    if (p.hosts == 1) {
+      ports.head.drives(channel.io.upstream)
+      channel.io.quiesce := stops
+      drained(c) := quietBelow(c)
+    } else {
+      val arbiter = Module(new HostArbiter(p)).suggestName(s"hosts_$c")
+      for ((pins, host) <- ports.zip(arbiter.io.hosts)) pins.drives(host)
+      channel.io.upstream <> arbiter.io.channel
+      arbiter.io.quiesce := stops
+      channel.io.quiesce := arbiter.io.passed
+      drained(c) := arbiter.io.quiet && quietBelow(c)
+    }
   }
 
   // The board's controller is no AXI slave.
@@ -151,7 +172,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     faults ++= FaultMemory(FlatMemory.memories).map(FaultSource(_, c)).zip(memory.io.faults)
     // What the channel still has needs the memory to take it.
     memory.io.quiesce := channel.io.quiet
-    drained(c) := channel.io.quiet && memory.io.quiet
+    quietBelow(c) := channel.io.quiet && memory.io.quiet
     channel.io.open := order.io.open
     engine.io.events(c) := order.io.first.event
     engine.io.reads(c) <> order.io.first.read

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from anemone.models.msgfree.shared import LOADS, latency
 from anemone.studies import message_free_runs as runs
 from anemone.studies.message_free_judge import judge
 from anemone.studies.study import Found, Point, Study
@@ -18,7 +20,8 @@ class MessageFree(Study):
         "bandwidth), and the paper's model (Eq. 1 to 10) with the paper's parameters. A speedup is "
         "the core model's time of a step and the messages of a tile with four neighbours (Eq. 1), "
         "over the same less the gain. Then heat on this machine as it is, halos by messages and in "
-        "shared memory, beside what the model says for this machine's parameters."
+        "shared memory, beside what the model says for this machine's parameters. And loads of "
+        "messages on the Verilated expander that two hosts share, under load."
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
@@ -28,6 +31,7 @@ class MessageFree(Study):
         made = [{"run": "heat", "tile": t, "steps": s, "period": p} for t, s, p in tiles]
         made += [{"run": "cg", "side": n, "iterations": i, "period": p} for n, i, p in sides]
         made.append({"run": "parameters"})
+        made += [{"run": "shared", "load": load} for load in (LOADS[::3] if quick else LOADS)]
         # By turns: what else runs on the machine meets both.
         made += [
             {"run": "alone", "tile": t, "steps": s, "group": group, "mode": mode, "turn": turn}
@@ -45,6 +49,8 @@ class MessageFree(Study):
             return runs.cg(point["side"], point["iterations"], point["period"])
         if point["run"] == "alone":
             return runs.heat_alone(point["tile"], point["steps"], point["mode"], point["group"])
+        if point["run"] == "shared":
+            return asdict(latency(point["load"], seed=point["seed"]))
         return runs.parameters_here()
 
     def finish(self, answers: list[tuple[Point, dict[str, Any]]]) -> Found:

@@ -8,8 +8,8 @@ from pathlib import Path
 from anemone.backends.rtl.builder import ROOT, Simulator
 from anemone.hardware.geometry import Geometry
 
-COMMON, EXPANDER, REPLAY, VFIO, FLAT = (
-    ROOT / "sim" / name for name in ("common", "expander", "replay", "vfio", "flat")
+COMMON, EXPANDER, REPLAY, SHARE, VFIO, FLAT = (
+    ROOT / "sim" / name for name in ("common", "expander", "replay", "share", "vfio", "flat")
 )
 REGISTERS = ROOT / "driver" / "include"  # the harness is software, too
 
@@ -17,6 +17,12 @@ REGISTERS = ROOT / "driver" / "include"  # the harness is software, too
 def expander(geometry: Geometry) -> Simulator:
     """The memory expander of a geometry, and the replay of traces."""
     return _expander(geometry, geometry.key, REPLAY)
+
+
+def shared(geometry: Geometry, hosts: int) -> Simulator:
+    """The memory expander of a geometry, shared by hosts, and messages from one to the other."""
+    more = ("--hosts", str(hosts))
+    return _expander(geometry, f"shared-h{hosts}-{geometry.key}", SHARE, more)
 
 
 def vfio_server(geometry: Geometry, ratio: int = 0) -> Simulator:
@@ -41,7 +47,7 @@ def _options(options: dict[str, object]) -> tuple[str, ...]:
 
 
 def _expander_sizes(params: dict) -> dict[str, object]:
-    channels = range(params["channels"])
+    channels, ports = range(params["channels"]), range(params["hosts"] * params["channels"])
     return {
         "PIPELINES": params["pipelines"],
         "CHANNELS": params["channels"],
@@ -51,7 +57,9 @@ def _expander_sizes(params: dict) -> dict[str, object]:
         "ID_BITS": params["memory_id_bits"],
         "RATIO": params.get("flat", {}).get("ratio", 0),
         "WINDOW_BYTES": params["window_bytes"],
+        "HOSTS": params["hosts"],
         "EACH_CHANNEL(X)": " ".join(f"X({i})" for i in channels),
+        "EACH_PORT(X)": " ".join(f"X({i})" for i in ports),
     }
 
 

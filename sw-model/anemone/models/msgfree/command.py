@@ -144,6 +144,52 @@ def params(
         print(out)
 
 
+_LATENCY = """
+**Two hosts' ports on one expander**, the Verilated hardware: one host writes messages, the other
+loads each line of them, and both have other work, random lines, a third of it writes. Latency is
+from the receiver's port to its line and back, at 400 MHz: controller and memory, without the link.
+Memory is DDR5 that is refreshed. The first run builds the simulator: minutes.
+
+    $ anemone msgfree latency --load 0 --load 0.5 --load 0.9
+"""
+
+
+@app.command(epilog=_LATENCY)
+def latency(
+    load: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Other work, of what a channel can take; again for more. [default: 0 to 0.9]",
+            min=0.0,
+            max=1.0,
+            show_default=False,
+        ),
+    ] = None,
+    messages: Annotated[int, typer.Option(help="Of 1 KiB, at each load.", min=1)] = 400,
+    in_flight: Annotated[int, typer.Option(help="Loads at a time.", min=1, max=16)] = 1,
+    seed: Annotated[int, typer.Option(help="Of the other work.", min=0)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """How long a receive's loads take on an expander that two hosts share, under load."""
+    from anemone.models.msgfree import shared
+    from anemone.terminal import progress
+
+    found = []
+    for one in load or shared.LOADS:
+        with progress(f"load {one:g}") as step:
+            found.append(shared.latency(one, messages, in_flight, seed, step))
+    with printing():
+        if as_json:
+            print_json({"loads": [vars(one) for one in found]})
+            return
+        rows = [
+            (f"{u.load:.2f}", f"{u.requests:.3f}", *(f"{ns:,.1f}" for ns in (u.mean, u.p50, u.p99)))
+            for u in found
+        ]
+        columns = ["other work", "requests a cycle", "mean", "median", "99 %"]
+        show_table("A load of a message, ns", columns, rows)
+
+
 _RECORD = """
 **Any MPI program**, unmodified, that is linked with Open MPI or MPICH as a shared library; compiled
 with `-g`, its call sites have lines. The tracer is built for the launcher's MPI with the `mpicc`

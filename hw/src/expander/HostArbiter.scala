@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.expander
+
+import anemone.bus.{Axi4Address, Axi4Port, Axi4ReadData, Axi4WriteResponse, RegisterSlice}
+import chisel3._
+import chisel3.util._
+
+/** Hosts that share a channel: their requests by turns, and to each the answers to its own.
+  *
+  * In the channel an id is the host's number above the host's own id. So a host's ids keep their order among themselves and
+  * never wait for another host's.
+  *
+  * A write goes to the channel when its first data are there, so a host that keeps its data holds up nobody; one that stops
+  * amid a burst holds up the others' writes. A host that doesn't take its answers holds up all answers: as CXL.mem asks,
+  * a host has room for what it asked for.
+  *
+  * Latency: one cycle for requests and data, one for answers. A request of each kind, a beat each way in a cycle.
+  */
+class HostArbiter(p: ExpanderParams) extends Module {
+  private val hostBits = log2Ceil(p.hosts)
+  val io = IO(new Bundle {
+    val hosts = Vec(p.hosts, Flipped(new Axi4Port(p.hostPort)))
+    val channel = new Axi4Port(p.memory)
+
+    /** No request is accepted; `passed`: the channel has all that were. `quiet`: the hosts have all its answers, too. */
+    val quiesce = Input(Bool())
+    val passed = Output(Bool())
+    val quiet = Output(Bool())
+  })
+
+  // What a host may send, behind registers.
+  private val gates = io.hosts.map { host =>
+    val gate = Module(new QuiesceGate(p))
+    gate.io.quiesce := io.quiesce
+    gate.io.address := host.aw.fire
+    gate.io.data := host.w.fire
+    gate.io.last := host.w.bits.last
+    gate
+  }
+  private def accepted[T <: Data](from: DecoupledIO[T], closed: Bool): RegisterSlice[T] = {
+    val slice = Module(new RegisterSlice(chiselTypeOf(from.bits)))
+    slice.io.in.valid := from.valid && !closed
+    slice.io.in.bits := from.bits
+    from.ready := slice.io.in.ready && !closed
+    slice
+  }
+  private val hosts = io.hosts.zip(gates.map(_.io.closed))
+  private val reads = hosts.map { case (host, closed) => accepted(host.ar, closed.reads).io.out }
+  private val writes = hosts.map { case (host, closed) => accepted(host.aw, closed.writes).io.out }
+  private val data = hosts.map { case (host, closed) => accepted(host.w, closed.data).io }
+
+  // Addresses.
+  private def turns(requests: Seq[DecoupledIO[Axi4Address]], may: Seq[Bool]): RRArbiter[Axi4Address] = {
+    val arbiter = Module(new RRArbiter(new Axi4Address(p.memory), p.hosts))
+    for (((in, request), h) <- arbiter.io.in.zip(requests).zipWithIndex) {
+      in.valid := request.valid && may(h)
+      in.bits := request.bits
+      in.bits.id := Cat(h.U(hostBits.W), request.bits.id)
+      request.ready := in.ready && may(h)
+    }
+    arbiter
+  }
+  io.channel.ar <> turns(reads, Seq.fill(p.hosts)(true.B)).io.out
+
+  // Data follow their address until the last of them.
+  private val writing = RegInit(false.B)
+  private val writer = Reg(UInt(hostBits.W))
+  private val ends = io.channel.w.fire && io.channel.w.bits.last
+  private val mayWrite = data.zipWithIndex.map { case (of, h) =>
+    // What a writer has at the front is the write's that is under way.
+    val behind = of.in.valid || !of.in.ready
+    (!writing || ends) && Mux(writing && writer === h.U, behind, of.out.valid)
+  }
+  private val address = turns(writes, mayWrite)
+  io.channel.aw <> address.io.out
+  when(address.io.out.fire) {
+    writing := true.B
+    writer := address.io.chosen
+  }.elsewhen(ends) { writing := false.B }
+  io.channel.w.valid := writing && VecInit(data.map(_.out.valid))(writer)
+  io.channel.w.bits := VecInit(data.map(_.out.bits))(writer)
+  for ((of, h) <- data.zipWithIndex) of.out.ready := writing && writer === h.U && io.channel.w.ready
+
+  // Answers.
+  private def answered[T <: Bundle](from: DecoupledIO[T], id: T => UInt, to: Seq[DecoupledIO[T]]): Unit = {
+    val host = id(from.bits) >> p.hostPort.idBits
+    for ((out, h) <- to.zipWithIndex) {
+      out.valid := from.valid && host === h.U
+      out.bits := from.bits
+    }
+    from.ready := VecInit(to.map(_.ready))(host)
+  }
+  private def registered[T <: Data](from: T): RegisterSlice[T] = Module(new RegisterSlice(chiselTypeOf(from)))
+  private val lines = io.hosts.map(_ => registered(io.channel.r.bits))
+  private val responses = io.hosts.map(_ => registered(io.channel.b.bits))
+  answered[Axi4ReadData](io.channel.r, _.id, lines.map(_.io.in))
+  answered[Axi4WriteResponse](io.channel.b, _.id, responses.map(_.io.in))
+  for (((host, line), response) <- io.hosts.zip(lines).zip(responses)) {
+    // The host's number, above its ids, ends here.
+    host.r.valid := line.io.out.valid
+    host.r.bits := line.io.out.bits
+    line.io.out.ready := host.r.ready
+    host.b.valid := response.io.out.valid
+    host.b.bits := response.io.out.bits
+    response.io.out.ready := host.b.ready
+  }
+
+  private val requested = (reads ++ writes ++ data.map(_.out)).map(_.valid).reduce(_ || _) || writing
+  private val open = gates.map(gate => !gate.io.closed.reads || !gate.io.even).reduce(_ || _)
+  io.passed := RegNext(!open && !requested, false.B)
+  io.quiet := RegNext(!(lines.map(_.io.out.valid) ++ responses.map(_.io.out.valid)).reduce(_ || _), false.B)
+}

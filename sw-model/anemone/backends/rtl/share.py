@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between two hosts through one Verilated expander: how long the receiver's loads take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+
+from anemone.backends.rtl.builder import build
+from anemone.backends.rtl.drive import Progress, run_program
+from anemone.backends.rtl.simulators import shared
+from anemone.hardware.geometry import Geometry
+
+CLOCK_MHZ = 400  # the kit's, docs/agilex.md
+HOSTS = 2
+GEOMETRY = Geometry(channels=2, pipelines=1, states=512, table=512)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the two hosts do. The order of the fields is that of sim/share/main.cpp.
+
+    messages, lines: so many messages of so many lines of 64 B, one behind the other; one host
+    writes them, the other loads them, in_flight lines at a time.
+    load: other work of both hosts, requests a cycle and channel, 0 to 1 (a channel takes one);
+    reads: the share of reads in it, to random lines.
+    latency: of memory, in cycles. refresh_every, refresh_for: in cycles; 0, 0: none.
+    """
+
+    messages: int = 200
+    lines: int = 16
+    in_flight: int = 1
+    load: float = 0.0
+    reads: float = 2 / 3
+    latency: int = 40
+    refresh_every: int = 0
+    refresh_for: int = 0
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """How many loads took so many cycles: `cycles` rises, `counts` is as long."""
+
+    cycles: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def mean(self) -> float:
+        return float(np.average(self.cycles, weights=self.counts))
+
+    def quantile(self, share: float) -> int:
+        """Cycles that this share of the loads does not exceed."""
+        whole = np.cumsum(self.counts)
+        return int(self.cycles[np.searchsorted(whole, share * whole[-1])])
+
+
+@dataclass(frozen=True)
+class Shared:
+    """loads: the receiver's, of messages; other: reads of the other work; empty without any.
+
+    requests: accepted, a cycle and channel.
+    """
+
+    loads: Latencies
+    other: Latencies
+    requests: float
+
+
+def share(setting: Setting, progress: Progress | None = None) -> Shared:
+    """Run it on the RTL, which is built first if need be. Raises BackendError.
+
+    Every load is checked: it finds its line, and the message that was written last.
+    """
+    program = build(shared(GEOMETRY, HOSTS))
+    said = run_program([program, *astuple(setting)], progress)
+    return Shared(
+        _latencies(said["latency"]),
+        _latencies(said["other"]),
+        said["requests"] / said["cycles"] / GEOMETRY.channels,
+    )
+
+
+def _latencies(pairs: Sequence[Sequence[int]]) -> Latencies:
+    table = np.array(pairs, np.int64).reshape(-1, 2)
+    return Latencies(table[:, 0], table[:, 1])
