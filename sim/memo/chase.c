@@ -48,7 +48,8 @@ static double chased(const struct run* run, const struct region* region, size_t 
 
 void chase_test(const struct run* run) {
     struct region region = region_of(run->options->bytes, run->node, run->options->pages);
-    for (size_t bytes = 4096; bytes <= region.bytes; bytes *= 2) {
+    // A circle is of fewer than 2^32 lines: of larger memory its first 128 GiB are the last row.
+    for (size_t bytes = 4096; bytes <= region.bytes && bytes / LINE <= UINT32_MAX; bytes *= 2) {
         double best;
         const double ns = chased(run, &region, bytes, &best);
         row_begin("chase", run->node);

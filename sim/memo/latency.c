@@ -9,7 +9,7 @@ static uint64_t state = 1;
 
 static size_t any(size_t below) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(((state >> 32) * (below & UINT32_MAX)) >> 32);
+    return (size_t)(((unsigned __int128)state * below) >> 64);
 }
 
 // Different lines of the region, anywhere.

@@ -16,6 +16,9 @@ struct field {
 };
 
 static bool json, any_row, any_wrong;
+static FILE* rows; // of JSON, which is printed whole at the end: who fails before leaves no half
+static char* rows_text;
+static size_t rows_size;
 static struct field fields[MOST_FIELDS];
 static unsigned count, warnings;
 static char warned[MOST_WARNINGS][256];
@@ -23,8 +26,8 @@ static char last_test[32];
 
 void out_begin(bool as_json) {
     json = as_json;
-    if (json)
-        printf("{\n  \"rows\": [");
+    if (json && !(rows = open_memstream(&rows_text, &rows_size)))
+        fail(1, "no memory for results");
 }
 
 static struct field* field(const char* name) {
@@ -54,12 +57,13 @@ void row_begin(const char* test, int node) {
 }
 
 static void as_object(void) {
-    printf("%s\n    {", any_row ? "," : "");
+    fprintf(rows, "%s\n    {", any_row ? "," : "");
     for (unsigned i = 0; i < count; i++) {
         const char* quote = fields[i].is_text ? "\"" : "";
-        printf("%s\"%s\": %s%s%s", i ? ", " : "", fields[i].name, quote, fields[i].text, quote);
+        fprintf(rows, "%s\"%s\": ", i ? ", " : "", fields[i].name);
+        fprintf(rows, "%s%s%s", quote, fields[i].text, quote);
     }
-    printf("}");
+    fprintf(rows, "}");
 }
 
 static int width(const struct field* f) {
@@ -124,7 +128,10 @@ void fail(int status, const char* format, ...) {
 
 int out_end(const struct host* host, const struct kernels* kernels) {
     if (json) {
-        printf("\n  ],\n  \"isa\": \"%s\",\n  \"tsc_ghz\": %.6f,\n", kernels->name, host->tsc_ghz);
+        if (fclose(rows))
+            fail(1, "no memory for results");
+        printf("{\n  \"rows\": [%s\n  ],\n", rows_text);
+        printf("  \"isa\": \"%s\",\n  \"tsc_ghz\": %.6f,\n", kernels->name, host->tsc_ghz);
         printf("  \"timer_ns\": %.3f,\n", host->timer_cycles / host->tsc_ghz);
         printf("  \"cycles_per_tick\": %.4f,\n  \"cpus\": %u,\n", cycles_per_tick(), host->cpus);
         printf("  \"cache_bytes\": %zu,\n  \"checks\": \"%s\",\n  \"warnings\": [", host->cache,

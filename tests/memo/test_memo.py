@@ -9,6 +9,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from anemone.bench import memo as compared
@@ -97,16 +98,36 @@ def test_the_last_cache() -> None:
 
 def test_checks_can_fail(tmp_path: Path) -> None:
     """Kernels that read and write nothing are noticed, each of them; the status says so."""
-    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-pthread", f"-I{ROOT}/sim/memo"]
-    objects = [o for o in MEMO.parent.glob("*.o") if o.stem not in ("kernels", "plain_chase")]
-    program = tmp_path / "broken"
-    command = ["cc", *flags, ROOT / "tests/memo/broken.c", *objects, "-o", program]
-    subprocess.run(command, check=True)
+    program = built_with(tmp_path / "broken", "broken.c", "kernels")
     done = memo(*QUICK, "--json", "--tests", "latency,bandwidth,copy", program=program)
     assert done.returncode == 1 and json.loads(done.stdout)["checks"] == "wrong"
     for said in ("ld: 50 of 50", "nt-st: 50 of 50", "did not read what was written", "copy by st"):
         assert f"memo: wrong: {said}" in done.stderr or said in done.stderr
     assert "copy by memcpy" not in done.stderr  # which was not replaced
+
+
+def built_with(program: Path, source: str, *without: str) -> Path:
+    """A program of this folder, with memo's own objects but these."""
+    flags = ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-pthread", f"-I{ROOT}/sim/memo"]
+    other = {*without, "plain_chase"}
+    objects = [o for o in MEMO.parent.glob("*.o") if o.stem not in other]
+    command = ["cc", *flags, ROOT / "tests/memo" / source, *objects, "-o", program]
+    subprocess.run(command, check=True)
+    return program
+
+
+@pytest.mark.parametrize("gib", [1, 256, 1024])
+def test_lines_of_large_memory(tmp_path: Path, gib: int) -> None:
+    """Sixteen different lines a batch, from all of the region: also where it has 2^32 or more."""
+    program = built_with(tmp_path / "far", "far.c", "latency", "main")
+    done = memo(str(gib << 30), program=program)
+    assert done.returncode == 0
+    batches = np.array(done.stdout.split(), np.uint64).reshape(1000, 16)
+    assert all(len(set(batch)) == 16 for batch in batches.tolist())
+    most = (gib << 30) // 64
+    assert batches.max() < most
+    spread, _ = np.histogram(batches, 16, (0, most))
+    assert spread.min() > 800 and spread.max() < 1200
 
 
 def test_one_file_that_needs_no_library() -> None:
@@ -146,6 +167,13 @@ def test_a_table_for_people() -> None:
 def test_bad_options(words: list[str], said: str) -> None:
     done = memo(*words)
     assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+
+
+def test_what_cannot_be_had_leaves_no_half_of_json() -> None:
+    words = ["--node", "0", "--tests", "latency", "--pages", "huge", "--bytes", "1000G"]
+    done = memo("--json", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no 512000 free huge pages" in done.stderr
 
 
 def test_the_pages_have_every_option() -> None:
@@ -188,7 +216,7 @@ def test_plot(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -
     Path("memo.json").write_text(json.dumps(SAMPLE))
     status, out, err = anemone(["memo", "plot", "memo.json", "--out", "out", "--json"], capsys)
     assert (status, err) == (0, "")
-    names = ["latency.svg", "chase.svg", "bandwidth.svg", "copy.svg"]
+    names = ["latency.svg", "chase.svg", "cache.svg", "bandwidth.svg", "copy.svg"]
     assert json.loads(out)["files"] == names
     assert all((tmp_path / "out" / name).read_text().startswith("<svg") for name in names)
 

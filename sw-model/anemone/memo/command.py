@@ -24,7 +24,7 @@ _PLOT = """
     $ build/memo/memo --json > memo.json
     $ anemone memo plot memo.json --out pictures
 
-DIR gets latency.svg, chase.svg, bandwidth.svg and copy.svg, of the tests that were run.
+DIR gets latency.svg, chase.svg, cache.svg, bandwidth.svg and copy.svg, of the tests that were run.
 """
 
 

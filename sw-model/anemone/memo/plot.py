@@ -12,7 +12,8 @@ def pictures(rows: Rows) -> dict[str, str]:
     """SVG by the name of its file."""
     import vl_convert
 
-    draw = {"latency": _latency, "chase": _chase, "bandwidth": _bandwidth, "copy": _copy}
+    draw = {"latency": _latency, "chase": _chase, "cache": _cache, "bandwidth": _bandwidth,
+            "copy": _copy}  # fmt: skip
     return {
         f"{test}.svg": vl_convert.vegalite_to_svg(drawn(rows[test]).to_dict())
         for test, drawn in draw.items()
@@ -50,6 +51,18 @@ def _chase(rows: list[dict[str, Any]]) -> Any:
     y = alt.Y("ns:Q", scale=alt.Scale(type="log"), title="ns a load")
     lines = _of(rows).mark_line(point=True).encode(x=x, y=y, color="node:N")
     return lines.properties(width=480, title="pointer chase")
+
+
+def _cache(rows: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    sets = (("half_ns", "half of the cache"), ("past_ns", "four times the cache"))
+    named = [{"node": r["node"], "set": text, "ns": r[of]} for r in rows for of, text in sets]
+    bars = _of(named).mark_bar().encode(
+        x=alt.X("node:N", title=None), xOffset=alt.XOffset("set:N", sort=None),
+        y=alt.Y("ns:Q", title="ns a load"), color=alt.Color("set:N", title=None, sort=None),
+    )  # fmt: skip
+    return bars.properties(width=320, title="does the last-level cache serve a node")
 
 
 def _bandwidth(rows: list[dict[str, Any]]) -> Any:
