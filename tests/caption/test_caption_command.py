@@ -74,6 +74,7 @@ def test_replay(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (SAMPLES + "1,2,nan,1\n", 'ipc is "nan"'),
         (SAMPLES + "-1,2,3,1\n", 'l1_miss_latency_ns is "-1"'),
         (SAMPLES + "1,2,3,inf\n", 'new_allocations is "inf"'),
+        (SAMPLES + "1e101,2,3,1\n", 'line 7: l1_miss_latency_ns is "1e101"'),
     ],
 )
 def test_bad_samples(files: Path, content, said, capsys) -> None:
@@ -87,6 +88,7 @@ def test_bad_samples(files: Path, content, said, capsys) -> None:
         ("beta = [1.0, -0.01, 0.0, 1.0]", "beta = [1.0, 2.0]", "line 1: beta is [1.0, 2.0]"),
         ("beta = [1.0, -0.01", 'beta = [1.0, "x"', "line 1: beta is"),
         ("beta = [1.0", "beta = [inf", "beta is"),
+        ("beta = [1.0", "beta = [-1e101", "line 1: beta is [-1e+101"),
         ("window = 1", "window = 0", "line 2: window is 0"),
         ("window = 1", "window = 1.5", "window is 1.5"),
         ("step = 20.0\n", "", "step is missing"),
@@ -224,6 +226,12 @@ def test_run_refuses(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refused(live(root, "--cxl-node", "3"), "node3 is missing")
     refused(live(root, "--cxl-node", "0"), "--cxl-node is 0")
     refused(live(root, "--interval", "0"), "--interval is 0")
+    ratio = ("--ratio-file", str(root / "ratio"))
+    refused(live(root, "--dram-node", "-1", *ratio), "--dram-node is -1; allowed: a node, 0 to")
+    refused(live(root, "--cxl-node", "1024", *ratio), "--cxl-node is 1024")
+    refused(live(root, "--ratio-file", str(root)), "--ratio-file is something else")
+    refused(live(root, "--ratio-file", str(root / "no" / "ratio")), "--ratio-file is not writable")
+    assert not (root / "ratio").exists()
     refused(live(root, "--tune", "9"), "samples is 0")
     refused([w if w != "s.csv" else "none.csv" for w in live(root)], "none.csv")
     assert weights(root) == ["7", "7"]
@@ -247,6 +255,26 @@ def test_sigterm_puts_the_weights_back(root: Path) -> None:
         tool.send_signal(signal.SIGTERM)
         assert tool.wait(60) == 0
     assert weights(root) == ["7", "7"]
+
+
+def test_the_largest_numbers_give_an_estimate(files: Path, capsys) -> None:
+    """No sum of what is taken is past a double, which JSON has no word for."""
+    Path("m.toml").write_text(MODEL.replace("[1.0, -0.01, 0.0,", "[-1e100, 1e100, -1e100,"))
+    Path("s.csv").write_text(SAMPLES + "1e100,1e100,1e100,1\n" * 3)
+    status, out, _ = run([*REPLAY, "--json"], capsys)
+    assert status == 0
+    assert all(np.isfinite(p["estimate"]) for p in json.loads(out)["periods"])
+
+
+def test_a_file_that_is_no_ratio_stays(root: Path, capsys) -> None:
+    """A wrong name costs nobody a file; one that a run left behind is taken over."""
+    path = root / "notes"
+    path.write_text("mine\n")
+    status, out, err = run(live(root, "--ratio-file", str(path)), capsys)
+    assert (status, out, err.count("\n")) == (2, "", 1) and "notes: file: --ratio-file is" in err
+    assert path.read_text() == "mine\n"
+    path.write_text("0 1 3 1\n")
+    assert run(live(root, "--ratio-file", str(path)), capsys)[0] == 0 and not path.exists()
 
 
 def test_the_ratio_file(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

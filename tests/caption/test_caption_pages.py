@@ -14,6 +14,7 @@ from anemone.caption import command
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/man/anemone-caption.1"
+GUIDE = ROOT / "docs/caption.md"
 UNIT = ROOT / "sw-model/anemone/caption/caption.service"
 
 
@@ -38,4 +39,6 @@ def test_service() -> None:
     unit.read_string(UNIT.read_text())
     asked = unit["Service"]["ExecStart"] + unit["Service"]["Environment"]
     assert "anemone caption run" in asked
+    # The page says how that program comes to be there.
+    assert f'anemone" {unit["Service"]["ExecStart"].split()[0]}\n' in GUIDE.read_text()
     assert set(re.findall(r"--[a-z-]+", asked)) <= options("run")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from anemone.io.errors import MISSING, Bare, InputError
 from anemone.models.camp.interleave import MOST_WEIGHT, weights
 
 _FOLDER = "sys/kernel/mm/mempolicy/weighted_interleave"
+_RATIO = re.compile(rb"(\d+ \d+ \d+ \d+\n)?")  # what a ratio file holds
 
 
 def weights_of(ratio: float) -> tuple[int, int]:
@@ -71,10 +73,16 @@ class RatioFile:
         self.path, self._nodes = path, (dram, cxl)
 
     def check(self) -> None:
-        """Raise InputError where the file cannot be written."""
-        if not os.access(self.path if self.path.exists() else self.path.parent, os.W_OK):
+        """Raise InputError where the file cannot be replaced, or is something else's."""
+        if not os.access(self.path.parent, os.W_OK):
             allowed = "a file in a folder that can be written"
             raise InputError(self.path, "file", "--ratio-file", Bare("not writable"), allowed)
+        if self.path.exists() and not self._is_ratio():
+            allowed = "a new file, or one that run has written: it is taken away at the end"
+            raise InputError(self.path, "file", "--ratio-file", Bare("something else"), allowed)
+
+    def _is_ratio(self) -> bool:
+        return self.path.is_file() and bool(_RATIO.fullmatch(self.path.read_bytes()))
 
     def set(self, ratio: float) -> str:
         """Replace the file, so that a reader sees one of them whole: nodes, then weights."""

@@ -209,6 +209,9 @@ def run(
         raise InputError("command line", "run", "--interval", interval, "seconds, 0.01 to 3600")
     if not 1 <= tune <= 3600:
         raise InputError("command line", "run", "--tune", tune, "1 to 3600 samples")
+    for option, node in (("--dram-node", dram_node), ("--cxl-node", cxl_node)):
+        if not 0 <= node < 1024:
+            raise InputError("command line", "run", option, node, "a node, 0 to 1023")
     if dram_node == cxl_node:
         raise InputError("command line", "run", "--cxl-node", cxl_node, "not the DRAM's node")
     of = models.read(model)

@@ -16,6 +16,7 @@ TABLE_4 = ("l1_miss_latency_ns", "ddr_read_latency_ns", "ipc")
 # What M1 can sample: Table 4, and bandwidths that NEMO counts on an expander.
 COUNTERS = (*TABLE_4, "cxl_gb_per_s")
 LONGEST = 3600  # samples in a window
+LARGEST = 1e100  # a weight or a sample: no estimate goes past what a double holds
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def _counters(table: Table) -> tuple[str, ...]:
 
 def _beta(table: Table, counters: tuple[str, ...]) -> tuple[float, ...]:
     wanted = len(counters) + 1
-    allowed = f"{wanted} finite numbers: a constant, and one for each of " + ", ".join(counters)
+    allowed = f"{wanted} finite numbers of at most {LARGEST:g} in size: "
+    allowed += "a constant, and one for each of " + ", ".join(counters)
     given = table.content["beta"]
     if not isinstance(given, list) or len(given) != wanted:
         raise table.wrong("beta", allowed)
@@ -81,7 +83,7 @@ def _beta(table: Table, counters: tuple[str, ...]) -> tuple[float, ...]:
     for value in given:
         one = Table(table.file, table.place, {"beta": value}, table.line)
         try:
-            found.append(one.real("beta"))
+            found.append(one.real("beta", least=-LARGEST, most=LARGEST))
         except InputError as e:
             raise table.wrong("beta", allowed) from e
     return tuple(found)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from anemone.caption.algorithm import Sample
-from anemone.caption.model import COUNTERS
+from anemone.caption.model import COUNTERS, LARGEST
 from anemone.io.errors import MISSING, Bare, InputError
 from anemone.io.tables import read_text
 
@@ -69,14 +69,14 @@ def _header(cells: list[str], wanted: Sequence[str], file: object, line: int) ->
 
 
 def _number(text: str, name: str, file: object, place: str) -> float:
-    most = _HIGHEST.get(name, math.inf)
+    most = _HIGHEST.get(name, LARGEST)
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and 0 <= value <= most):
-        top = f" and at most {most:g}" if most < math.inf else ""
-        raise InputError(file, place, name, text.strip(), f"a finite number of at least 0{top}")
+    if not 0 <= value <= most:  # nor nan
+        allowed = f"a finite number of at least 0 and at most {most:g}"
+        raise InputError(file, place, name, text.strip(), allowed)
     return value
 
 
