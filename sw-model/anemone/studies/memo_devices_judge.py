@@ -21,6 +21,14 @@ _LONGER = {
     "CXL-B": 2.0,
     "CXL-C": 3.0,
 }  # O2: ld over DDR5-R's; "almost", the last two
+# Points of the theoretical bandwidth by which one device is above another (O4, O5).
+_ABOVE = (
+    ("CXL-A", "DDR5-R", {"2:1-RW": 23.0, "st": 12.0}),
+    ("CXL-B", "DDR5-R", {"st": 1.0}),
+    ("CXL-B", "CXL-A", {"ld": 1.0, "nt-ld": 1.0, "nt-st": 6.0}),
+    ("CXL-B", "CXL-C", {"ld": 26.0, "nt-ld": 26.0, "st": 3.0, "nt-st": 20.0}),
+    ("DDR5-R", "CXL-A", {"nt-ld": 26.0, "nt-st": 6.0}),
+)
 
 _WHY = {
     "parallel": "no fence, no coherence check: the paper's burst has more than latency and queue",
@@ -28,6 +36,7 @@ _WHY = {
     "st": "a store is its read here; the paper's checks the other socket's caches",
     "nt-st": "one latency for reads and writes: a write that is sent at once saves nothing here",
     "mix": "one bandwidth for reads and writes; the paper's links carry both ways at once",
+    "set": "devices are set by MLC's all reads in whole percent (O4), not by memo's loads",
     "banks": "what the banks sustain, served in order; the paper's has a controller's losses",
     "asked": "each stored line is read and written: half; the paper's adds coherence checks, or "
     "writes on a link's other way",
@@ -83,6 +92,8 @@ def _latency_rows(seen: Answers, timing: str) -> list[Row]:
             of(device, "ld") / of("DDR5-R", "ld"), _WHY["longer"])
         for device, paper in _LONGER.items()
     ]  # fmt: skip
+    slower = of("CXL-C", "ld") / of("CXL-B", "ld")
+    rows.append(Row(f"CXL-C: ld over CXL-B's, {timing}", "times", 1.67, slower, _WHY["longer"]))
     st = of("DDR5-R", "st") / of("DDR5-L", "ld")
     nt = below(of("CXL-A", "nt-st"), of("DDR5-R", "nt-st"))
     return [
@@ -98,27 +109,25 @@ def _bandwidth_rows(seen: Answers, timing: str) -> list[Row]:
     def share(device: str, kind: str) -> float:
         return _share(seen, device, timing, kind)
 
-    def gap(kind: str) -> float:
-        return share("DDR5-R", kind) - share("CXL-A", kind)
-
     exact = timing == "queue"
+    why = dict.fromkeys(("ld", "nt-ld"), _WHY["set" if exact else "banks"])
+    why |= {"st": _WHY["asked"], "nt-st": _WHY["mix"], "2:1-RW": _WHY["mix"]}
     rows = [
         Row(f"{device}: all reads, {timing}", "% of peak", paper, share(device, "All Read"),
             "" if exact else _WHY["banks"])
         for device, paper in ALL_READ.items()
     ]  # fmt: skip
-    rows.append(Row(f"2:1-RW: CXL-A above DDR5-R, {timing}", "points", 23.0, -gap("2:1-RW"),
-                    _WHY["mix"]))  # fmt: skip
     rows += [
         Row(f"{device}: st below ld, {timing}", "%", paper,
             100 * (1 - share(device, "st") / share(device, "ld")), _WHY["asked"])
         for device, paper in _ST_BELOW_LD.items()
     ]  # fmt: skip
-    return [
-        *rows,
-        Row(f"nt-ld: DDR5-R above CXL-A, {timing}", "points", 26.0, gap("nt-ld"), _WHY["mix"]),
-        Row(f"nt-st: DDR5-R above CXL-A, {timing}", "points", 6.0, gap("nt-st"), _WHY["mix"]),
-    ]
+    rows += [
+        Row(f"{kind}: {one} above {other}, {timing}", "points", paper,
+            share(one, kind) - share(other, kind), why[kind])
+        for one, other, kinds in _ABOVE for kind, paper in kinds.items()
+    ]  # fmt: skip
+    return rows
 
 
 def _share(seen: Answers, device: str, timing: str, kind: str) -> float:
