@@ -27,6 +27,7 @@ class Memory:
 
     BESIDE: tuple[str, ...] = ()
     stores_refused = True  # of writes
+    late_every = 1  # cycles from a late answer to the next one
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class Memory:
         """Be the memory that was there before a reset, which it did not share: with its contents,
         and the answers that it owes. What it has of writes that were cut is forgotten.
         """
-        self.store = before.store
+        self.store, self.late_every = before.store, before.late_every
         if before.r.value:
             self._late_reads.append(before._shown)
         if before.b.value:
@@ -224,6 +225,9 @@ class Memory:
                 return
             self.lost_beats += 1
         ids = self._read_ids
+        if self._late_reads and t % self.late_every:
+            self.r.set(0)
+            return
         if self._late_reads:
             self._show_read(self._late_reads.popleft())
             self.late += 1
@@ -262,6 +266,9 @@ class Memory:
         if self.b.value and not self._b_ready():
             return
         ids = self._answer_ids
+        if self._late_answers and t % self.late_every:
+            self.b.set(0)
+            return
         if self._late_answers:
             self._show_answer(self._late_answers.popleft())
             self.late += 1

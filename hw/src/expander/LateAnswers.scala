@@ -26,7 +26,8 @@ class LateAnswers(p: ExpanderParams) extends Module {
   private val over = left === 0.U
   private def count(most: Int, asked: Bool, answered: Bool): UInt = {
     val underWay = Reg(UInt((log2Ceil(most) + 1).W)) // no reset
-    underWay := Mux(late && over, 0.U, underWay + asked - answered)
+    // An answer that nobody waits for, while nothing is under way, counts for none.
+    underWay := Mux(late && over, 0.U, underWay + asked - (answered && underWay =/= 0.U))
     underWay
   }
   private val reads = count(p.readsInFlight, io.read, io.readBeat && io.last)

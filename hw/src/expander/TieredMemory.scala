@@ -53,10 +53,9 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
   private val memory = withReset(reset.asBool || !started)(Module(new FlatMemory(flat)))
 
-  // Held together with the controller's reset, which lasts until the start; and once more by a reset before near is
-  // swept, of which no request has seen anything.
+  // Held together with the controller's reset, which lasts until the first start behind power-up.
   private val empty = Reg(Bool())
-  empty := io.powerOn || (empty && !memory.initialised)
+  empty := io.powerOn || (empty && !started)
   memory.powerOn := empty && !started
   memory.channel := io.channel
   memory.host.drivenBy(io.host)

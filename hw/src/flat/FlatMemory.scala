@@ -105,7 +105,8 @@ class FlatMemory(p: FlatParams) extends Module {
   requests.io.quiesce := quiesce
   // What was accepted in the cycle in which it began is seen two later.
   private val quiesced = ShiftRegister(quiesce, 2, false.B, true.B)
-  private val under = Seq(requests.io.any, responses.io.any, locks.io.any, nearPort.io.any, farPort.io.any)
+  private val under = Seq(requests.io.any, responses.io.any, locks.io.any, nearPort.io.any, farPort.io.any) :+
+    repairs.io.untrusted.repairing
   quiet := RegNext(
     quiesced && initialiser.io.done && !(under ++ Seq(hostPort.r.valid, hostPort.b.valid)).reduce(_ || _),
     false.B
@@ -223,8 +224,8 @@ class FlatMemory(p: FlatParams) extends Module {
 
   private val fetched = farPort.io.readAnswer
   private val fetchedLock = UIntToOH(fetched.bits.id, p.locks)
-  private val wanted = (states.io.fetching & fetchedLock).orR
-  fetched.ready := !wanted || fetched.bits.error || lines.io.writes(1).ready
+  assert(!fetched.valid || (states.io.fetching & fetchedLock).orR, "far answers what no lock fetches")
+  fetched.ready := fetched.bits.error || lines.io.writes(1).ready
   private def byLock(answer: ValidIO[LineWriteAnswer], refused: Boolean): UInt =
     Mux(answer.valid && (!refused.B || answer.bits.error), UIntToOH(answer.bits.id, p.locks), 0.U)
   private val nearWritten, farWritten = Wire(Valid(new LineWriteAnswer(p)))
@@ -237,8 +238,8 @@ class FlatMemory(p: FlatParams) extends Module {
   events.nearRefused := byLock(nearWritten, refused = true)
   events.farWritten := byLock(farWritten, refused = false)
   events.farRefused := byLock(farWritten, refused = true)
-  events.farRead := Mux(fetched.fire && wanted, fetchedLock, 0.U)
-  events.farReadRefused := Mux(fetched.fire && wanted && fetched.bits.error, fetchedLock, 0.U)
+  events.farRead := Mux(fetched.fire, fetchedLock, 0.U)
+  events.farReadRefused := Mux(fetched.fire && fetched.bits.error, fetchedLock, 0.U)
   sequencer.io.stirred := events.nearWritten | events.farWritten | events.farRead
 
   // Sets that can't be believed.
@@ -256,7 +257,7 @@ class FlatMemory(p: FlatParams) extends Module {
   // Lines to keep: of the sequencer, of far, of near.
   lines.io.writes(0).valid := sequencer.io.keep.valid
   lines.io.writes(0).bits := sequencer.io.keep.bits
-  lines.io.writes(1).valid := fetched.valid && wanted && !fetched.bits.error
+  lines.io.writes(1).valid := fetched.valid && !fetched.bits.error
   lines.io.writes(1).bits.row := Cat(fetched.bits.id, !(states.io.nearRows & fetchedLock).orR)
   lines.io.writes(1).bits.stored.data := fetched.bits.data
   lines.io.writes(1).bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
@@ -344,7 +345,7 @@ class FlatMemory(p: FlatParams) extends Module {
   private def poisoned(answer: DecoupledIO[LineReadAnswer]): Bool =
     answer.fire && answer.bits.poison && !answer.bits.error
   counting.io.poisoned := poisoned(nearPort.io.readAnswer) +& poisoned(fetched)
-  counting.io.strays := nearPort.io.strays +& farPort.io.strays +& (fetched.fire && !wanted)
+  counting.io.strays := nearPort.io.strays +& farPort.io.strays
   stray := RegNext(counting.io.strays.orR, false.B)
   counters := counting.io.counts
 }

@@ -54,7 +54,7 @@ class LineWriteAnswer(p: FlatParams) extends Bundle {
 
 /** Lines as AXI4 transfers of one beat. A register slice on each channel: a cycle each way.
   *
-  * What was asked and not answered is counted, over a warm reset too. An answer that nobody waits for is dropped, and told.
+  * What was asked and not answered is known by id, over a warm reset too. An answer that nobody waits for is dropped, and told.
   * Behind a warm reset those are that were on their way: nothing is asked before they have come, or until no answer has come
   * for `drain` cycles, as from a memory that was reset, too.
   *
@@ -78,10 +78,8 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
     val any = Output(Bool())
   })
 
-  // As many as are asked for at most, and what the slices hold.
-  private val most = 2 * p.requests
   private def kept[T <: Data](init: T): T = withReset(io.powerOn) { RegInit(init) }
-  private val reads, writes = kept(0.U(log2Ceil(most + 4).W))
+  private val reads, writes = Module(new UnderWay(p, 2 * p.requests))
   private val draining = kept(false.B)
   private val waited = kept(0.U(log2Ceil(p.drain + 1).W))
   private val open = !draining
@@ -95,7 +93,7 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
     whole
   }
   private val ar = Wire(Decoupled(new Axi4Address(p.memory)))
-  private val readable = open && reads < most.U
+  private val readable = open && reads.io.room
   ar.valid := io.read.valid && readable
   io.read.ready := ar.ready && readable
   ar.bits := address(io.read.bits.id, io.read.bits.line)
@@ -104,7 +102,7 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   // AW and W go together, and wait for the slower.
   private val aw = Wire(Decoupled(new Axi4Address(p.memory)))
   private val w = Wire(Decoupled(new LineWrite(p, besideBits)))
-  private val writable = open && writes < most.U
+  private val writable = open && writes.io.room
   io.write.ready := aw.ready && w.ready && writable
   aw.valid := io.write.valid && w.ready && writable
   w.valid := io.write.valid && aw.ready && writable
@@ -120,9 +118,8 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   io.axi.w.bits.last := true.B
   io.wbeside := data.bits.beside
 
-  private def mine(id: UInt): Bool = (id >> p.lockBits) === 0.U
   private val r = Wire(Decoupled(new LineReadAnswer(p, besideBits)))
-  private val readComes = reads =/= 0.U && mine(io.axi.r.bits.id) && io.axi.r.bits.last
+  private val readComes = reads.io.owed && io.axi.r.bits.last
   r.valid := io.axi.r.valid && readComes && open
   io.axi.r.ready := r.ready
   r.bits.id := io.axi.r.bits.id
@@ -132,24 +129,32 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   r.bits.beside := io.rbeside
   io.readAnswer <> RegisterSlice(r)
 
-  private val writeComes = writes =/= 0.U && mine(io.axi.b.bits.id)
+  private val writeComes = writes.io.owed
   io.axi.b.ready := true.B
   io.writeAnswer.valid := RegNext(io.axi.b.valid && writeComes && open, false.B)
   io.writeAnswer.bits.id := RegNext(io.axi.b.bits.id(p.lockBits - 1, 0))
   io.writeAnswer.bits.error := RegNext(io.axi.b.bits.resp.orR)
 
-  reads := reads + io.axi.ar.fire - (io.axi.r.fire && readComes)
-  writes := writes + io.axi.aw.fire - (io.axi.b.fire && writeComes)
+  reads.io.asked.valid := io.axi.ar.fire
+  reads.io.asked.bits := io.axi.ar.bits.id
+  reads.io.id := io.axi.r.bits.id
+  reads.io.answered := io.axi.r.fire && readComes
+  writes.io.asked.valid := io.axi.aw.fire
+  writes.io.asked.bits := io.axi.aw.bits.id
+  writes.io.id := io.axi.b.bits.id
+  writes.io.answered := io.axi.b.fire && writeComes
+  private val any = reads.io.any || writes.io.any
   private val answered = io.axi.r.fire || io.axi.b.fire
   waited := Mux(draining && !answered, waited + 1.U, 0.U)
-  when(draining && (waited === p.drain.U || (reads === 0.U && writes === 0.U))) {
-    draining := false.B
-    reads := 0.U
-    writes := 0.U
+  private val drained = draining && (waited === p.drain.U || !any)
+  when(drained) { draining := false.B }
+  for (underWay <- Seq(reads, writes)) {
+    underWay.io.powerOn := io.powerOn
+    underWay.io.forget := drained
   }
   when(reset.asBool) { draining := true.B }
   private def stray(fires: Bool, comes: Bool): Bool = RegNext(fires && !(comes && open), false.B)
   io.strays := stray(io.axi.r.fire, readComes) +& stray(io.axi.b.fire, writeComes)
-  io.any := draining || reads =/= 0.U || writes =/= 0.U || io.axi.ar.valid || io.axi.aw.valid || io.axi.w.valid ||
+  io.any := draining || any || io.axi.ar.valid || io.axi.aw.valid || io.axi.w.valid ||
     io.readAnswer.valid || io.writeAnswer.valid
 }

@@ -44,6 +44,7 @@ class TagInitialiser(p: FlatParams) extends Module {
     asked := good
     answered := good
   }
-  when(!refused && answered === io.nearLines) { done := true.B }
+  // In a reset nobody knows how many lines there are.
+  when(!reset.asBool && !refused && answered === io.nearLines) { done := true.B }
   io.done := done
 }

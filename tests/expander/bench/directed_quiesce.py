@@ -9,6 +9,7 @@ from tests.bench.requests import Request
 from tests.expander.bench.directed_environment import SEED, directed_test, opened
 from tests.expander.bench.environment import Environment
 
+SLOW = 13  # cycles from a late answer to the next one
 ALL_ERRORS = (1 << len(registers.ERROR_STATUS.fields)) - 1
 
 
@@ -71,6 +72,34 @@ async def answers_from_before_a_reset_are_dropped(environment: Environment) -> N
         await environment.check()
         assert not any(memory.idle is False for memory in environment.memories)
     assert late > 100, late
+
+
+@directed_test
+async def answers_to_nobody_hide_no_late_ones(environment: Environment) -> None:
+    """Some come while nothing is under way; then a reset amid traffic. Memory owes as many answers
+    as without them, and requests wait for all.
+    """
+    late = 0
+    for seed in range(6):
+        environment.judged(False)
+        for memory in environment.memories:
+            memory.late_every = 1
+            memory._late_reads += [(3, f"{5:0512b}", 0, 1, 0)] * 3
+            memory._late_answers += [(3, 0)] * 3
+        await environment.cycles(20)
+        busy(environment, seed)
+        await environment.cycles(300 + 7 * seed)
+        for memory in environment.memories:
+            memory.late_every = SLOW
+        await environment.restart(SEED + seed)
+        busy(environment, seed)  # at once, amid the late answers
+        await environment.cycles(80 * SLOW)
+        await environment.program()
+        late += sum(memory.late for memory in environment.memories)
+        busy(environment, seed)
+        await environment.cycles(300)
+        await environment.check()
+    assert late > 60, late
 
 
 @directed_test

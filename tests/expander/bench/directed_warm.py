@@ -13,6 +13,7 @@ import cocotb
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import Counts
 from anemone.golden.flat import FlatMemory, merge
+from anemone.hardware import registers
 from tests.bench.profile import StimulusProfile
 from tests.bench.requests import FULL, Request
 from tests.bench.store import bits
@@ -27,6 +28,7 @@ LINES = 5  # near lines: few, so that most of what is asked for is of a set in f
 CUTS = 24
 TRAFFIC = (20, 500)  # cycles
 RECOVERY = (30, 150)  # cycles from what starts it until it is cut, too
+NEVER = 1 << 20  # cycles
 
 
 class Stream:
@@ -127,3 +129,45 @@ async def warm_resets_amid_swaps_lose_no_line(dut: Any) -> None:
         await play(environment, [Request(False, i % 16, i << 6) for i in lines])
         await environment.check()
     assert recovered > CUTS // 2, "a reset that cut no swap"
+
+
+@cocotb.test()
+async def a_sweep_that_is_cut_takes_no_late_answer_for_its_own(dut: Any) -> None:
+    """A reset that near does not share, with writes of the sweep under way. The next sweep waits
+    for their answers, and ends when near has accepted each of its own writes.
+    """
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = TieredEnvironment(dut, build, Counter())
+    config = environment.config = FlatConfig(LINES, build.ratio)
+    await environment.start()
+    status = [registers.FLAT.at(c, registers.FLAT_STATUS) for c in range(build.engine.channels)]
+    ready = registers.FLAT_STATUS.pack(started=1, ready=1)
+
+    async def answers(now: bool) -> None:
+        for memory in environment.memories:
+            memory.profile = StimulusProfile() if now else StimulusProfile(answer=0.0)
+
+    for cycles in range(20, 60, 4):
+        await environment.restart(SEED)
+        await answers(False)
+        environment.set_up()
+        await environment.cycles(cycles)
+        owed = [sum(map(len, near._answers.values())) for near in environment.near]
+        for memory in environment.memories:
+            memory.late_every = NEVER
+        await environment.restart(SEED + cycles, warm=True, late=True)
+        await answers(False)
+        environment.set_up()
+        await environment.cycles(80)
+        asked = [near.accesses.counts["writes"] for near in environment.near]
+        assert not any(n for n, late in zip(asked, owed, strict=True) if late), (cycles, asked)
+        for memory in environment.memories:
+            memory.late_every = 1
+        await environment.cycles(100)
+        assert await environment.registers(status) != [ready] * len(status), cycles
+        asked = [near.accesses.counts["writes"] for near in environment.near]
+        assert asked == [config.near_lines] * len(asked), (cycles, asked)
+        await answers(True)
+        await environment.cycles(60)
+        assert await environment.registers(status) == [ready] * len(status), cycles
+    assert any(owed), "nothing was under way"

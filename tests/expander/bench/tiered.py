@@ -18,7 +18,7 @@ from tests.bench.difference import Difference
 from tests.bench.memory import Memory
 from tests.bench.pins import Flag, reader
 from tests.bench.profile import StimulusProfile
-from tests.expander.bench.environment import Environment
+from tests.expander.bench.environment import Environment, find
 from tests.expander.bench.lockstep import Lockstep, Slots
 from tests.expander.bench.operator import Operator
 from tests.expander.bench.sizes import Build
@@ -168,11 +168,12 @@ class TieredEnvironment(Environment):
     operator_type = TieredOperator
     config: FlatConfig | None = None
 
-    async def restart(self, seed: int, warm: bool = False) -> None:
+    async def restart(self, seed: int, warm: bool = False, late: bool = False) -> None:
         """Power up; or a reset behind which memories hold what they held, and the golden models
-        too: when something was under way, they are to be put right.
+        too: when something was under way, they are to be put right. late: near and far were not
+        reset, and answer what they owe.
         """
-        self.warm = warm
+        self.warm, self._late = warm, late
         if not warm:
             self.now = self.config or random_config(Random(seed), self.build)
         kept = list(zip(self.near, self.far, self.scoreboards, strict=True)) if warm else []
@@ -216,9 +217,17 @@ class TieredEnvironment(Environment):
 
     def _keep(self, before: list[Memory]) -> None:
         """See `restart`."""
+        if self._late:
+            for memory, old in zip(self.memories, before, strict=True):
+                memory.carry(old)
+        self.judged(not self._late)
 
-    def _drained(self) -> None:
-        """Near and far answer nothing late."""
+    def judged(self, now: bool) -> None:
+        """Whether near's and far's ports are held to AXI."""
+        for c in range(self.build.engine.channels):
+            for tier in ("near", "far"):
+                checker = f"tiers_{c}_{tier}_checker"
+                getattr(find(self.dut, checker), checker).enabled.value = int(now)
 
     async def program(self) -> None:
         """Windows, rules, tables; then flat memory mode."""

@@ -92,6 +92,44 @@ async def answers_that_nobody_waits_for_are_dropped(dut: Any) -> None:
 
 
 @cocotb.test()
+async def answers_to_nobody_amid_others_are_dropped(dut: Any) -> None:
+    """Of an id that has nothing under way, while another one has: in any cycle of a swap, and of an
+    access of dedicated memory. The true answer is still waited for, and taken.
+    """
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = DirectedEnvironment(dut, build)
+    await environment.start()
+    first = LINES * (build.ratio + 1)
+    await environment.begin(
+        FlatConfig(LINES, build.ratio, dedicated=(first * 64, first * 64 + 4096))
+    )
+    environment.judged(False)
+    values = {line: 100 + line for line in (A, B, C, first)}
+    for line, value in values.items():
+        environment.ask(line, value)
+    await environment.answered(0, len(values))
+    sent = 0
+    for memory in (environment.near, environment.far):
+        for cycle in range(1, 60, 3):
+            for write in (False, True):
+                await environment.settle()
+                environment.play(LATENCY)
+                for line in (A, B, first):
+                    environment.ask(line, *((values[line],) if write else ()))
+                await environment.cycles(cycle)
+                # Three accesses have three locks, the first ones.
+                memory.say(build.requests - 1)
+                sent += 2
+                await environment.answered(*((0, 3) if write else (3, 0)))
+        await environment.settle()
+        environment.play()
+        read = await environment.read(list(values))
+        assert read == [(OKAY, value) for value in values.values()], read
+        environment.one_place()
+    assert int(dut.counters_strays.value) == sent
+
+
+@cocotb.test()
 async def a_quiet_controller_may_be_reset(dut: Any) -> None:
     """Amid traffic: from the quiesce on no request is taken, and all that were are answered."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])

@@ -365,6 +365,27 @@ async def a_repair_waits_for_what_is_in_flight(environment: Tags) -> None:
 
 
 @tags
+async def it_is_not_quiet_amid_a_repair(environment: Tags) -> None:
+    """A quiesce comes in any cycle of it: only behind it is nothing on its way."""
+    for delay in range(30):
+        await begin(environment)
+        environment.damage(A, 0b11)
+        assert await environment.access(A, None) != OKAY
+        await environment.settle()
+        environment.play(latency=5)
+        await environment.pulse(environment.repair)
+        await environment.cycles(delay)
+        environment.quiesce.set(1)
+        while not environment.quiet():
+            await environment.cycles(1)
+        assert not int(environment.dut.untrusted_repairing.value), f"quiesced after {delay}"
+        assert environment.untrusted()[0] == 0
+        environment.quiesce.set(0)
+        await environment.cycles(4)
+        assert not environment.quiet()
+
+
+@tags
 async def requests_wait_while_a_set_is_repaired(environment: Tags) -> None:
     """Far takes its time to answer the repair; none of them comes to near before."""
     environment.damage(A, 0b11)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package anemone.flat
+
+import chisel3._
+import chisel3.util._
+
+/** What was asked of near or far and is not answered, by id: any number of id 0, as near's lookups and the sweep are, and
+  * one of each other id, a lock's. So an answer that nobody waits for is known, whatever else is under way.
+  *
+  * It is kept over a warm reset. Latency: one cycle from `asked` and `answered` to `owed`.
+  *
+  * @param most of id 0
+  */
+class UnderWay(p: FlatParams, most: Int) extends Module {
+  val io = IO(new Bundle {
+    val powerOn = Input(Bool())
+    val asked = Flipped(Valid(UInt(p.memory.idBits.W)))
+
+    /** Memory's answer is of this id: it is owed one; and has it in this cycle. */
+    val id = Input(UInt(p.memory.idBits.W))
+    val owed = Output(Bool())
+    val answered = Input(Bool())
+
+    /** Nothing is owed any more. */
+    val forget = Input(Bool())
+
+    /** One more of id 0 may be asked for; something is under way. */
+    val room = Output(Bool())
+    val any = Output(Bool())
+  })
+  private def kept(bits: Int): UInt = withReset(io.powerOn) { RegInit(0.U(bits.W)) }
+  // What a register slice holds was let in before it is counted.
+  private val first = kept(log2Ceil(most + 4))
+  private val others = kept(p.locks)
+  private def of(id: UInt, when: Bool): UInt =
+    Mux(when, UIntToOH(id(p.lockBits - 1, 0), p.locks), 0.U) & ~1.U(p.locks.W)
+  private def isFirst(id: UInt): Bool = id === 0.U
+  first := first + (io.asked.valid && isFirst(io.asked.bits)) - (io.answered && isFirst(io.id))
+  others := (others & ~of(io.id, io.answered)) | of(io.asked.bits, io.asked.valid)
+  assert(!io.asked.valid || (others & of(io.asked.bits, true.B)) === 0.U, "a lock asks twice")
+  assert(!io.answered || io.owed, "an answer that is not owed")
+  io.owed := Mux(isFirst(io.id), first =/= 0.U, (io.id >> p.lockBits) === 0.U && (others & of(io.id, true.B)).orR)
+  io.room := first < most.U
+  io.any := first =/= 0.U || others.orR
+  when(io.forget) {
+    first := 0.U
+    others := 0.U
+  }
+}
