@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from tests.commands import one_line
 
 # One second of two cores at 3 GHz half the time (TSC 2 GHz), CHAs at 1.5 GHz.
 VALUES = {
-    "cycles": (3e9, 2e9), "instructions": (1.5e9, 2e9), "ref": (2e9, 2e9), "tsc": (4e9, 2e9),
+    "cycles": (3e9, 2e9), "instructions": (1.5e9, 2e9), "ref_tsc": (2e9, 2e9), "tsc": (4e9, 2e9),
     "l1_pending": (6e9, 2e9), "l1_replaced": (3e7, 2e9), "ddr_pending": (3e9, 1e9),
     "ddr_reads": (2e7, 1e9), "cha_clock": (1.5e9, 1e9),
 }  # fmt: skip
@@ -69,6 +71,40 @@ def test_perf_is_asked_for_the_whole_machine(tmp_path: Path, monkeypatch) -> Non
     asked = (tmp_path / "asked").read_text().split()
     assert asked[:5] == ["stat", "-a", "-x,", "-I", "250"]
     assert [w for w in asked if w.startswith("uncore_cha/event=0x36,umask=0xc8178601")]
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="no perf")
+@pytest.mark.parametrize("name", sources.EVENTS)
+def test_perf_can_read_each_event(name: str) -> None:
+    """Whether the processor has it or not: a name may be a word of perf's own, as `ref` was."""
+    words = ["perf", "stat", "-a", "-x,", "-e", sources.EVENTS[name], "true"]
+    said = subprocess.run(words, capture_output=True, text=True, check=False).stderr
+    assert name in said and "parser error" not in said, said
+
+
+def test_only_what_the_model_needs_is_asked_for(tmp_path: Path, monkeypatch) -> None:
+    """A processor without CHAs can have a model of IPC."""
+    rows = "\n".join(line for line in printed(1) if "cycles" in line or "instructions" in line)
+    command(
+        tmp_path, "perf", f"echo \"$@\" > {tmp_path}/asked\ncat >&2 <<'E'\n{rows}\nE\n", monkeypatch
+    )
+    numastat(tmp_path, 1, 10)
+    found = sources.live(("ipc",), 1.0, None, 1, tmp_path)
+    assert next(found).values == (0.5,)
+    found.close()
+    asked = (tmp_path / "asked").read_text().split()
+    assert [w for w, e in zip(asked[1:], asked, strict=False) if e == "-e"] == [
+        "cycles",
+        "instructions",
+    ]
+
+
+def test_what_perf_cannot_count_is_said(tmp_path: Path, monkeypatch) -> None:
+    """Its reason, not the end of its usage."""
+    text = "event syntax error: 'cha/..'\n   \\___ Cannot find PMU 'cha'\n\n Usage: x\n -e\n"
+    command(tmp_path, "perf", f"cat >&2 <<E\n{text}E\nexit 129\n", monkeypatch)
+    with pytest.raises(sources.SourceError, match=r"status 129: Cannot find PMU 'cha'$"):
+        next(sources.perf(1.0))
 
 
 def numastat(root: Path, node: int, pages: int) -> None:

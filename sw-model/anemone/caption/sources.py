@@ -32,7 +32,7 @@ class SourceError(RuntimeError):
 EVENTS = {
     "cycles": "cycles",
     "instructions": "instructions",
-    "ref": "cpu/event=0x00,umask=0x03,name=ref/",
+    "ref_tsc": "cpu/event=0x00,umask=0x03,name=ref_tsc/",
     "tsc": "msr/tsc,name=tsc/",
     "l1_pending": "cpu/event=0x48,umask=0x01,name=l1_pending/",
     "l1_replaced": "cpu/event=0x51,umask=0x01,name=l1_replaced/",
@@ -40,6 +40,14 @@ EVENTS = {
     "ddr_reads": "uncore_cha/event=0x35,umask=0xc8178601,name=ddr_reads/",
     "cha_clock": "uncore_cha/event=0x01,umask=0x00,name=cha_clock/",
 }
+
+# What each counter is made of. Only these are asked for: other processors have no CHAs.
+NEEDS = {
+    "l1_miss_latency_ns": ("tsc", "cycles", "ref_tsc", "l1_pending", "l1_replaced"),
+    "ddr_read_latency_ns": ("ddr_pending", "ddr_reads", "cha_clock"),
+    "ipc": ("instructions", "cycles"),
+}
+_REASON = "\\___"  # perf points so at what is wrong, before its usage
 
 
 @dataclass(frozen=True)
@@ -50,28 +58,49 @@ class Counted:
     ns: float
 
 
-def table_4(counted: Mapping[str, Counted]) -> dict[str, float]:
-    """L1 miss latency, DDR read latency (ns) and IPC of one interval.
+def events_of(counters: Sequence[str]) -> tuple[str, ...]:
+    """Names of the events that these counters need."""
+    return tuple(e for e in EVENTS if any(e in NEEDS[c] for c in counters))
+
+
+def table_4(counted: Mapping[str, Counted], counters: Sequence[str] = TABLE_4) -> dict[str, float]:
+    """L1 miss latency, DDR read latency (ns) and IPC of one interval, those that are asked for.
 
     Latencies are by Little's law: occupancy over arrivals, in cycles, over the clock. Without
     arrivals there is nothing that waits: 0.
     """
-    v = {name: c.value for name, c in counted.items()}
-    tsc_ghz = _ratio(v["tsc"], counted["tsc"].ns)
-    core_ghz = tsc_ghz * _ratio(v["cycles"], v["ref"])  # while it was not halted
-    cha_ghz = _ratio(v["cha_clock"], counted["cha_clock"].ns)
-    return {
-        "l1_miss_latency_ns": _ratio(_ratio(v["l1_pending"], v["l1_replaced"]), core_ghz),
-        "ddr_read_latency_ns": _ratio(_ratio(v["ddr_pending"], v["ddr_reads"]), cha_ghz),
-        "ipc": _ratio(v["instructions"], v["cycles"]),
-    }
+    return {name: _COUNTERS[name](counted) for name in counters}
+
+
+def _l1_miss_latency(seen: Mapping[str, Counted]) -> float:
+    # The clock while it was not halted.
+    ghz = _ghz(seen["tsc"]) * _ratio(seen["cycles"].value, seen["ref_tsc"].value)
+    return _ratio(_ratio(seen["l1_pending"].value, seen["l1_replaced"].value), ghz)
+
+
+def _ddr_read_latency(seen: Mapping[str, Counted]) -> float:
+    waited = _ratio(seen["ddr_pending"].value, seen["ddr_reads"].value)
+    return _ratio(waited, _ghz(seen["cha_clock"]))
+
+
+def _ipc(seen: Mapping[str, Counted]) -> float:
+    return _ratio(seen["instructions"].value, seen["cycles"].value)
+
+
+_COUNTERS = dict(zip(TABLE_4, (_l1_miss_latency, _ddr_read_latency, _ipc), strict=True))
+
+
+def _ghz(clock: Counted) -> float:
+    return _ratio(clock.value, clock.ns)
 
 
 def _ratio(a: float, b: float) -> float:
     return a / b if b else 0.0
 
 
-def perf_rows(lines: Iterator[str]) -> Iterator[dict[str, Counted]]:
+def perf_rows(
+    lines: Iterator[str], events: Sequence[str] = tuple(EVENTS)
+) -> Iterator[dict[str, Counted]]:
     """Intervals of what `perf stat -I -x,` prints. Raises InputError, naming line and event."""
     at, found = "", {}
     for number, line in enumerate(lines, 1):
@@ -79,11 +108,11 @@ def perf_rows(lines: Iterator[str]) -> Iterator[dict[str, Counted]]:
         if len(fields) < 6 or line.startswith("#"):
             continue
         if fields[0] != at and found:
-            yield _whole(found, number)
+            yield _whole(found, events, number)
             found = {}
         at = fields[0]
         name = _name(fields[3])
-        if name not in EVENTS:
+        if name not in events:
             continue
         try:
             counted = Counted(float(fields[1]), float(fields[4]))
@@ -94,11 +123,11 @@ def perf_rows(lines: Iterator[str]) -> Iterator[dict[str, Counted]]:
         before = found.get(name, Counted(0.0, 0.0))  # units of a socket may be told one by one
         found[name] = Counted(before.value + counted.value, before.ns + counted.ns)
     if found:
-        yield _whole(found, number)
+        yield _whole(found, events, number)
 
 
-def _whole(found: dict[str, Counted], line: int) -> dict[str, Counted]:
-    for name in EVENTS:
+def _whole(found: dict[str, Counted], events: Sequence[str], line: int) -> dict[str, Counted]:
+    for name in events:
         if name not in found:
             raise InputError("perf stat", f"line {line}", name, MISSING, "a row of each event")
     return found
@@ -109,32 +138,35 @@ def _name(told: str) -> str:
     return inner[1] if inner else told.split(":")[0]
 
 
-def perf(interval: float) -> Iterator[dict[str, float]]:
-    """Table 4 each `interval` seconds, of the whole machine, until it is closed."""
+def perf(interval: float, counters: Sequence[str] = TABLE_4) -> Iterator[dict[str, float]]:
+    """These of Table 4 each `interval` seconds, of the whole machine, until it is closed."""
     if shutil.which("perf") is None:
         allowed = "perf (apt-get install linux-perf), or --samples"
         raise InputError("caption", "commands", "perf", MISSING, allowed)
     words = ["perf", "stat", "-a", "-x,", "-I", str(round(interval * 1000))]
-    for event in EVENTS.values():
-        words += ["-e", event]
+    events = events_of(counters)
+    for name in events:
+        words += ["-e", EVENTS[name]]
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, bufsize=1
     )
     said: list[str] = []
     try:
-        for counted in perf_rows(_noted(process.stderr, said)):
-            yield table_4(counted)
+        for counted in perf_rows(_noted(process.stderr, said), events):
+            yield table_4(counted, counters)
     finally:
         with suppress(ProcessLookupError):
             process.terminate()
         process.wait()
-    last = said[-1].strip() if said else "nothing"
+    last = said[-1].split(_REASON)[-1].strip() if said else "nothing"
     raise SourceError(f"perf stat ended with status {process.returncode}: {last}")
 
 
 def _noted(lines: Iterator[str], last: list[str]) -> Iterator[str]:
+    """The same lines; the last of them, or the one that has a reason, is in `last`."""
     for line in lines:
-        last[:] = [line]
+        if not (last and _REASON in last[0]):
+            last[:] = [line]
         yield line
 
 
@@ -205,8 +237,8 @@ def live(
         raise InputError("command line", "run", "--nemo", MISSING, allowed)
     allocations = Allocations(cxl, root)
     meter = Nemo(nemo) if nemo is not None and "cxl_gb_per_s" in counters else None
-    cores = any(name in TABLE_4 for name in counters)
-    for seen in perf(interval) if cores else _ticks(interval):
+    cores = [name for name in counters if name in TABLE_4]
+    for seen in perf(interval, cores) if cores else _ticks(interval):
         if meter is not None:
             seen["cxl_gb_per_s"] = meter.sample()
         yield Sample(tuple(seen[name] for name in counters), allocations.sample())
