@@ -10,8 +10,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BIND = 2, OF_ADDRESS = 3, WORD = 8 * sizeof(unsigned long) }; // MPOL_BIND, F_NODE | F_ADDR
+// MPOL_BIND, F_NODE | F_ADDR, F_MEMS_ALLOWED
+enum { BIND = 2, OF_ADDRESS = 3, ALLOWED = 4, WORD = 8 * sizeof(unsigned long) };
 static const size_t HUGE = (size_t)2 << 20;
+
+// Whether this process's cpuset has the node's memory.
+static bool allowed(int node) {
+    unsigned long mask[MOST_NODES / WORD] = {0};
+    if (syscall(SYS_get_mempolicy, NULL, mask, (unsigned long)MOST_NODES, NULL,
+                (unsigned long)ALLOWED))
+        return true; // a kernel without NUMA
+    return mask[(unsigned)node / WORD] >> ((unsigned)node % WORD) & 1;
+}
 
 unsigned nodes_of(int* nodes) {
     char text[4096];
@@ -21,7 +31,7 @@ unsigned nodes_of(int* nodes) {
         int first, last;
         const int found = sscanf(part, "%d-%d", &first, &last);
         for (int n = first; found > 0 && n <= (found == 2 ? last : first); n++)
-            if (count < MOST_NODES)
+            if (count < MOST_NODES && n < MOST_NODES && allowed(n))
                 nodes[count++] = n;
     }
     if (!count)

@@ -130,6 +130,11 @@ def test_lines_of_large_memory(tmp_path: Path, gib: int) -> None:
     assert spread.min() > 800 and spread.max() < 1200
 
 
+def test_only_nodes_of_the_cpuset(tmp_path: Path) -> None:
+    program = built_with(tmp_path / "cpuset", "cpuset.c", "memory", "main")
+    assert memo(program=program).stdout.split() == ["0", "65"]
+
+
 def test_one_file_that_needs_no_library() -> None:
     said = subprocess.run(["readelf", "-ld", MEMO], capture_output=True, text=True, check=True)
     assert "INTERP" not in said.stdout and "NEEDED" not in said.stdout

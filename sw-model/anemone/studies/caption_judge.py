@@ -29,6 +29,7 @@ _SPECIAL = ("embedding", "store", "embedding + store")
 _WHY = {
     "share": "bound by bandwidth alone: best where shares are as bandwidths, 53.8 to 17.7 GB/s",
     "over": "bound by bandwidth alone, so all gain alike; SPEC's wait for latency, too",
+    "shot": "by Eq. 8, whose curve is round; ours has an edge, and a share past it is dear",
     "store": "a chain of loads pays the whole latency; Redis computes between them",
     "embedding": "no row is hotter: 25 % fills both; at 63 % the paper's CXL served more than DRAM",
 }
@@ -222,7 +223,8 @@ def _mixes(
         ("Best-shot", shot),
     ):
         mean = 100 * float(np.mean(1 - got / best))
-        rows.append(Row(f"{what} below the best static share", "mean %", None, mean))
+        why = _WHY["shot"] if what == "Best-shot" else ""
+        rows.append(Row(f"{what} below the best static share", "mean %", None, mean, why))
         worst = 100 * float(np.max(1 - got / best))
         rows.append(Row(f"{what} below the best static share", "at most %", None, worst))
     until = [runs[p.name].converged for p in bound]
