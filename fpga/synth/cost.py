@@ -15,7 +15,7 @@ from pathlib import Path
 from fpga.synth import agilex, ecp5, place
 from fpga.synth.netlist import Netlist
 from fpga.synth.rtl import Design, emit
-from fpga.synth.tools import WORK
+from fpga.synth.tools import WORK, SynthesisError
 
 HERE = Path(__file__).parent
 BASELINE = HERE / "baseline.json"
@@ -34,6 +34,7 @@ FEATURES = {
 }
 LEAN = Design("lean", "engine", {**ENGINE.options, **FEATURES})
 LOOK = Design("look", "engine", ENGINE.options)
+PLAIN = Design("plain", "engine", {**ENGINE.options, "acknowledge": "false"})
 EXPANDER = place.EXPANDER
 # All units at their full width; only numbers of them and depths of memories are small.
 SMALL = Design("small", "expander", {"pipelines": 1, "channels": 1, "states": 512, "table": 512})
@@ -81,11 +82,30 @@ def small(work: Path = WORK, channel: bool = True) -> dict:
     return {"options": SMALL.options, "total": found.netlist.total().as_dict(), "units": units}
 
 
+def _shut(files: list[Path]) -> list[Path]:
+    """These, but that no write to a channel is in the acknowledge window."""
+    by_name = {file.stem: file for file in files}
+    channel = by_name["MemoryChannel"]
+    pin, text = "(io_windows_acknowledge_enable)", channel.read_text()
+    if pin not in text:
+        raise SynthesisError(f"{channel.name}: nothing has {pin}")
+    by_name["MemoryChannel"] = channel.with_name("shut") / channel.name
+    by_name["MemoryChannel"].parent.mkdir(exist_ok=True)
+    by_name["MemoryChannel"].write_text(text.replace(pin, "(1'h0)"))
+    return list(by_name.values())
+
+
+def _channel(files: list[Path]) -> Netlist:
+    """A channel mapped as one."""
+    return agilex.whole(EXPANDER, place.needed(files, "MemoryChannel"), "MemoryChannel")
+
+
 def everything() -> dict:
     """All that the page shows."""
     result: dict = {"options": ENGINE.options, "total": {}}
     with step("emitting the engines and the expander"):
-        engine, lean, expander = emit(ENGINE), emit(LEAN), emit(EXPANDER)
+        engine, lean, plain = emit(ENGINE), emit(LEAN), emit(PLAIN)
+        expander = emit(EXPANDER)
     totals: list[tuple[str, Callable]] = [
         ("lane", lambda: agilex.whole(ENGINE, engine, "TelemetryLane")),
         ("pipeline", lambda: agilex.whole(ENGINE, engine, "TelemetryPipeline")),
@@ -97,6 +117,12 @@ def everything() -> dict:
             "lean engine",
             lambda: agilex.whole(LEAN, lean, "TelemetryEngine", kept="TelemetryPipeline"),
         ),
+        (
+            "engine without acknowledgements",
+            lambda: agilex.whole(PLAIN, plain, "TelemetryEngine", kept="TelemetryPipeline"),
+        ),
+        ("channel", lambda: _channel(expander)),
+        ("channel without acknowledgements", lambda: _channel(_shut(expander))),
     ]
     for name, measure in totals:
         with step(f"{name}, as one"):
@@ -134,10 +160,16 @@ def bars(result: dict) -> list[tuple[str, float, float, bool]]:
     """What is asked, what is measured, and whether it holds."""
     asked = limits()["bars"]
     total, mhz = result["total"], result["clock"]["median"]
+
+    def more(what: str) -> int:
+        return total[what]["alut"] - total[f"{what} without acknowledgements"]["alut"]
+
+    window = more("engine") + result["options"]["channels"] * more("channel")
     most = [
         ("ALUT of the engine", "engine_alut", total["engine"]["alut"]),
         ("ALUT of the lean engine", "lean_alut", total["lean engine"]["alut"]),
         ("M20K of the engine", "engine_m20k", total["engine"]["m20k"]),
+        ("ALUT of the acknowledge window", "acknowledge_alut", window),
     ]
     found = [
         (f"{what}, at most", asked[bar], measured, measured <= asked[bar])

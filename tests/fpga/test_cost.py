@@ -137,6 +137,37 @@ def test_the_placed_are_shown_slowest_first() -> None:
     assert fast.startswith("| Fast | 150.0 | 90.0 | 140.0 | 140.0 |")
 
 
+def test_the_acknowledge_window_is_of_the_engine_and_of_all_channels() -> None:
+    alut = {"engine": 1000, "lean engine": 400, "channel": 300}
+    alut |= {"engine without acknowledgements": 900, "channel without acknowledgements": 250}
+    unit = place.Placed({"1": 120.0}, 5, "an input", "used").as_dict()
+    result = {
+        "options": {"channels": 2},
+        "total": {name: {"alut": number, "m20k": 640} for name, number in alut.items()},
+        "clock": {"median": 150.0},
+        "placed": {"Unit": unit},
+    }
+    found = {what: (measured, held) for what, _, measured, held in cost.bars(result)}
+    assert found["ALUT of the acknowledge window, at most"] == (100 + 2 * 50, True)
+    result["total"]["channel"]["alut"] += 1000
+    assert (
+        "ALUT of the acknowledge window, at most",
+        cost.limits()["bars"]["acknowledge_alut"],
+        100 + 2 * 1050,
+        False,
+    ) in cost.bars(result)
+
+
+def test_a_channel_whose_window_cannot_be_shut_is_an_error(tmp_path: Path) -> None:
+    channel = tmp_path / "MemoryChannel.sv"
+    channel.write_text("Unit unit(.enable (io_windows_acknowledge_enable));")
+    (shut,) = cost._shut([channel])
+    assert shut.read_text() == "Unit unit(.enable (1'h0));"
+    channel.write_text("Unit unit(.enable (renamed));")
+    with pytest.raises(SynthesisError, match=r"MemoryChannel\.sv: nothing has"):
+        cost._shut([channel])
+
+
 def netlist(folder: Path) -> Netlist:
     """Two inner modules in a top: an inverted AND before a register, and a carry bit."""
 
