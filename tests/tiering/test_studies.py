@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 
 from anemone.io.errors import InputError
 from anemone.studies import STUDIES, hemem_values, memtis, sweep, tuning
+from anemone.studies import cluster as clusters
 from anemone.studies.page import page
 from anemone.studies.study import Found, Point, Row, Study, answers, result
 from anemone.studies.sweep import formula
@@ -72,12 +74,12 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
         answers(study, study.points(True, 1), tmp_path / "p", 1, scheduler="nothing://here")
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[str]:
-    """The address of a dask scheduler with two workers, processes of their own that know ROOT."""
+@contextmanager
+def cluster(tmp_path: Path, count: int) -> Iterator[str]:
+    """The address of a dask scheduler with workers, processes of their own that know ROOT."""
     file, running = tmp_path / "scheduler.json", []
     common = ["--scheduler-file", str(file), "--no-dashboard"]
-    workers = [["worker", *common, "--no-nanny", "--nthreads", "1"]] * 2
+    workers = [["worker", *common, "--no-nanny", "--nthreads", "1"]] * count
     try:
         for kind, *words in (
             ["scheduler", *common, "--host", "127.0.0.1", "--port", "0"],
@@ -96,17 +98,32 @@ def cluster(tmp_path: Path) -> Iterator[str]:
             process.wait()
 
 
-def test_a_killed_worker_of_a_cluster(cluster: str, tmp_path: Path) -> None:
+def test_a_killed_worker_of_a_cluster(tmp_path: Path) -> None:
     """The other one runs its point, and no answer is lost; what is there is not run again."""
     study, folder = Squares(tmp_path, kills=1), tmp_path / "points"
     points = study.points(True, 1)
-    found = answers(study, points, folder, 1, scheduler=cluster)
-    assert [a["square"] for _, a in found] == [0, 1, 4, 9, 16, 25]
-    assert (tmp_path / "ran-1").read_text() == "xx"
-    min(folder.iterdir()).unlink()
-    left = []
-    answers(study, points, folder, 1, lambda *now: left.append(now[:2]), cluster)
+    with cluster(tmp_path, 2) as address:
+        found = answers(study, points, folder, 1, scheduler=address)
+        assert [a["square"] for _, a in found] == [0, 1, 4, 9, 16, 25]
+        assert (tmp_path / "ran-1").read_text() == "xx"
+        min(folder.iterdir()).unlink()
+        left = []
+        answers(study, points, folder, 1, lambda *now: left.append(now[:2]), address)
     assert left == [(6, 6)]
+
+
+def test_a_scheduler_without_workers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said at once, and refused when none comes."""
+    monkeypatch.setattr(clusters, "_HAS_WORKERS_WITHIN", "1s")
+    study = Squares(tmp_path)
+    with (
+        cluster(tmp_path, 0) as address,
+        pytest.raises(InputError, match=r"--scheduler.*with a worker within 1s"),
+    ):
+        answers(study, study.points(True, 1), tmp_path / "p", 1, scheduler=address)
+    assert f"dask worker {address}" in capsys.readouterr().err
 
 
 def test_a_sweep(

@@ -8,6 +8,7 @@ runs again; a point that kills four workers ends the study.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -16,6 +17,7 @@ from anemone.io.errors import InputError
 from anemone.studies.study import Point, Study
 
 _CONNECTS_WITHIN = "30s"
+_HAS_WORKERS_WITHIN = "60s"
 
 
 def spread(
@@ -24,7 +26,7 @@ def spread(
     """(number of the point, its answer) as they come. workers: processes, where no scheduler is.
 
     scheduler: the address of one, whose workers have this package. Raises InputError where it does
-    not answer, and what a point raises.
+    not answer or gets no worker, and what a point raises.
     """
     from distributed import Client, LocalCluster, as_completed
 
@@ -37,14 +39,31 @@ def spread(
             stack.enter_context(cluster)
             client = Client(cluster)
         else:
-            try:
-                client = Client(scheduler, timeout=_CONNECTS_WITHIN)
-            except (OSError, ValueError) as e:
-                allowed = f"the address of a dask scheduler ({e})"
-                raise InputError(
-                    "command line", "options", "--scheduler", scheduler, allowed
-                ) from e
+            client = _connected(scheduler)
         stack.enter_context(client)
         asked = {client.submit(study.run, point, pure=False): i for i, point in points.items()}
         for one in as_completed(asked):
             yield asked[one], one.result()
+
+
+def _connected(scheduler: str) -> Any:
+    """A client of it, which has a worker."""
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout=_CONNECTS_WITHIN)
+    except (OSError, ValueError) as e:
+        raise _refused(scheduler, f"the address of a dask scheduler ({e})") from e
+    if not client.scheduler_info()["workers"]:
+        print(f"{scheduler} has no worker yet: dask worker {scheduler}", file=sys.stderr)
+        try:
+            client.wait_for_workers(1, timeout=_HAS_WORKERS_WITHIN)
+        except TimeoutError as e:
+            client.close()
+            allowed = f"a scheduler with a worker within {_HAS_WORKERS_WITHIN}"
+            raise _refused(scheduler, allowed) from e
+    return client
+
+
+def _refused(scheduler: str, allowed: str) -> InputError:
+    return InputError("command line", "options", "--scheduler", scheduler, allowed)
