@@ -150,7 +150,10 @@ void anemone_core_delete(anemone_core* m) {
 
 int anemone_core_kernel(anemone_core* m, std::size_t core, const char* settings, char* error,
                         std::size_t bytes) {
-    return guarded(error, bytes, [&] { m->cores.at(core)->source = core::make_kernel(settings); });
+    return guarded(error, bytes, [&] {
+        auto& source = m->cores.at(core)->source = core::make_kernel(settings);
+        m->shared.memory.ran(source->past());
+    });
 }
 
 // The operations stay where they are until the core has run them.
@@ -221,7 +224,7 @@ void anemone_core_counts(anemone_core* m, std::size_t core, int all, std::uint64
 }
 
 // Of each tier: lines read, lines written, cycles that reads were queued; then near hits and
-// misses.
+// misses, and what was asked of dedicated memory.
 void anemone_core_memory(anemone_core* m, double* out) {
     for (unsigned tier = 0; tier < 2; tier++) {
         const auto& c = m->shared.memory.counts(tier);
@@ -231,6 +234,7 @@ void anemone_core_memory(anemone_core* m, double* out) {
     }
     *out++ = static_cast<double>(m->shared.memory.near_hits());
     *out++ = static_cast<double>(m->shared.memory.near_misses());
+    *out++ = static_cast<double>(m->shared.memory.dedicated());
 }
 
 } // extern "C"

@@ -52,6 +52,7 @@ Config Config::parse(const std::string& text) {
     fields.take("fast_share", c.fast_share, 0, 1);
     fields.take("near_lines", c.near_lines, 0, 1 << 26);
     fields.take("ratio", c.ratio, 1, 4);
+    fields.take("filled", c.filled, 0, 1);
     fields.nothing_left();
     return c;
 }

@@ -23,8 +23,11 @@ struct Config {
     // one.
     double fast_ns, fast_gb_per_s, slow_ns, slow_gb_per_s;
     double fast_share; // of pages that are on the fast tier: 1 all, 0 none
-    // Flat memory mode in place of the two tiers: near lines (0: off), far lines to each.
+    // Flat memory mode in place of the two tiers: near lines (0: off), far lines to each. Then
+    // fast_share is of the pages that are dedicated near memory.
     std::uint64_t near_lines, ratio;
+    // Of flat memory's pages that have data of programs that run for ever; 0: it is as after reset.
+    double filled;
 
     static Config parse(const std::string& text); // throws std::invalid_argument
 };

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "fields.hpp"
+#include "random.hpp"
 
 namespace core {
 
@@ -23,25 +24,6 @@ constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 constexpr std::uint64_t kLine = std::uint64_t{1} << kLineBits;
 constexpr std::uint64_t kHot = 16 << 10; // bytes that are in every L1
 
-// Numbers that are the same on every machine (splitmix64).
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next() {
-        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-        return z ^ (z >> 31);
-    }
-    std::uint64_t below(std::uint64_t n) {
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
-    }
-    bool happens(double share) { return static_cast<double>(next() >> 11) * 0x1p-53 < share; }
-
-private:
-    std::uint64_t state_;
-};
-
 // A kernel of iterations; operations are known by their numbers.
 class Kernel : public Source {
 public:
@@ -49,10 +31,21 @@ public:
     void more(std::vector<Op>& out) final {
         out_ = &out;
         iteration();
+        done_++;
+    }
+    Past past() const final {
+        Past found = parts();
+        for (Past::Part& part : found) {
+            part.first += s_.base;
+            part.done = &done_;
+        }
+        return found;
     }
 
 protected:
     virtual void iteration() = 0;
+    // What an iteration asks of the data, whose addresses begin with 0.
+    virtual Past parts() const = 0;
 
     std::uint64_t add(Kind kind, std::uint32_t pc, std::uint64_t address, std::uint8_t latency,
                       std::uint64_t a = kNothing, std::uint64_t b = kNothing) {
@@ -93,6 +86,15 @@ protected:
         return here;
     }
     std::uint64_t array(std::uint64_t number) const { return number * (s_.bytes + (1 << 21)); }
+    // An array from end to end, now at its beginning; lines at places without a pattern.
+    Past::Part walked(std::uint64_t number) const {
+        return {array(number), s_.bytes, Past::Order::walk, static_cast<double>(s_.step)};
+    }
+    Past placed(double lines) const {
+        const std::uint64_t hot = std::min(kHot, s_.bytes);
+        return {{0, s_.bytes, Past::Order::any, lines * (1 - s_.hot)},
+                {0, hot, Past::Order::any, lines * s_.hot}};
+    }
 
     const Settings s_;
     Random random_;
@@ -103,7 +105,8 @@ private:
                                                           : static_cast<std::uint16_t>(n_ - number);
     }
     std::vector<Op>* out_ = nullptr;
-    std::uint64_t n_ = 0; // operations so far
+    std::uint64_t n_ = 0;    // operations so far
+    std::uint64_t done_ = 0; // iterations
 };
 
 // Lists through all lines of the data in an order without a pattern, each line's address in the one
@@ -120,6 +123,9 @@ public:
     }
 
 private:
+    Past parts() const override {
+        return {{0, lines_ * kLine, Past::Order::circle, static_cast<double>(s_.chains)}};
+    }
     void iteration() override {
         for (std::uint64_t c = 0; c < s_.chains; c++) {
             at_[c] = (at_[c] * 0x5851F42D4C957F2Du + 0x14057B7EF767814Fu) & (lines_ - 1);
@@ -148,6 +154,12 @@ public:
     explicit Stream(const Settings& s) : Kernel(s) {}
 
 private:
+    Past parts() const override {
+        Past found;
+        for (std::uint64_t a = 0; a < s_.chains + (s_.stores > 0); a++)
+            found.push_back(walked(a));
+        return found;
+    }
     void iteration() override {
         const std::uint64_t at = walk(at_);
         std::uint64_t value = kNothing;
@@ -166,6 +178,7 @@ public:
     explicit Memset(const Settings& s) : Kernel(s) {}
 
 private:
+    Past parts() const override { return {walked(0)}; }
     void iteration() override {
         store(50, walk(at_), kNothing);
         compute(kNothing);
@@ -180,6 +193,7 @@ public:
     explicit Scatter(const Settings& s) : Kernel(s) {}
 
 private:
+    Past parts() const override { return placed(1); }
     void iteration() override {
         const std::uint64_t index = compute(kNothing);
         store(50, place(8), index, index);
@@ -193,6 +207,11 @@ public:
     explicit Gather(const Settings& s) : Kernel(s) {}
 
 private:
+    Past parts() const override {
+        Past found = placed(1);
+        found.push_back(walked(1));
+        return found;
+    }
     void iteration() override {
         const std::uint64_t index = load(10, array(1) + walk(at_));
         const std::uint64_t at = place(8);
@@ -210,6 +229,7 @@ public:
     explicit Hash(const Settings& s) : Kernel(s) {}
 
 private:
+    Past parts() const override { return placed(static_cast<double>(s_.depth)); }
     void iteration() override {
         std::uint64_t needs = compute(kNothing);
         std::uint64_t at = 0;
@@ -231,6 +251,18 @@ public:
     explicit Tree(const Settings& s) : Kernel(s) {}
 
 private:
+    Past parts() const override {
+        Past found;
+        std::uint64_t first = 0, nodes = 1;
+        for (std::uint64_t d = 0; d < s_.depth && (first + 1) * kLine <= s_.bytes; d++) {
+            const std::uint64_t room = std::min(nodes, s_.bytes / kLine - first);
+            const double asked = static_cast<double>(room) / static_cast<double>(nodes);
+            found.push_back({first * kLine, room * kLine, Past::Order::any, asked});
+            first = first * 2 + 1;
+            nodes *= 2;
+        }
+        return found;
+    }
     void iteration() override {
         std::uint64_t needs = kNothing, first = 0, node = 0;
         for (std::uint64_t d = 0; d < s_.depth && (first + node + 1) * kLine <= s_.bytes; d++) {
@@ -250,6 +282,7 @@ public:
     explicit Stencil(const Settings& s) : Kernel(s) {}
 
 private:
+    Past parts() const override { return {walked(0), walked(1)}; }
     void iteration() override {
         const std::uint64_t row = std::uint64_t{1} << 14;
         const std::uint64_t at = walk(at_);
@@ -270,6 +303,13 @@ public:
     explicit Sort(const Settings& s) : Kernel(s), at_{0, s.bytes / 2 & ~std::uint64_t{63}} {}
 
 private:
+    Past parts() const override {
+        Past::Part run = walked(0), other;
+        run.pace /= 2; // each of the two is read every other time
+        other = run;
+        other.from = at_[1];
+        return {run, other, walked(1)};
+    }
     void iteration() override {
         const unsigned which = random_.next() & 1;
         const std::uint64_t key = load(10 + which, at_[which]);
@@ -291,6 +331,12 @@ public:
             gathers_ = !gathers_;
         }
         gathers_ ? gather_.more(out) : stream_.more(out);
+    }
+    Past past() const override {
+        Past found = stream_.past();
+        for (const Past::Part& part : gather_.past())
+            found.push_back(part);
+        return found;
     }
 
 private:

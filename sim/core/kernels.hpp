@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "op.hpp"
+#include "past.hpp"
 
 namespace core {
 
@@ -15,6 +16,8 @@ public:
     virtual ~Source() = default;
     // Appends some operations; none: the program has ended.
     virtual void more(std::vector<Op>& out) = 0;
+    // What it did before its first operation, had it run for ever; nothing: that is not known.
+    virtual Past past() const { return {}; }
 };
 
 // By settings as text (fields.hpp): kernel=NAME and, each with a default:

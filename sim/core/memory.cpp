@@ -2,11 +2,20 @@
 #include "memory.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "op.hpp"
 
 namespace core {
+
+namespace {
+
+constexpr std::uint8_t kUnknown = 0xFF; // the tag of a set that nobody asked for yet
+constexpr unsigned kTries = 100;        // for a rival, of which all may have been asked for
+
+} // namespace
 
 Server::Server(double cycles_a_line)
     : cost_(cycles_a_line), width_(std::max(32.0, cycles_a_line)), slices_(kSlices) {}
@@ -45,9 +54,15 @@ Memory::Memory(const Config& config)
                              config.slow_ns * config.ghz - static_cast<double>(config.l3_latency)},
       servers_{Server(64 / config.fast_gb_per_s * config.ghz),
                Server(64 / config.slow_gb_per_s * config.ghz)},
-      near_tag_(config.near_lines) {
+      near_tag_(config.near_lines, config.filled > 0 ? kUnknown : 0) {
     if (rest_[0] < 0 || rest_[1] < 0)
         throw std::invalid_argument("fast_ns or slow_ns is below the latency of the L3");
+    if (config.near_lines && config.filled > 0) {
+        order_.resize(config.near_lines * (1 + config.ratio) >> (kPageBits - kLineBits));
+        std::iota(order_.begin(), order_.end(), 0);
+        for (std::uint64_t left = order_.size(); left > 1; left--)
+            std::swap(order_[left - 1], order_[random_.below(left)]);
+    }
 }
 
 bool Memory::on_fast(std::uint64_t line) const {
@@ -76,20 +91,52 @@ bool Memory::near_has(std::uint64_t line) {
     const auto [at, fresh] = frames_.try_emplace(page, frames_.size());
     if (fresh && frames_.size() > pages)
         throw std::runtime_error("flat memory has no page left");
-    const std::uint64_t place = (at->second << (kPageBits - kLineBits)) | (line & 63);
+    const std::uint64_t frame = order_.empty() ? at->second : order_[at->second];
+    const std::uint64_t place = (frame << (kPageBits - kLineBits)) | (line & 63);
     const std::uint64_t set = place % config_.near_lines;
     const auto tag = static_cast<std::uint8_t>(place / config_.near_lines);
+    if (near_tag_[set] == kUnknown)
+        near_tag_[set] = was_last(line) ? tag : kUnknown - 1;
     const bool hit = near_tag_[set] == tag;
     near_tag_[set] = tag;
     (hit ? near_hits_ : near_misses_)++;
     return hit;
 }
 
+bool Memory::was_last(std::uint64_t line) {
+    const std::uint64_t address = line << kLineBits;
+    const auto past = std::find_if(pasts_.begin(), pasts_.end(),
+                                   [&](const Past& each) { return each.has(address); });
+    const bool known = past != pasts_.end();
+    const double age = known ? past->times(address, true, random_).age : random_.share();
+    for (std::uint64_t i = 0; i < config_.ratio; i++) {
+        // A rival, if there is one, was not asked for since the beginning: the set was not.
+        for (unsigned tries = 0; tries < kTries && random_.happens(config_.filled); tries++) {
+            const Past::Times rival = known ? past->times(past->anywhere(random_), false, random_)
+                                            : Past::Times{random_.share(), false};
+            if (rival.since)
+                continue;
+            if (rival.age < age)
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+bool Memory::tiered(std::uint64_t line) {
+    if (!config_.near_lines)
+        return false;
+    const bool is = !on_fast(line);
+    dedicated_ += !is;
+    return is;
+}
+
 Cycle Memory::read(std::uint64_t line, Cycle t) {
     const auto now = static_cast<double>(t);
     unsigned tier = 1;
     double begins;
-    if (config_.near_lines) {
+    if (tiered(line)) {
         begins = serve(0, false, now); // near has the line, or says that far does
         if (near_has(line)) {
             tier = 0;
@@ -109,7 +156,7 @@ Cycle Memory::read(std::uint64_t line, Cycle t) {
 
 void Memory::write(std::uint64_t line, Cycle t) {
     const auto now = static_cast<double>(t);
-    if (!config_.near_lines) {
+    if (!tiered(line)) {
         serve(on_fast(line) ? 0 : 1, true, now);
         return;
     }

@@ -6,9 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "config.hpp"
+#include "past.hpp"
 #include "timeline.hpp"
 #include "zeroed.hpp"
 
@@ -61,15 +63,23 @@ public:
         placed_.push_back({first, end, share});
     }
 
+    // What a program did before; it says so before the first read.
+    void ran(Past past) { pasts_.push_back(std::move(past)); }
+
     const Counts& counts(unsigned tier) const { return counts_[tier]; }
     std::uint64_t near_hits() const { return near_hits_; }
     std::uint64_t near_misses() const { return near_misses_; }
+    std::uint64_t dedicated() const { return dedicated_; }
 
 private:
     bool on_fast(std::uint64_t line) const;
     double serve(unsigned tier, bool write, double t);
+    // Whether a line is swapped with others.
+    bool tiered(std::uint64_t line);
     // Flat memory: the set of a line and whether it is near; afterwards it is.
     bool near_has(std::uint64_t line);
+    // Whether the first line of a set that is asked for was its last one, too.
+    bool was_last(std::uint64_t line);
 
     struct Placed {
         std::uint64_t first, end; // lines
@@ -81,8 +91,11 @@ private:
     std::array<double, 2> rest_; // from the L3's answer to the core, without queueing
     std::array<Server, 2> servers_;
     std::array<Counts, 2> counts_{};
-    std::uint64_t near_hits_ = 0, near_misses_ = 0;
+    std::uint64_t near_hits_ = 0, near_misses_ = 0, dedicated_ = 0;
     std::vector<std::uint8_t> near_tag_;
+    std::vector<std::uint32_t> order_; // of frames, where they are handed out anyhow
+    std::vector<Past> pasts_;
+    Random random_{1};
     std::unordered_map<std::uint64_t, std::uint64_t>
         frames_; // pages of flat memory, by first touch
 };

@@ -231,6 +231,55 @@ def test_flat_memory() -> None:
     assert more == pytest.approx(100 * (200 + 500), rel=0.01)
 
 
+_SMALL = BARE.with_(l1_kib=12, l2_kib=16, l3_kib=60)
+_RAN = {
+    "any": ("hash", {"depth": 1, "work": 0}, 0.5),
+    "dirty": ("scatter", {"work": 0}, None),
+    "hot": ("hash", {"hot": 0.5, "depth": 2, "work": 4}, None),
+    "walk": ("stream", {"work": 0, "step": 64}, 1.0),
+    "two": ("sort", {"work": 1, "step": 64}, None),
+    "circle": ("chase", {"work": 0}, 1.0),
+    "walk and any": ("gather", {"work": 1}, None),
+    "both": ("mixed", {"work": 1, "step": 64}, None),
+}
+
+
+def _missed(name: str, filled: float, warm: int, dedicated: float = 0.0, **more: float):
+    lines = max(64, int((1 << 13) * (1 - dedicated)))
+    memory = Memory(
+        Tier(100, 1000), Tier(250, 1000), near_lines=lines, dedicated=dedicated, filled=filled
+    )
+    on = _SMALL.with_(page_bits=12) if dedicated else _SMALL
+    run = simulate(on, memory, [Kernel(name, more)], 30_000, warm)
+    return run.near_misses / (run.near_hits + run.near_misses + run.dedicated), run
+
+
+@pytest.mark.parametrize("what", _RAN)
+def test_flat_memory_begins_as_it_goes_on(what: str) -> None:
+    """Of a program that has run for ever: as after so long a time as fills the memory."""
+    name, more, expected = _RAN[what]
+    data = 1 << 19 if name == "chase" else 1_000_000
+    arrays = 2 if name in ("sort", "gather", "mixed") else 1
+    more = {"bytes": data // arrays // 64 * 64, **more}
+    filled = data / (1 << 20)
+    begins, _ = _missed(name, filled, 0, **more)
+    goes_on, _ = _missed(name, filled, 300_000, **more)
+    assert begins == pytest.approx(goes_on, abs=0.06)
+    if expected:
+        assert begins == pytest.approx(expected * filled, abs=0.04)
+
+
+def test_dedicated_pages_of_flat_memory() -> None:
+    """They are near without a look; the others' lines have as many rivals as before."""
+    ratio, run = _missed("hash", 0.9, 0, 0.25, bytes=900_000, depth=1)
+    assert run.dedicated / (run.dedicated + run.near_hits + run.near_misses) == pytest.approx(
+        0.25, abs=0.03
+    )
+    assert ratio == pytest.approx(0.75 * 0.45, abs=0.03)
+    every, _ = _missed("hash", 0.9, 0, 1.0, bytes=900_000, depth=1)
+    assert every == 0
+
+
 def test_sixteen_cores_on_one_slow_card() -> None:
     """Queues of thousands of cycles; reads and dirty lines together are the card's bandwidth."""
     memory = Memory(tier("spr"), tier("cxl-b"), fast_share=0.0)

@@ -25,7 +25,7 @@ OPERATION = np.dtype(
     ]
 )  # fmt: skip
 _ERROR_BYTES = 400
-_MEMORY = 8  # numbers of anemone_core_memory
+_MEMORY = 9  # numbers of anemone_core_memory
 _LINE = 64
 
 
@@ -65,7 +65,9 @@ class Memory:
     one flat memory (docs/flat.md): `ratio` far lines to each near line, every miss swaps.
 
     shares: of each core's own, in place of fast_share; for kernels that do not say where their data
-    are.
+    are. dedicated: share of the pages that are dedicated near memory, beside the near lines. filled
+    > 0: programs have run for ever, lines are where they left them; their data are in such a share
+    of flat memory's pages, anywhere. 0: as after reset, pages in order of first touch.
     """
 
     fast: Tier
@@ -74,6 +76,8 @@ class Memory:
     near_lines: int = 0
     ratio: int = 1
     shares: tuple[float, ...] = ()
+    dedicated: float = 0.0
+    filled: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class Run:
 
     cores: counts of each core by name: c, P1 ... P17 (Table 5 of CAMP) and more (capi.cpp).
     seconds: until the last core was done. read_gb, written_gb: of each tier; queued_ns: what a read
-    waited there, on average. near_hits, near_misses: of flat memory.
+    waited there, on average. near_hits, near_misses, dedicated: of flat memory.
     """
 
     machine: Machine
@@ -107,6 +111,7 @@ class Run:
     queued_ns: tuple[float, float]
     near_hits: int
     near_misses: int
+    dedicated: int
 
     @functools.cached_property
     def counters(self) -> dict[str, float]:
@@ -202,6 +207,7 @@ def simulate(
         (waited[0], waited[1]),
         int(counts[6]),
         int(counts[7]),
+        int(counts[8]),
     )
 
 
@@ -214,9 +220,10 @@ def settings(on: Machine, memory: Memory, cores: int) -> str:
         "fast_gb_per_s": memory.fast.gb_per_s,
         "slow_ns": memory.slow.ns,
         "slow_gb_per_s": memory.slow.gb_per_s,
-        "fast_share": memory.fast_share,
+        "fast_share": memory.dedicated if memory.near_lines else memory.fast_share,
         "near_lines": memory.near_lines,
         "ratio": memory.ratio,
+        "filled": memory.filled,
     }
     return "\n".join(f"{name}={value!r}" for name, value in values.items())
 
