@@ -31,5 +31,9 @@ STUDIES = {
         "anemone.studies.memo_devices",
         "Four devices by our model and by memo (Demystifying CXL §4).",
     ),
+    "flat-slowdown": (
+        "anemone.studies.flat_slowdown",
+        "CXL alone, tiered, a third dedicated (Memstrata, Figure 5).",
+    ),
     "camp-colocate": ("anemone.studies.camp_colocate", "Who gets the DRAM (CAMP §6.3)."),
 }

@@ -14,6 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,20 +83,15 @@ def answers(
     cluster (cluster.spread). A worker that dies loses nothing that was answered.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{_name(study, point)}.json" for point in points]
+    paths = [kept_at(folder, type(study).__module__, point) for point in points]
     todo = {i: points[i] for i, path in enumerate(paths) if not path.exists()}
     started = time.perf_counter()
     for done, (i, answer) in enumerate(_run(study, todo, workers, scheduler), 1):
-        aside = paths[i].with_suffix(f".{os.getpid()}")
-        aside.write_text(json.dumps(answer), encoding="utf-8")
-        aside.replace(paths[i])
+        keep(paths[i], answer)
         if told:
             left = (time.perf_counter() - started) / done * (len(todo) - done)
             told(len(points) - len(todo) + done, len(points), left)
-    return [
-        (point, json.loads(path.read_text(encoding="utf-8")))
-        for point, path in zip(points, paths, strict=True)
-    ]
+    return [(point, read_kept(path)) for point, path in zip(points, paths, strict=True)]
 
 
 def _run(
@@ -110,11 +106,22 @@ def _run(
         yield i, study.run(point)
 
 
-def _name(study: Study, point: Point) -> str:
-    """Of a point's file: what is asked, and by which program."""
-    source = Path(__import__(type(study).__module__, fromlist=["_"]).__file__ or "").read_bytes()
-    asked = json.dumps(point, sort_keys=True).encode()
-    return hashlib.sha256(source + b"\0" + asked).hexdigest()[:24]
+def kept_at(folder: Path, module: str, point: Point) -> Path:
+    """Where an answer is kept: by what is asked, and by which module's program."""
+    source = Path(import_module(module).__file__ or "").read_bytes()
+    asked = source + b"\0" + json.dumps(point, sort_keys=True).encode()
+    return folder / f"{hashlib.sha256(asked).hexdigest()[:24]}.json"
+
+
+def keep(path: Path, answer: dict[str, Any]) -> None:
+    """All of an answer or nothing is there, whoever else keeps it at the same time."""
+    aside = path.with_suffix(f".{os.getpid()}")
+    aside.write_text(json.dumps(answer), encoding="utf-8")
+    aside.replace(path)
+
+
+def read_kept(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def result(name: str, seed: int, quick: bool, found: Found) -> dict[str, Any]:

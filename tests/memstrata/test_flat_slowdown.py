@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flat memory mode's workloads and their profiles; the study of Figure 5, judged by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anemone.models.core import Kernel, Memory, Tier, machine, simulate
+from anemone.studies import profiles
+from anemone.studies.camp_workloads import PROGRAMS
+from anemone.studies.flat_slowdown import WHY, judge
+from anemone.studies.flat_workloads import CORES, PROGRAM, RANGES, SIZES, drawn
+from anemone.studies.profiles import Place, near_lines, profile, slowdown
+from tests.commands import run
+
+
+def test_the_workloads() -> None:
+    """At least 100, of all categories, in their ranges; a machine holds its data, just so."""
+    every = drawn(1)
+    assert len(every) >= 100 and every == drawn(1) != drawn(2)
+    assert {w["category"] for w in every} == {*RANGES, PROGRAM}
+    assert sum(w.get("program") in PROGRAMS for w in every) == len(PROGRAMS) * len(CORES)
+    for w in every:
+        assert w["cores"] in CORES and w["vm_bytes"] in SIZES and 0.2 < w["filled"] < 0.99
+    for category, kernels in RANGES.items():
+        some = [w for w in every if w["category"] == category]
+        assert {w["kernel"] for w in some} == {kernel for kernel, _ in kernels}
+        assert {(w["kernel"], w["cores"]) for w in some} >= {(kernels[0][0], n) for n in CORES}
+        for w in some:
+            assert 4096 <= w["settings"]["bytes"] * w["cores"] <= w["vm_bytes"]
+
+
+# A workload that has no pattern, at 40 % of its machine's 4 MiB.
+WORKLOAD = {
+    "category": "web", "kernel": "scatter", "cores": 1, "vm_bytes": 4 << 20, "filled": 0.4,
+    "settings": {"bytes": 4 * 1024 * 1024 * 4 // 10, "work": 20}, "operations": 20_000, "warm": 0,
+}  # fmt: skip
+
+
+def test_a_profile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [profiles.LOCAL_ONLY, profiles.TIERED, profiles.FAR_ONLY]
+    first = profile(WORKLOAD, places, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+    monkeypatch.setattr(profiles, "simulate", None)
+    assert profile(WORKLOAD, places, tmp_path) == first
+    with pytest.raises(TypeError):  # another one is run
+        profile({**WORKLOAD, "warm": 1}, places, tmp_path)
+
+
+def test_places(tmp_path: Path) -> None:
+    """Misses are those of half of near memory, less what is dedicated; far alone has all."""
+    shares = [1.0, 0.0, 0.5, None]
+    local, tiered, half, far = profile(WORKLOAD, [Place(s) for s in shares], tmp_path)
+    assert local["miss_ratio"] == 0 and far["miss_ratio"] == 1
+    assert tiered["miss_ratio"] == pytest.approx(0.2, abs=0.05)
+    assert half["miss_ratio"] == pytest.approx(0.1, abs=0.04)
+    assert local["requests"] == pytest.approx(tiered["requests"], rel=0.1)
+    assert local["far_gb_per_s"] == 0 < tiered["far_gb_per_s"]
+    assert slowdown(local, local) == 0 <= slowdown(tiered, local) < slowdown(far, local)
+
+
+def test_less_bandwidth_is_slower(tmp_path: Path) -> None:
+    stream = {**WORKLOAD, "kernel": "stream", "settings": {"bytes": 1 << 20, "step": 32}}
+    whole, part = profile(stream, [Place(1.0), Place(1.0, bandwidth=0.02)], tmp_path)
+    assert part["seconds"] > 2 * whole["seconds"]
+
+
+def test_near_lines_are_whole_pages() -> None:
+    assert near_lines(1 << 20, 0.0) == (1 << 19) // 64
+    assert near_lines(1 << 20, 0.33) % 64 == 0
+    assert (
+        near_lines(1 << 20, 0.33) * 128 <= (1 << 20) * 0.67 < (near_lines(1 << 20, 0.33) + 64) * 128
+    )
+
+
+def test_what_is_kept_of_a_run() -> None:
+    """Latencies in ns and counts a thousand instructions, as perf would have them."""
+    memory = Memory(Tier(100, 1000), Tier(250, 1000), near_lines=1 << 14, filled=0.9)
+    on = machine("spr").with_(l3_kib=1920)
+    counts = simulate(on, memory, [Kernel("chase", {"bytes": 1 << 20})], 5000)
+    kept = profiles.measured(counts)
+    assert kept["l3_ns"] == counts.mean_ns("l3_miss") > 100
+    thousand = counts.counters["instructions"] / 1000
+    assert kept["requests"] * thousand == counts.near_hits + counts.near_misses
+    assert kept["l2_mpki"] * thousand == counts.counters["l2_miss"]
+
+
+def _answer(cxl: float, tiered: float, mixed: float, miss: float = 0.0) -> dict:
+    seconds = {"local": 1.0, "CXL only": 1 + cxl, "tiered": 1 + tiered, "mixed": 1 + mixed}
+    return {name: {"seconds": s, "miss_ratio": miss} for name, s in seconds.items()}
+
+
+def test_judged_by_hand() -> None:
+    size = {"operations": 10, "warm": 1}
+    answers = [
+        ({"category": "web", **size}, _answer(0.01, 0.0, 0.0)),
+        ({"category": "database", **size}, _answer(0.3, 0.08, 0.04, 0.2)),
+        ({"category": "graph", **size}, _answer(0.58, 0.4, 0.2, 0.41)),
+        ({"category": PROGRAM, "program": "sort", **size}, _answer(0.1, 0.04, 0.01)),
+    ]
+    found = judge(answers)
+    rows = {r.what: r for r in found.rows}
+    assert rows["workloads"].here == 4
+    assert rows["tiered: within 5 %"].here == 50 and rows["tiered: within 5 %"].paper == 73
+    assert rows["tiered: within 10 %"].here == rows["mixed: within 5 %"].here == 75
+    assert rows["CXL only: the worst"].here == pytest.approx(58)
+    assert rows["CXL only: the worst"].why == "" and rows["tiered: within 5 %"].why == WHY
+    assert rows["tiered: miss ratio of the slowest"].here == pytest.approx(41)
+    assert rows["database and big data: CXL only, the worst"].here == pytest.approx(30)
+    assert rows["captured programs, tiered: within 5 %"].here == 100
+    assert (
+        "| graph | 1 | 58.0 %, 58.0 % | 40.0 %, 40.0 % | 20.0 %, 20.0 % | 41 % |" in found.notes[0]
+    )
+
+
+def test_quick_run(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(profiles, "FOLDER", tmp_path / "profiles")
+    words = ["study", "flat-slowdown", "--quick", "--json", "--out", str(tmp_path / "out")]
+    status, out, _ = run(words, capsys)
+    report = json.loads(out)
+    assert status == 0 and report["quick"] and all(np.isfinite(r["here"]) for r in report["rows"])
+    papers = [r for r in report["rows"] if r["paper"] is not None]
+    assert papers and all(r["why"] for r in papers if abs(r["here"] / r["paper"] - 1) > 0.05)
+    assert (tmp_path / "out/README.md").exists() and list((tmp_path / "out").glob("*.svg"))
