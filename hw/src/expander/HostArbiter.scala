@@ -75,7 +75,7 @@ class HostArbiter(p: ExpanderParams) extends Module {
   io.channel.aw <> address.io.out
   when(address.io.out.fire) {
     writing := true.B
-    writer := address.io.chosen
+    writer := address.io.out.bits.id >> p.hostPort.idBits
   }.elsewhen(ends) { writing := false.B }
   io.channel.w.valid := writing && VecInit(data.map(_.out.valid))(writer)
   io.channel.w.bits := VecInit(data.map(_.out.bits))(writer)
@@ -90,23 +90,18 @@ class HostArbiter(p: ExpanderParams) extends Module {
     }
     from.ready := VecInit(to.map(_.ready))(host)
   }
-  private def registered[T <: Data](from: T): RegisterSlice[T] = Module(new RegisterSlice(chiselTypeOf(from)))
-  private val lines = io.hosts.map(_ => registered(io.channel.r.bits))
-  private val responses = io.hosts.map(_ => registered(io.channel.b.bits))
-  answered[Axi4ReadData](io.channel.r, _.id, lines.map(_.io.in))
-  answered[Axi4WriteResponse](io.channel.b, _.id, responses.map(_.io.in))
-  for (((host, line), response) <- io.hosts.zip(lines).zip(responses)) {
-    // The host's number, above its ids, ends here.
-    host.r.valid := line.io.out.valid
-    host.r.bits := line.io.out.bits
-    line.io.out.ready := host.r.ready
-    host.b.valid := response.io.out.valid
-    host.b.bits := response.io.out.bits
-    response.io.out.ready := host.b.ready
+  // The host's number, above its ids, ends here.
+  private def registered[T <: Data](to: DecoupledIO[T]): DecoupledIO[T] = {
+    val slice = Module(new RegisterSlice(chiselTypeOf(to.bits)))
+    to <> slice.io.out
+    slice.io.in
   }
+  private val (lines, responses) = (io.hosts.map(host => registered(host.r)), io.hosts.map(host => registered(host.b)))
+  answered[Axi4ReadData](io.channel.r, _.id, lines)
+  answered[Axi4WriteResponse](io.channel.b, _.id, responses)
 
   private val requested = (reads ++ writes ++ data.map(_.out)).map(_.valid).reduce(_ || _) || writing
   private val open = gates.map(gate => !gate.io.closed.reads || !gate.io.even).reduce(_ || _)
   io.passed := RegNext(!open && !requested, false.B)
-  io.quiet := RegNext(!(lines.map(_.io.out.valid) ++ responses.map(_.io.out.valid)).reduce(_ || _), false.B)
+  io.quiet := RegNext(!io.hosts.map(host => host.r.valid || host.b.valid).reduce(_ || _), false.B)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
+import anemone.bus.OneHot
 import chisel3._
 import chisel3.util._
 
@@ -32,16 +33,16 @@ class UnderWay(p: FlatParams, most: Int) extends Module {
   // What a register slice holds was let in before it is counted.
   private val first = kept(log2Ceil(most + 4))
   private val others = kept(p.locks)
-  private def of(id: UInt, when: Bool): UInt =
-    Mux(when, UIntToOH(id(p.lockBits - 1, 0), p.locks), 0.U) & ~1.U(p.locks.W)
+  private val owes = Cat(others(p.locks - 1, 1), first.orR)
+  private def of(id: UInt): UInt = UIntToOH(id(p.lockBits - 1, 0), p.locks)
   private def isFirst(id: UInt): Bool = id === 0.U
   first := first + (io.asked.valid && isFirst(io.asked.bits)) - (io.answered && isFirst(io.id))
-  others := (others & ~of(io.id, io.answered)) | of(io.asked.bits, io.asked.valid)
-  assert(!io.asked.valid || (others & of(io.asked.bits, true.B)) === 0.U, "a lock asks twice")
+  others := (others & ~OneHot.onlyIf(io.answered, of(io.id))) | OneHot.onlyIf(io.asked.valid, of(io.asked.bits))
+  io.owed := (io.id >> p.lockBits) === 0.U && (owes & of(io.id)).orR
+  assert(!io.asked.valid || isFirst(io.asked.bits) || !(owes & of(io.asked.bits)).orR, "a lock asks twice")
   assert(!io.answered || io.owed, "an answer that is not owed")
-  io.owed := Mux(isFirst(io.id), first =/= 0.U, (io.id >> p.lockBits) === 0.U && (others & of(io.id, true.B)).orR)
   io.room := first < most.U
-  io.any := first =/= 0.U || others.orR
+  io.any := owes.orR
   when(io.forget) {
     first := 0.U
     others := 0.U
