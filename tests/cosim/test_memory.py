@@ -72,6 +72,27 @@ def test_two_ways(tools: Tools) -> None:
         guest.kernel_log()
 
 
+def test_pages_anywhere(tools: Tools) -> None:
+    """A table of 8192 pages of 4 KiB lies where the filter begins, up to the device's last one;
+    neighbours that would have the same entries are not taken for them."""
+    size, reach = 16 * GIB, 8192 << 12
+    offsets = np.array([0, 1, 4095, 8191]) << 12
+    with (
+        Server(memory="range", host_base=BASE) as server,
+        Guest(server, **placed(tools)) as guest,
+    ):
+        guest.run("insmod /mod/anemone.ko merged=1")
+        for start in (0, 5 * GIB + 0x3000, size - reach):
+            pages = np.repeat(start + offsets, [1, 2, 3, 4])
+            around = np.concatenate([pages, pages + reach, pages - reach]) % size
+            guest.answers["accesses"] = lambda _, all=around: server.inject(rows(all))
+            keys = " ".join(str(BASE + int(page) >> 12) for page in start + offsets)
+            said = guest.run(f"placed /dev/anemone0 from {BASE + start} {keys}")
+            assert re.findall(r"key \d+: (\d+)", said) == ["1", "2", "3", "4"], hex(start)
+        guest.run("rmmod anemone")
+        guest.kernel_log()
+
+
 def test_region_in_memory(tools: Tools) -> None:
     """The DVSEC says that the telemetry region is in the memory, and parameters where that is: so
     that the region is where the BAR is, in which it really is."""

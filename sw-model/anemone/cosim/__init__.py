@@ -3,6 +3,7 @@
 
 from anemone.cosim.guest import Guest
 from anemone.cosim.programs import build_anemonectl, build_module, build_plugin, build_program
+from anemone.cosim.python import guest_python
 from anemone.cosim.server import Server, rows
 from anemone.cosim.tools import CosimError, Tools, find_tools
 
@@ -16,5 +17,6 @@ __all__ = [
     "build_plugin",
     "build_program",
     "find_tools",
+    "guest_python",
     "rows",
 ]

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Reads three telemetries with effect, one in each way that there is, while the host makes
- * accesses: what they return adds up to all of them, and to nothing more.
+ * accesses: what they return adds up to all of them, and to nothing more. Reads into memory that
+ * is not there, or half of it, take nothing.
  */
+#include <sys/mman.h>
+
 #include "telemetry.h"
 
 enum { WAYS = 3, COUNTERS = 32 };
@@ -19,6 +22,27 @@ static void harvest(int fd, const struct anemone_add* ways) {
     }
 }
 
+/* Room for half of the counters, before a page that is not there. */
+static uint64_t* half_a_buffer(void) {
+    char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(pages != MAP_FAILED && !mprotect(pages + 4096, 4096, PROT_NONE));
+    return (uint64_t*)(pages + 4096) - COUNTERS / 2;
+}
+
+static void harvest_to_nowhere(int fd, const struct anemone_add* ways, uint64_t* half) {
+    uint64_t* const nowhere[] = {(uint64_t*)8, half};
+
+    for (unsigned i = 0; i < 2 * WAYS; i++) {
+        struct anemone_read read = {.size = sizeof(read),
+                                    .id = ways[i / 2].id,
+                                    .count = COUNTERS,
+                                    .values = (uintptr_t)nowhere[i % 2]};
+
+        CHECK(ioctl(fd, ANEMONE_READ, &read) == -1 && errno == EFAULT);
+    }
+}
+
 int main(int argc, char** argv) {
     struct anemone_spec spec[WAYS] = {counting("difference", COUNTERS),
                                       counting("acknowledge", COUNTERS),
@@ -26,6 +50,7 @@ int main(int argc, char** argv) {
     struct anemone_entry entries[] = {{.key = 3, .region = 5}, {.key = 5, .region = 30}};
     struct anemone_add ways[WAYS];
     int rounds = argc > 1 ? atoi(argv[1]) : 0, fd = open_device();
+    uint64_t* half = half_a_buffer();
 
     spec[1].width = 16;
     spec[2].width = 32;
@@ -37,9 +62,13 @@ int main(int argc, char** argv) {
         CHECK(status(fd, ways[way].id).harvest == ANEMONE_HARVEST_DIFFERENCE + way);
     }
     ask("start");
-    for (int i = 0; i < rounds; i++)
+    for (int i = 0; i < rounds; i++) {
+        if (i % 4 == 0)
+            harvest_to_nowhere(fd, ways, half);
         harvest(fd, ways);
+    }
     ask("wait");
+    harvest_to_nowhere(fd, ways, half);
     harvest(fd, ways);
     for (unsigned way = 0; way < WAYS; way++) {
         printf("%s matched %llu", spec[way].name,

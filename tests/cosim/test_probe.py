@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A probe that fails leaves nothing behind, and the next one works; which of its steps fail is in
+driver/kunit/probe_test.c, and here each allocation does, of those steps and below them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from anemone.cosim import Server, Tools
+from tests.cosim.conftest import BootGuest
+from tests.cosim.test_lifecycle import steer
+from tests.cosim.test_watched import no_leak
+
+DEBUGFS = "mount -t debugfs debugfs /sys/kernel/debug"
+ANY_MAY_FAIL = """
+cd /sys/kernel/debug
+for one in failslab fail_page_alloc; do echo N >$one/ignore-gfp-wait; done
+echo 0 >fail_page_alloc/min-order
+"""
+# What the kernel says of an allocation that it lets fail: by which calls it came there.
+FAULT = re.compile(r"FAULT_INJECTION: forcing a failure.*?</TASK>", re.DOTALL)
+# By these, a step each, if a kernel can do that.
+STEPS = (
+    "pcim_enable_device", "new_controller", "anemone_cxl_find", "anemone_discover",
+    "__devm_request_region", "devm_ioremap", "devm_ioremap_wc", "pci_alloc_irq_vectors",
+    "devm_request_threaded_irq", "misc_register", "anemone_debugfs_add", "device_add_groups",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["ones", "never-done"])
+def test_a_broken_device(kind: str, server: Server, boot: BootGuest) -> None:
+    with boot("binds") as guest:
+        steer(guest, server)
+        guest.run(DEBUGFS)
+        guest.run(f"ask fault {kind} && binds refused && ask fault none && binds works")
+        guest.run("rmmod anemone")
+        no_leak(guest)
+        guest.kernel_log()
+
+
+def test_each_allocation_fails(tools: Tools, server: Server, boot: BootGuest) -> None:
+    """In a kernel that can let them fail; in another one the steps are only undone."""
+    with boot("binds", kernel="log_buf_len=8M") as guest:
+        steer(guest, server)
+        guest.run(f"{DEBUGFS}; binds works")
+        if tools.watchful:
+            guest.run(ANY_MAY_FAIL)
+            said = guest.run("binds allocations", timeout=1800)
+            assert "allocations failed" in said
+        guest.run("rmmod anemone")
+        no_leak(guest)
+        log = guest.kernel_log(but=FAULT)
+    if tools.watchful:
+        ways = FAULT.findall(log)
+        assert not [step for step in STEPS if not any(f"{step}+" in way for way in ways)]
