@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Flat memory mode in sysfs, a group a channel: policy, dedicated range, counters (docs/flat.md).
+/* Flat memory mode in sysfs, a group a channel: policy, dedicated range, counters, the set that
+ * can't be believed (docs/flat.md).
  */
 #include <linux/ctype.h>
 #include <linux/kstrtox.h>
@@ -40,6 +41,22 @@ static int write_register(struct device *dev, struct device_attribute *attr, u32
 		told[offset / 8] = value;
 		anemone_hw_write(&ctl->hw, ANEMONE_FLAT(channel) + offset, value);
 	}
+	mutex_unlock(&ctl->lock);
+	return err;
+}
+
+/* What is done once: a restart does not tell it again. */
+static int write_command(struct device *dev, struct device_attribute *attr, u64 command)
+{
+	struct anemone_controller *ctl = anemone_of_device(dev);
+	int err;
+
+	mutex_lock(&ctl->lock);
+	err = anemone_controller_usable(ctl);
+	if (!err)
+		anemone_hw_write(&ctl->hw,
+				 ANEMONE_FLAT(flat_of(attr)->channel) + ANEMONE_FLAT_CONTROL,
+				 command);
 	mutex_unlock(&ctl->lock);
 	return err;
 }
@@ -149,6 +166,8 @@ static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char
 
 	if (err)
 		return err;
+	if (ANEMONE_GET(FLAT_STATUS_REPAIRING, status))
+		return sysfs_emit(buf, "repairing\n");
 	if (ANEMONE_GET(FLAT_STATUS_READY, status))
 		return sysfs_emit(buf, "ready\n");
 	return sysfs_emit(buf, "%s\n",
@@ -163,6 +182,36 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 		return -EINVAL;
 	return write_register(dev, attr, ANEMONE_FLAT_CONTROL, ANEMONE_FLAT_CONTROL_START_MASK)
 		       ?: count;
+}
+
+/* The set whose tags can't be believed, or an empty line. */
+static ssize_t untrusted_set_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	u64 value;
+	int err = anemone_sysfs_read(dev, offset_of(attr), &value);
+
+	if (err)
+		return err;
+	if (!ANEMONE_GET(FLAT_UNTRUSTED_SET_VALID, value))
+		return sysfs_emit(buf, "\n");
+	return sysfs_emit(buf, "%#llx\n", ANEMONE_GET(FLAT_UNTRUSTED_SET_SET, value));
+}
+
+/* "repair": what its lines held is given up; "rearm": it is forgotten, and the next one is told. */
+static ssize_t untrusted_set_store(struct device *dev, struct device_attribute *attr,
+				   const char *buf, size_t count)
+{
+	u64 command;
+	int err;
+
+	if (sysfs_streq(buf, "repair"))
+		command = ANEMONE_FLAT_CONTROL_REPAIR_MASK;
+	else if (sysfs_streq(buf, "rearm"))
+		command = ANEMONE_FLAT_CONTROL_REARM_MASK;
+	else
+		return -EINVAL;
+	err = write_command(dev, attr, command);
+	return err ?: count;
 }
 
 #define FLAT(c, member, file, mode, offset, show, store)                                           \
@@ -191,26 +240,19 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	FLAT_COUNT(c, poisoned, POISONED);                                                         \
 	FLAT_COUNT(c, corrected, CORRECTED);                                                       \
 	FLAT_COUNT(c, untrusted, UNTRUSTED);                                                       \
+	FLAT(c, untrusted_set, untrusted_set, 0600, ANEMONE_FLAT_UNTRUSTED_SET,                    \
+	     untrusted_set_show, untrusted_set_store);                                             \
 	static struct attribute *flat##c##_attributes[] = {                                        \
-		&flat##c##_mode.attribute.attr,                                                    \
-		&flat##c##_policy.attribute.attr,                                                  \
-		&flat##c##_dedicated.attribute.attr,                                               \
-		&flat##c##_near_lines.attribute.attr,                                              \
-		&flat##c##_hits.attribute.attr,                                                    \
-		&flat##c##_misses.attribute.attr,                                                  \
-		&flat##c##_swaps.attribute.attr,                                                   \
-		&flat##c##_near_reads.attribute.attr,                                              \
-		&flat##c##_near_writes.attribute.attr,                                             \
-		&flat##c##_far_reads.attribute.attr,                                               \
-		&flat##c##_far_writes.attribute.attr,                                              \
-		&flat##c##_forwarded.attribute.attr,                                               \
-		&flat##c##_near_errors.attribute.attr,                                             \
-		&flat##c##_far_errors.attribute.attr,                                              \
-		&flat##c##_marked.attribute.attr,                                                  \
-		&flat##c##_poisoned.attribute.attr,                                                \
-		&flat##c##_corrected.attribute.attr,                                               \
-		&flat##c##_untrusted.attribute.attr,                                               \
-		NULL,                                                                              \
+		&flat##c##_mode.attribute.attr,		 &flat##c##_policy.attribute.attr,         \
+		&flat##c##_dedicated.attribute.attr,	 &flat##c##_near_lines.attribute.attr,     \
+		&flat##c##_hits.attribute.attr,		 &flat##c##_misses.attribute.attr,         \
+		&flat##c##_swaps.attribute.attr,	 &flat##c##_near_reads.attribute.attr,     \
+		&flat##c##_near_writes.attribute.attr,	 &flat##c##_far_reads.attribute.attr,      \
+		&flat##c##_far_writes.attribute.attr,	 &flat##c##_forwarded.attribute.attr,      \
+		&flat##c##_near_errors.attribute.attr,	 &flat##c##_far_errors.attribute.attr,     \
+		&flat##c##_marked.attribute.attr,	 &flat##c##_poisoned.attribute.attr,       \
+		&flat##c##_corrected.attribute.attr,	 &flat##c##_untrusted.attribute.attr,      \
+		&flat##c##_untrusted_set.attribute.attr, NULL,                                     \
 	}
 
 FLAT_GROUP(0);

@@ -8,6 +8,9 @@
 #define START (ANEMONE_FLAT_DEDICATED_START / 8)
 #define END (ANEMONE_FLAT_DEDICATED_END / 8)
 #define POLICY (ANEMONE_FLAT_POLICY / 8)
+#define CONTROL (ANEMONE_FLAT_CONTROL / 8)
+#define STATUS (ANEMONE_FLAT_STATUS / 8)
+#define UNTRUSTED_SET (ANEMONE_FLAT_UNTRUSTED_SET / 8)
 
 /* A device with flat memory mode. */
 static struct mock *flat_new(struct kunit *test)
@@ -112,7 +115,7 @@ static void started(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, shown(test, mock, 0, "mode"), "stopped");
 	KUNIT_EXPECT_GT(test, stored(test, mock, 0, "mode", "start\n"), 0);
 	KUNIT_EXPECT_STREQ(test, shown(test, mock, 0, "mode"), "sweeping");
-	mock->flat[0][ANEMONE_FLAT_STATUS / 8] |= ANEMONE_FLAT_STATUS_READY_MASK;
+	mock->flat[0][STATUS] |= ANEMONE_FLAT_STATUS_READY_MASK;
 	KUNIT_EXPECT_STREQ(test, shown(test, mock, 0, "mode"), "ready");
 	KUNIT_EXPECT_EQ(test, stored(test, mock, 0, "near_lines", "1"), -EBUSY);
 	KUNIT_EXPECT_EQ(test, stored(test, mock, 0, "dedicated", "0 0x1000"), -EBUSY);
@@ -145,6 +148,34 @@ static void counters(struct kunit *test)
 	}
 }
 
+/* Which set it is, and what is done about it, once: a reset is not told of it. */
+static void untrusted(struct kunit *test)
+{
+	struct mock *mock = flat_new(test);
+
+	KUNIT_EXPECT_EQ(test, find(test, 1, "untrusted_set")->attr.mode, 0600);
+	KUNIT_EXPECT_GT(test, stored(test, mock, 1, "mode", "start"), 0);
+	mock->flat[1][STATUS] |= ANEMONE_FLAT_STATUS_READY_MASK;
+	mock->flat[1][UNTRUSTED_SET] = 0x12; /* was one, and is forgotten */
+	KUNIT_EXPECT_STREQ(test, shown(test, mock, 1, "untrusted_set"), "");
+	mock->flat[1][UNTRUSTED_SET] |= ANEMONE_FLAT_UNTRUSTED_SET_VALID_MASK;
+	KUNIT_EXPECT_STREQ(test, shown(test, mock, 1, "untrusted_set"), "0x12");
+	KUNIT_EXPECT_STREQ(test, shown(test, mock, 0, "untrusted_set"), "");
+	KUNIT_EXPECT_EQ(test, stored(test, mock, 1, "untrusted_set", "18"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, stored(test, mock, 1, "untrusted_set", "repairs"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mock->flat[1][CONTROL], ANEMONE_FLAT_CONTROL_START_MASK);
+	KUNIT_EXPECT_EQ(test, stored(test, mock, 1, "untrusted_set", "rearm\n"), 6);
+	KUNIT_EXPECT_EQ(test, mock->flat[1][CONTROL], ANEMONE_FLAT_CONTROL_REARM_MASK);
+	KUNIT_EXPECT_STREQ(test, shown(test, mock, 1, "mode"), "ready");
+	KUNIT_EXPECT_EQ(test, stored(test, mock, 1, "untrusted_set", "repair\n"), 7);
+	KUNIT_EXPECT_EQ(test, mock->flat[1][CONTROL], ANEMONE_FLAT_CONTROL_REPAIR_MASK);
+	KUNIT_EXPECT_STREQ(test, shown(test, mock, 1, "mode"), "repairing");
+	KUNIT_EXPECT_EQ(test, mock->flat[0][CONTROL], 0);
+	mock_reset(mock);
+	KUNIT_ASSERT_EQ(test, anemone_controller_restart(mock->ctl, MOCK_REGION_BYTES), 0);
+	KUNIT_EXPECT_EQ(test, mock->flat[1][CONTROL], ANEMONE_FLAT_CONTROL_START_MASK);
+}
+
 static void there_or_not(struct kunit *test)
 {
 	struct mock *with = flat_new(test), *without = mock_new(test);
@@ -159,8 +190,13 @@ static void there_or_not(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(settings), KUNIT_CASE(refusals),	KUNIT_CASE(started),
-	KUNIT_CASE(counters), KUNIT_CASE(there_or_not), {},
+	KUNIT_CASE(settings),
+	KUNIT_CASE(refusals),
+	KUNIT_CASE(started),
+	KUNIT_CASE(counters),
+	KUNIT_CASE(untrusted),
+	KUNIT_CASE(there_or_not),
+	{},
 };
 
 static struct kunit_suite suite = { .name = "anemone_flat", .test_cases = cases };

@@ -2,6 +2,7 @@
 #include "memory.h"
 
 #include <stdexcept>
+#include <string>
 
 namespace anemone {
 
@@ -64,6 +65,13 @@ void Memory::perform(const Write& write) {
                                  sidebandWritten_ ? *sidebandWritten_ : IData(0)};
     written_.push_back(write.id);
     ++writes_;
+}
+
+void Memory::spoil(uint64_t address) {
+    const auto line = lines_.find(address);
+    if (!sidebandRead_ || line == lines_.end())
+        throw std::runtime_error("near memory has no line at " + std::to_string(address));
+    line->second.sideband ^= 3;
 }
 
 void Memory::reset() {

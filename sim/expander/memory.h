@@ -26,6 +26,10 @@ public:
     void offer(uint64_t cycle); // before settle
     void take(uint64_t cycle);  // after settle; throws std::runtime_error
 
+    // Two bits flip beside a line that was written, by its address; throws std::runtime_error where
+    // there is none.
+    void spoil(uint64_t address);
+
     // What was asked for is forgotten; lines stay.
     void reset();
 

@@ -36,6 +36,9 @@ public:
     void offer(bool accesses); // before settle; accesses: of programs, too
     void take();               // after settle; throws std::runtime_error
 
+    // From now on programs' accesses may be refused.
+    void doubt() { doubted_ = true; }
+
     bool guestWaits() const { return guest_ != kNone; }
     // What the guest read last; nothing: it was refused, or its data are poisoned.
     const std::optional<Line>& line() const { return line_; }
@@ -85,6 +88,7 @@ private:
     std::array<std::deque<uint64_t>, kIds> writes_;
     std::unordered_set<uint64_t> written_; // lines, in flat memory mode
     uint64_t pending_ = 0, accepted_ = 0;
+    bool doubted_ = false;
 };
 
 } // namespace anemone

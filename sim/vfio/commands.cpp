@@ -35,6 +35,13 @@ std::string quoted(const std::string& text) {
     }
     return out + "\"";
 }
+
+uint64_t inDevice(uint64_t address) {
+    if (address >= kDeviceBytes)
+        throw std::runtime_error("an address of " + std::to_string(address) + ": the device has " +
+                                 std::to_string(kDeviceBytes) + " bytes");
+    return address;
+}
 } // namespace
 
 void Commands::serve(int descriptor) {
@@ -125,19 +132,19 @@ std::string Commands::fault(const std::string& kind, const std::string& number) 
         if (vector >= function_.interrupts().vectors())
             throw std::runtime_error("fault spurious: there is no vector " + number);
         function_.interrupts().raise(unsigned(vector));
+    } else if (kind == "sideband") {
+        function_.device().spoil(inDevice(anemone::number(number, "fault sideband: the address")));
     } else {
         throw std::runtime_error("no fault \"" + kind +
-                                 "\"; there are none, ones, never-done and spurious");
+                                 "\"; there are none, ones, never-done, spurious and sideband");
     }
     return kDone;
 }
 
 void Commands::access(uint64_t address, uint64_t write) {
-    if (address >= kDeviceBytes || write > 1)
-        throw std::runtime_error("an access to " + std::to_string(address) + ", write " +
-                                 std::to_string(write) + ": the device has " +
-                                 std::to_string(kDeviceBytes) + " bytes, and write is 0 or 1");
-    function_.device().access(address, write != 0);
+    if (write > 1)
+        throw std::runtime_error("access: write is 0 or 1, not " + std::to_string(write));
+    function_.device().access(inDevice(address), write != 0);
 }
 
 void Commands::trace(const std::string& path) {

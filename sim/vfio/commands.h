@@ -5,8 +5,10 @@
 //   trace FILE            as many, u64 each: address << 1 | write; the channels side by side
 //   settle                answered when there is no access to make, or to come by the ring
 //   status                counts since the start
-//   fault KIND            none, ones, never-done (function.h), or spurious N: message N, for
-//   nothing reset                 as by the guest
+//   fault KIND            none, ones, never-done (function.h); spurious N: message N, for nothing;
+//                         sideband ADDRESS: two bits flip beside the line that near memory has
+//                         there
+//   reset                 as by the guest
 //
 // Numbers are decimal or 0x. What cannot be done is answered with {"error": "..."}.
 #pragma once

@@ -93,6 +93,13 @@ bool Device::injecting() const {
                         [](const Channel& channel) { return channel.idle(); });
 }
 
+void Device::spoil(uint64_t address) {
+    if (!kRatio)
+        throw std::runtime_error("there is no near memory");
+    memories_[2 * (address / 64 % kChannels)].spoil(address / 64 / kChannels * 64);
+    channelOf(address).doubt();
+}
+
 void Device::reset() {
     const auto waiting = [](const Channel& channel) { return channel.waiting(); };
     for (unsigned i = 0; std::any_of(channels_.begin(), channels_.end(), waiting); ++i) {

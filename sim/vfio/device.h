@@ -33,6 +33,10 @@ public:
     bool injecting() const;     // any that is not answered yet
     std::size_t behind() const; // of those that wait, the most on a channel
 
+    // Two bits flip beside the line that near memory has in place of one at an address: from then
+    // on its channel may refuse programs' accesses.
+    void spoil(uint64_t address);
+
     // Programs' accesses wait meanwhile; those that are on their way are answered before.
     void reset();
 

@@ -144,3 +144,46 @@ def test_flat_memory_mode(server: Server, tools: Tools) -> None:
         assert (misses(guest), counted(guest)) == (by_page, since)
         guest.run("anemonectl rm misses && until rmmod anemone; do sleep 0.1; done")
         guest.kernel_log()
+
+
+def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> None:
+    """Its number is in sysfs, of its channel alone, until it is forgotten or repaired; then its
+    lines can be used.
+    """
+    home, c = 0x123, 1
+    folder = f"{SYSFS}/flat{c}"
+    lines = [(home + slot * NEAR_LINES) * CHANNELS + c for slot in range(RATIO + 1)]
+    accesses = np.array(lines) * LINE_BYTES
+
+    with Guest(
+        server, modules=[build_module(tools)], programs=[build_anemonectl()],
+        files={"/rules.toml": RULES},
+    ) as guest:  # fmt: skip
+        set_up(guest)
+
+        def told() -> list[str]:
+            return guest.run(f"cat {folder}/untrusted_set {folder}/mode").splitlines()
+
+        def untrusted() -> int:
+            return int(guest.run(f"cat {folder}/untrusted"))
+
+        assert (told(), untrusted()) == (["", "ready"], 0)
+        server.command(f"fault sideband {accesses[0]}")
+        server.inject(rows(accesses))
+        assert told() == [f"{home:#x}", "ready"]
+        assert untrusted()
+        assert not guest.run(f"cat {SYSFS}/flat0/untrusted_set").strip()
+        guest.run(f"echo rearm >{folder}/untrusted_set")
+        assert told() == ["", "ready"]
+        server.inject(rows(accesses[:1]))
+        assert told() == [f"{home:#x}", "ready"]
+        guest.run(f"if echo give up >{folder}/untrusted_set; then exit 1; fi")
+        guest.run(f"echo repair >{folder}/untrusted_set")
+        guest.run(f"until grep ready {folder}/mode; do :; done")
+        assert told() == ["", "ready"]
+        before = untrusted()
+        server.inject(rows(accesses, 1))
+        server.inject(rows(accesses))
+        assert (told(), untrusted()) == (["", "ready"], before)
+        guest.run("anemonectl rm misses && until rmmod anemone; do sleep 0.1; done")
+        guest.kernel_log()

@@ -62,6 +62,8 @@ def test_a_socket_that_cannot_be_made(tmp_path: Path) -> None:
         ("fault some", 'no fault "some"; there are none,'),
         ("fault spurious 9", "there is no vector 9"),
         ("fault spurious", "not a number"),
+        ("fault sideband 0x400000000", "the device has 17179869184 bytes"),
+        ("fault sideband 0", "there is no near memory"),
     ],
 )
 def test_a_wrong_command_is_answered_so(running: Server, line: str, says: str) -> None:
