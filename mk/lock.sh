@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes requirements.lock and the locks of the tools of synthesis and benchmarks: one version of every package for all Pythons that
+# Writes requirements.lock and the locks of tools with environments of their own: one version of every package for all Pythons that
 # are supported, with hashes.
 # Needs no .venv, so that a broken lock can be mended. Versions in the present lock are kept where they can be;
 # `mk/lock.sh --upgrade` takes the newest of all.
@@ -15,4 +15,4 @@ lock() { # $1 from $2
         --no-annotate --no-header "$@" -o "$lock" "$source"
 }
 lock requirements.lock requirements.in "$@"
-for source in fpga/synth/tools/*.in sw-model/anemone/bench/*.in; do lock "${source%.in}.lock" "$source" "$@"; done
+for source in fpga/synth/tools/*.in sw-model/anemone/*/*.in; do lock "${source%.in}.lock" "$source" "$@"; done

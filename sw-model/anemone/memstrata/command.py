@@ -33,15 +33,13 @@ has and takes no more than it can use.
 """
 
 
-@app.callback()
-def memstrata() -> None:
-    """Keeps `plan` a command of its own."""
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command(epilog=_PLAN)
 def plan(
     vms: Annotated[Path, typer.Option(help="The machines.", metavar="VMS.json")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """The page exchanges of one round (Listing 1), in order."""
     from anemone.memstrata.plan import plan as round_of
@@ -56,3 +54,155 @@ def plan(
             return
         rows = [(m.donor, m.borrower, f"{m.pages:,}") for m in found]
         show_table("Dedicated pages that move", ["from", "to", "pages"], rows)
+
+
+_PROFILE = """
+The workloads of `anemone study flat-slowdown` (docs/memstrata.md), each with six shares of
+dedicated pages and three of the bandwidth. What was run before is kept in build/studies/profiles.
+
+    $ anemone memstrata profile --quick --out samples.json
+    $ anemone memstrata train --samples samples.json --out model
+"""
+
+
+@app.command(epilog=_PROFILE)
+def profile(
+    out: Annotated[Path, typer.Option(help="The samples.", metavar="SAMPLES.json")],
+    quick: Annotated[bool, typer.Option(help="Seconds: fewer, smaller workloads.")] = False,
+    seed: Annotated[int, typer.Option(help="Of the workloads.", min=0, max=1 << 31)] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Samples to train on, of workloads on the core model."""
+    from anemone.io.outputs import check_out, write_files, write_json
+    from anemone.studies.flat_samples import samples
+    from anemone.terminal import progress
+
+    check_out(out.parent, (out.name,))
+    with progress("profiles") as told:
+        found = samples(quick, seed, told)
+    write_files(out.parent, {out.name: lambda path: write_json(path, {"samples": found})})
+    said = {"samples": len(found), "programs": len({s["program"] for s in found})}
+    with printing():
+        if as_json:
+            print_json(said)
+            return
+        print(f"{said['samples']} samples of {said['programs']} programs in {out}")
+
+
+_TRAIN = """
+**SAMPLES.json**, of `anemone memstrata profile` or measured on a host, each a program at one share
+of dedicated pages:
+
+    { "samples": [
+        { "program": "redis", "l3_ns": 171.0, "l2_ns": 88.0, "tlb_ns": 41.0, "l2_mpki": 9.1,
+          "requests": 7.3, "miss_ratio": 0.41, "slowdown": 0.12 } ] }
+
+`l3_ns`, `l2_ns`, `tlb_ns`: average latency of demand loads that miss L3, L2 and TLB. `l2_mpki`,
+`requests`: L2 misses of demand loads and requests of memory in a thousand instructions.
+`miss_ratio`: the requests that near memory did not have. `slowdown`: over local memory alone.
+
+    $ anemone memstrata train --samples samples.json --out model
+
+Half of the programs train the forest, the others say how right it is. The folder has model.onnx
+and model.json. The first call installs scikit-learn and onnxruntime into .venv-synth/memstrata
+(250 MB).
+"""
+_PAPER = {"forest": 88.0, "mpki alone": 63.0, "majority": 73.0}  # §4.2; §3.2
+_PAPER_R2 = {"mpki and slowdown": 0.73, "L3 miss latency and miss ratio": 0.87}  # Figure 9
+
+
+@app.command(epilog=_TRAIN)
+def train(
+    samples: Annotated[Path, typer.Option(help="What to learn from.", metavar="SAMPLES.json")],
+    out: Annotated[Path, typer.Option(help="Folder for the model.", metavar="MODEL")],
+    seed: Annotated[int, typer.Option(help="Of halves and forest.", min=0, max=1 << 31)] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """A random forest that tells who loses more than 5 % (§4.2), and how right it is."""
+    import tempfile
+    from dataclasses import asdict
+
+    from anemone.io.outputs import check_out, write_files, write_json
+    from anemone.memstrata.files import FOREST, MODEL, read_samples
+    from anemone.memstrata.outliers import EWMA, FEATURES, SLOW, TREES, ask
+    from anemone.memstrata.outliers import train as trained
+
+    known = read_samples(samples)
+    check_out(out, (MODEL, FOREST))
+    with tempfile.TemporaryDirectory(prefix="anemone-memstrata-") as folder:
+        found = trained(known, Path(folder), seed, ask, samples)
+        forest = (Path(folder) / FOREST).read_bytes()
+    report = {
+        "features": list(FEATURES), "line": asdict(found.line), "outlier_above": SLOW,
+        "ewma": EWMA, "trees": TREES, "seed": seed, "samples": len(known),
+        "scores": {name: asdict(score) for name, score in found.scores.items()}, "r2": found.r2,
+        "training": list(found.training), "validation": list(found.validation),
+    }  # fmt: skip
+    files = {
+        MODEL: lambda path: write_json(path, report),
+        FOREST: lambda path: path.write_bytes(forest),
+    }
+    write_files(out, files)
+    with printing():
+        if as_json:
+            print_json(report)
+            return
+        rows = []
+        for name, score in found.scores.items():
+            cells = [score.accuracy, score.low, score.high, score.precision, score.recall]
+            here = ["" if cell is None else f"{100 * cell:.1f}" for cell in cells]
+            rows.append((name, f"{_PAPER[name]:g}", *here))
+        columns = ["%", "paper", "accuracy", "from", "to", "precision", "recall"]
+        programs = f"{len(found.validation)} programs that were not trained on"
+        show_table(f"Outliers of {programs}", columns, rows)
+        fits = [(name, f"{_PAPER_R2[name]:g}", f"{r2:.2f}") for name, r2 in found.r2.items()]
+        show_table("r²", ["of", "paper", "here"], fits)
+
+
+_CLASSIFY = """
+**COUNTERS.json**, what perf says of each machine's cores, interval by interval (10 s, §4.3):
+
+    { "vms": [
+        { "name": "redis",
+          "intervals": [
+            { "l3_ns": 171.0, "l2_ns": 88.0, "tlb_ns": 41.0,
+              "l2_mpki": 9.1, "requests": 7.3 } ] } ] }
+
+The fields are those of `anemone memstrata train --help`. Metrics are smoothed (EWMA of 0.2), so a
+machine is judged by all of its intervals, the last most of all.
+
+    $ anemone memstrata classify --model model --counters counters.json
+"""
+
+
+@app.command(epilog=_CLASSIFY)
+def classify(
+    model: Annotated[Path, typer.Option(help="Folder that `train` wrote.", metavar="MODEL")],
+    counters: Annotated[Path, typer.Option(help="The machines.", metavar="COUNTERS.json")],
+    as_json: AsJson = False,
+) -> None:
+    """Which machines are predicted to lose more than 5 %."""
+    from anemone.memstrata.files import FOREST, read_counters, read_model
+    from anemone.memstrata.outliers import ask, features, smoothed
+    from anemone.memstrata.outliers import classify as shares_of
+
+    line = read_model(model)
+    machines = read_counters(counters)
+    last = [
+        smoothed([features(row, line) for row in intervals])[-1] for intervals in machines.values()
+    ]
+    shares = shares_of((model / FOREST).resolve(), last, ask) if last else []
+    found = [
+        {"name": name, "is_outlier": share > 0.5, "share_of_trees": share, "mpki": row[0]}
+        for name, row, share in zip(machines, last, shares, strict=True)
+    ]
+    with printing():
+        if as_json:
+            print_json({"vms": found})
+            return
+        rows = [
+            (f["name"], "yes" if f["is_outlier"] else "no", f"{100 * f['share_of_trees']:.0f}",
+             f"{f['mpki']:.3g}")
+            for f in found
+        ]  # fmt: skip
+        show_table("Machines", ["name", "outlier", "of the trees, %", "MPKI, estimated"], rows)

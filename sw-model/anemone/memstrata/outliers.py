@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which machines lose more than 5 %, by what perf counts of their cores (Memstrata §4.2).
+
+Misses of near memory are not counted by core: their ratio is a line over the L3 miss latency of
+demand loads. It and four more metrics are what a random forest decides by.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anemone.io.errors import Bare, InputError
+
+ROOT = Path(__file__).resolve().parents[3]
+LOCK = Path(__file__).with_name("forest.lock")
+SLOW = 0.05  # an outlier loses more (§3.2)
+TREES = 100  # §4.2
+EWMA = 0.2  # §4.3
+# What is measured of a machine: ns of demand loads that miss, L2 misses and requests of memory in a
+# thousand instructions.
+METRICS = ("l3_ns", "l2_ns", "tlb_ns", "l2_mpki", "requests")
+FEATURES = ("mpki", "l3_ns", "l2_ns", "tlb_ns", "l2_mpki")  # mpki: estimated
+_DRAWS = 1000  # of the bootstrap
+# Called with what forest.py takes; what it says.
+Ask = Callable[[dict[str, Any]], list[list[float]]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a program did at one place. miss_ratio: of near memory; slowdown: over local memory."""
+
+    program: str
+    metrics: dict[str, float]
+    miss_ratio: float
+    slowdown: float
+
+    @property
+    def outlier(self) -> bool:
+        return self.slowdown > SLOW
+
+
+@dataclass(frozen=True)
+class Line:
+    """The miss ratio by the L3 miss latency."""
+
+    slope: float
+    intercept: float
+
+    @staticmethod
+    def through(samples: Sequence[Sample]) -> Line:
+        """By least squares; level where all have one latency."""
+        at = np.array([s.metrics["l3_ns"] for s in samples])
+        ratio = np.array([s.miss_ratio for s in samples])
+        spread = at.var()
+        slope = float(np.mean((at - at.mean()) * (ratio - ratio.mean())) / spread) if spread else 0
+        return Line(slope, float(ratio.mean() - slope * at.mean()))
+
+    def ratio(self, l3_ns: float) -> float:
+        return min(1.0, max(0.0, self.slope * l3_ns + self.intercept))
+
+
+@dataclass(frozen=True)
+class Score:
+    """On samples of programs that were not trained on; fractions. low, high: of the accuracy, 95 %
+    by a bootstrap over programs. precision, recall: None where nothing is (called) an outlier."""
+
+    accuracy: float
+    low: float
+    high: float
+    precision: float | None
+    recall: float | None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """scores: of the forest, of one on mpki alone, of the class that most have. r2: Figure 9."""
+
+    line: Line
+    scores: dict[str, Score]
+    r2: dict[str, float]
+    training: tuple[str, ...]
+    validation: tuple[str, ...]
+
+
+def features(metrics: dict[str, float], line: Line) -> list[float]:
+    """In the order of FEATURES."""
+    mpki = line.ratio(metrics["l3_ns"]) * metrics["requests"]
+    return [mpki, *(metrics[name] for name in FEATURES[1:])]
+
+
+def smoothed(rows: Sequence[Sequence[float]], alpha: float = EWMA) -> list[list[float]]:
+    """The moving average of each column, which begins with the first row."""
+    found: list[list[float]] = []
+    for row in rows:
+        before = found[-1] if found else row
+        found.append(
+            [alpha * new + (1 - alpha) * old for new, old in zip(row, before, strict=True)]
+        )
+    return found
+
+
+def halves(samples: Sequence[Sample], seed: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Programs to train on, and to validate with: all samples of one are in the same half."""
+    programs = sorted({s.program for s in samples})
+    order = np.random.default_rng(seed).permutation(len(programs))
+    split = len(programs) // 2
+    mixed = [programs[i] for i in order]
+    return tuple(sorted(mixed[:split])), tuple(sorted(mixed[split:]))
+
+
+def train(samples: Sequence[Sample], folder: Path, seed: int, ask: Ask, file: object) -> Trained:
+    """A forest in `folder`/model.onnx. Raises InputError where the samples do not do."""
+    training, validation = halves(samples, seed)
+    known = [s for s in samples if s.program in training]
+    new = [s for s in samples if s.program in validation]
+    if len({s.outlier for s in known}) < 2:
+        what = Bare(f"all {'above' if known and known[0].outlier else 'at most'} {SLOW:g}")
+        allowed = "some above it and some not, in the half that is trained on (--seed draws it)"
+        raise InputError(file, "samples", "slowdown", what, allowed)
+    line = Line.through(known)
+    rows, asked = ([features(s.metrics, line) for s in some] for some in (known, new))
+    outlier = [s.outlier for s in known]
+    whole, alone = str(folder / "model.onnx"), str(folder / "mpki.onnx")
+    request = {
+        "trees": TREES,
+        "seed": seed,
+        "train": [
+            {"out": whole, "rows": rows, "outlier": outlier},
+            {"out": alone, "rows": [row[:1] for row in rows], "outlier": outlier},
+        ],
+        "ask": [
+            {"model": whole, "rows": asked},
+            {"model": alone, "rows": [row[:1] for row in asked]},
+        ],
+    }
+    by_all, by_mpki = ask(request)
+    Path(alone).unlink(missing_ok=True)
+    most = 2 * sum(outlier) > len(outlier)
+    said = {
+        "forest": [share > 0.5 for share in by_all],
+        "mpki alone": [share > 0.5 for share in by_mpki],
+        "majority": [most] * len(new),
+    }
+    scores = {name: score(new, called, seed) for name, called in said.items()}
+    return Trained(line, scores, _figure_9(samples), training, validation)
+
+
+def score(samples: Sequence[Sample], called: Sequence[bool], seed: int) -> Score:
+    """called: what is said to be an outlier."""
+    truth = np.array([s.outlier for s in samples])
+    said = np.array(called)
+    right = truth == said
+    hit = int(np.sum(truth & said))
+    programs = {p: i for i, p in enumerate(sorted({s.program for s in samples}))}
+    at = np.array([programs[s.program] for s in samples])
+    counts = np.bincount(at, minlength=len(programs))
+    rights = np.bincount(at, weights=right, minlength=len(programs))
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(programs), (_DRAWS, len(programs)))
+    low, high = np.percentile(rights[drawn].sum(1) / counts[drawn].sum(1), [2.5, 97.5])
+    return Score(
+        float(right.mean()), float(low), float(high),
+        hit / int(said.sum()) if said.any() else None,
+        hit / int(truth.sum()) if truth.any() else None,
+    )  # fmt: skip
+
+
+def _figure_9(samples: Sequence[Sample]) -> dict[str, float]:
+    """r² of slowdown over MPKI as it is, and of the miss ratio over the L3 miss latency."""
+
+    def r2(a: list[float], b: list[float]) -> float:
+        return float(np.corrcoef(a, b)[0, 1] ** 2) if np.std(a) and np.std(b) else 0.0
+
+    return {
+        "mpki and slowdown": r2(
+            [s.miss_ratio * s.metrics["requests"] for s in samples], [s.slowdown for s in samples]
+        ),
+        "L3 miss latency and miss ratio": r2(
+            [s.metrics["l3_ns"] for s in samples], [s.miss_ratio for s in samples]
+        ),
+    }
+
+
+def classify(model: Path, rows: Sequence[Sequence[float]], ask: Ask) -> list[float]:
+    """The share of the forest's trees that take each row of FEATURES for an outlier."""
+    request = {"trees": TREES, "seed": 0, "train": [], "ask": [{"model": str(model), "rows": rows}]}
+    return ask(request)[0]
+
+
+class ForestError(RuntimeError):
+    """The packages cannot be installed, or a model cannot be read."""
+
+
+def ask(request: dict[str, Any]) -> list[list[float]]:
+    """forest.py, in its own environment, which is made at first. Raises ForestError."""
+    _done([ROOT / "mk/synth-tools.sh", "memstrata", LOCK.relative_to(ROOT)], None)
+    python = ROOT / ".venv-synth/memstrata/bin/python"
+    return json.loads(_done([python, Path(__file__).with_name("forest.py")], json.dumps(request)))
+
+
+def _done(command: list, given: str | None) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=ROOT, input=given, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        raise ForestError(f"{Path(words[0]).name}: {said}")
+    return done.stdout

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples for Memstrata's classifier: the workloads' profiles at places that a machine may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from anemone.memstrata.outliers import METRICS
+from anemone.studies.flat_slowdown import STUDY
+from anemone.studies.profiles import Place, profile, slowdown
+from anemone.studies.study import Point
+
+# Shares of dedicated pages from none (tiered) on, and of the bandwidth that other machines leave.
+DEDICATED = (0.0, 0.17, 0.33, 0.5, 0.67, 0.83)
+BANDWIDTH = (1.0, 0.5, 0.25)
+
+
+def samples(
+    quick: bool, seed: int, told: Callable[[int, int], None] | None = None
+) -> list[dict[str, Any]]:
+    """Of every workload at every place; a captured program's copies are one program."""
+    points = STUDY.points(quick, seed)
+    found = []
+    for i, point in enumerate(points):
+        name = point.get("program") or f"{point['category']} {i}"
+        for share in BANDWIDTH[:1] if quick else BANDWIDTH:
+            found += _of(point, name, share)
+        if told:
+            told(i + 1, len(points))
+    return found
+
+
+def _of(point: Point, name: str, bandwidth: float) -> list[dict[str, Any]]:
+    places = [Place(dedicated, bandwidth) for dedicated in (1.0, *DEDICATED)]
+    local, *others = profile(point, places)
+    return [
+        {"program": name, **{metric: there[metric] for metric in METRICS},
+         "miss_ratio": there["miss_ratio"], "slowdown": slowdown(there, local)}
+        for there in others
+    ]  # fmt: skip
