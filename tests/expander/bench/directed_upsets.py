@@ -27,8 +27,13 @@ SEEDS = 30  # at most, until a flipped bit of each memory in `OFTEN` was read
 POLL = (40, 200)  # cycles between two looks at the registers
 # Those in which something is at any time, or, where many are under way, soon.
 OFTEN = {FaultMemory.READ_ORDER, FaultMemory.WRITE_ORDER}
-# Those that every build has besides.
+OFTEN_TIERED = {FaultMemory.WRITES, FaultMemory.EVENTS}
+# Those that every build has besides; and in flat memory mode.
 BUILT = {FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES, FaultMemory.WAITING_EVENTS}
+BUILT_TIERED = {FaultMemory(n) for n in range(FaultMemory.LEAVING_LINES + 1)} | {
+    FaultMemory.ORDERED_EVENTS,
+    FaultMemory.ORDERED_READS,
+}
 FAULTS = (registers.FAULTS_CORRECTED, registers.FAULTS_UNCORRECTED, registers.FIRST_FAULT)
 REARM = registers.FAULT_CONTROL.pack(rearm=1)
 # Where those are in the design that correct a bit.
@@ -43,6 +48,14 @@ CORRECTING = {
     r"adapter_\d+\.queue_1\.": FaultMemory.MEMORY_ANSWERS,
     r"order_\d+\.events\.": FaultMemory.ORDERED_EVENTS,
     r"order_\d+\.reads\.": FaultMemory.ORDERED_READS,
+    r"tiered_\d+\.memory\.lines\.": FaultMemory.LINES,
+    r"tiered_\d+\.memory\.data\.": FaultMemory.WRITES,
+    r"tiered_\d+\.memory\.responses\.answers\.": FaultMemory.ANSWERS,
+    r"tiered_\d+\.memory\.lookup\.": FaultMemory.LOOKUPS,
+    r"tiered_\d+\.memory\.fetches\.": FaultMemory.FETCHES,
+    r"tiered_\d+\.memory\.undecided\.": FaultMemory.EVENTS,
+    r"tiered_\d+\.memory\.responses\.out\.": FaultMemory.LEAVING_ANSWERS,
+    r"tiered_\d+\.memory\.sequencer\.queue": FaultMemory.LEAVING_LINES,
 }
 
 
@@ -110,10 +123,11 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
     await environment.start()
     upsets = Upsets(environment)
     found = arrays(dut)
+    often = OFTEN | OFTEN_TIERED if build.ratio else OFTEN
     built = {kind(path) for path in found}
-    assert built >= OFTEN | BUILT, built
+    assert built >= often | BUILT | (BUILT_TIERED if build.ratio else set()), built
     flips, seed = 0, 1000
-    while flips < FLIPS or (not upsets.met.keys() >= OFTEN and seed < 1000 + SEEDS):
+    while flips < FLIPS or (not upsets.met.keys() >= often and seed < 1000 + SEEDS):
         seed += 1
         await environment.restart(seed)
         await environment.program()
@@ -130,4 +144,4 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
         await running
         flips += flipper.flips
     print(f"{flips} flips in {len(found)} memories, {seed - 1000} seeds: {upsets.met}", flush=True)
-    assert upsets.met.keys() >= OFTEN, upsets.met
+    assert upsets.met.keys() >= often, upsets.met
