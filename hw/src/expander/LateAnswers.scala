@@ -27,7 +27,9 @@ class LateAnswers(p: ExpanderParams) extends Module {
   private def count(most: Int, asked: Bool, answered: Bool): UInt = {
     val underWay = Reg(UInt((log2Ceil(most) + 1).W)) // no reset
     // An answer that nobody waits for, while nothing is under way, counts for none.
-    underWay := Mux(late && over, 0.U, underWay + asked - (answered && underWay =/= 0.U))
+    val owed = answered && underWay =/= 0.U
+    when(asked =/= owed) { underWay := Mux(asked, underWay + 1.U, underWay - 1.U) }
+    when(late && over) { underWay := 0.U }
     underWay
   }
   private val reads = count(p.readsInFlight, io.read, io.readBeat && io.last)
