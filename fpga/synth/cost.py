@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from anemone.io.build_cache import digest
 from fpga.synth import agilex, ecp5, place
 from fpga.synth.netlist import Netlist
 from fpga.synth.rtl import Design, emit
@@ -19,6 +20,7 @@ from fpga.synth.tools import WORK, SynthesisError
 
 HERE = Path(__file__).parent
 BASELINE = HERE / "baseline.json"
+MAPPED = HERE / "mapped.json"  # what the small configuration was mapped to, and of what
 LIMITS = HERE / "limits.toml"
 RENEW = ".venv/bin/python -m fpga.synth renew"
 
@@ -66,6 +68,20 @@ def _units(found: agilex.ByUnit) -> dict:
 def _fed(found: agilex.ByUnit, units: list[str]) -> dict:
     """Where the cells of some units go: the registers and ports that take most of them."""
     return {unit: dict(found.netlist.fed(unit).most_common(8)) for unit in units}
+
+
+def small_inputs(work: Path = WORK) -> list[Path]:
+    """What `small` follows from."""
+    tools = ["agilex.py", "netlist.py", "rtl.py", "memory.sv.template", "tools/agilex.lock"]
+    return [*emit(SMALL, work), *(HERE / name for name in tools)]
+
+
+def mapped(inputs: list[Path]) -> dict | None:
+    """What they were mapped to, without the whole channel, when `renew` was last run: if these are
+    still the same.
+    """
+    kept = json.loads(MAPPED.read_text())
+    return kept["measured"] if kept["of"] == digest(inputs) else None
 
 
 def small(work: Path = WORK, channel: bool = True) -> dict:
@@ -229,13 +245,20 @@ def too_deep(now: dict, levels: dict) -> list[str]:
     return lines
 
 
+def keep(found: dict) -> None:
+    """Writes what was mapped."""
+    MAPPED.write_text(json.dumps(found, separators=(",", ":")) + "\n")
+
+
 def baseline() -> dict:
     return json.loads(BASELINE.read_text())
 
 
 def renew() -> None:
-    """Writes the baseline: cells, not levels, which have limits of their own."""
+    """Writes what was mapped, and the baseline: cells, not levels, which have limits."""
+    inputs = small_inputs()
     measured = small(channel=False)
+    keep({"of": digest(inputs), "measured": measured})
     for cells in measured["units"].values():
         cells.pop("path")
         cells.pop("lookups")

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from anemone.io.build_cache import digest
 from fpga.synth import cost, ecp5, page, place
 from fpga.synth.netlist import Netlist, unit_of
-from fpga.synth.rtl import block_ram, emit
+from fpga.synth.rtl import block_ram
 from fpga.synth.tools import ROOT, WORK, SynthesisError, yosys
 from tests.bench.known import known
 
@@ -26,11 +27,13 @@ def words(unit: str) -> int:
 def test_small_configuration() -> None:
     """Cells, levels, and that the arrays are block RAM: one test, as it maps for minutes.
 
-    A whole channel takes as long again: `make bench` looks at that (fpga.synth check).
+    Hardware that was mapped when the baseline was renewed is not mapped again. A whole channel
+    takes as long again: `make bench` looks at that (fpga.synth check).
     """
-    tools = [path for kind in ("*.py", "tools/*") for path in (ROOT / "fpga/synth").glob(kind)]
-    mapped = [*emit(cost.SMALL, WORK / "test"), *sorted(tools)]
-    measured = known(mapped, lambda: cost.small(WORK / "test", channel=False))
+    inputs = cost.small_inputs(WORK / "test")
+    measured = cost.mapped(inputs) or known(
+        inputs, lambda: cost.small(WORK / "test", channel=False)
+    )
     levels = cost.limits()["levels"]
     wrong = cost.grown(measured, cost.baseline()) + cost.too_deep(measured, levels)
     units = measured["units"]
@@ -44,6 +47,21 @@ def test_small_configuration() -> None:
         if not cells["m20k"] or cells["alut"] or cells["registers"] or cells["lutram"]
     ]
     assert arrays and not wrong, "\n".join(wrong)
+
+
+def test_what_was_mapped_is_of_this_hardware_only(tmp_path: Path) -> None:
+    inputs = [tmp_path / "Unit.sv", tmp_path / "agilex.py"]
+    for path in inputs:
+        path.write_text(path.name)
+    measured = {"total": {"alut": 1}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cost, "MAPPED", tmp_path / "mapped.json")
+        cost.keep({"of": digest(inputs), "measured": measured})
+        assert cost.mapped(inputs) == measured
+        for path in inputs:
+            path.write_text("another")
+            assert cost.mapped(inputs) is None
+            path.write_text(path.name)
 
 
 def plain() -> dict:

@@ -113,7 +113,7 @@ def test_two_builds_at_once_take_turns(tmp_path: Path) -> None:
 PARAMS = {
     "expander": {
         "pipelines": 3, "channels": 4, "states": 32, "table": 4, "address_bits": 30,
-        "memory_id_bits": 12, "window_bytes": 4096,
+        "memory_id_bits": 12, "window_bytes": 4096, "hosts": 2,
     },
     "flat": {
         "ratio": 3, "address_bits": 30, "memory_id_bits": 12, "tag_bits": 2, "count_bits": 8,
@@ -127,6 +127,7 @@ PARAMS = {
     [
         (simulators.expander(LEAST), PARAMS["expander"], 4, "expander.cpp"),
         (simulators.vfio_server(LEAST), PARAMS["expander"], 1, None),
+        (simulators.shared(LEAST, 2), PARAMS["expander"], 1, None),
         (simulators.flat_memory(3, 30), PARAMS["flat"], 2, "controller.cpp"),
     ],
     ids=lambda value: getattr(value, "key", None),
