@@ -4,7 +4,8 @@
 //     microbench chase|read|stride|memset BYTES PARAMETER SECONDS NODE
 //
 // PARAMETER: of chase the chains that are followed at once (1 to 16), of stride its bytes, of read
-// and memset the multiplications for each word.
+// and memset the multiplications for each word. SECONDS count from when all is set up; 0: nothing
+// else is done.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>
@@ -49,7 +50,7 @@ static char* on_node(size_t bytes, unsigned node) {
     return at;
 }
 
-static void chase(char* at, size_t bytes, unsigned chains, double end) {
+static void chase(char* at, size_t bytes, unsigned chains, double seconds) {
     void** p[MOST_CHAINS];
     if (!circle_of_lines(at, bytes / LINE, LINE))
         fail("memory");
@@ -59,6 +60,7 @@ static void chase(char* at, size_t bytes, unsigned chains, double end) {
         for (size_t i = 0; i < (size_t)c * 1000; i++)
             p[c] = *p[c];
     }
+    const double end = now() + seconds;
     while (now() < end)
         for (unsigned i = 0; i < 10000; i++)
             for (unsigned c = 0; c < chains; c++)
@@ -100,14 +102,14 @@ int main(int argc, char** argv) {
     const size_t bytes = strtoull(argv[2], NULL, 10) & ~(size_t)(LINE - 1);
     const unsigned parameter = (unsigned)strtoul(argv[3], NULL, 10);
     const double seconds = strtod(argv[4], NULL);
-    if (bytes < 64 * LINE || bytes / LINE > UINT32_MAX || !(seconds > 0)) {
+    if (bytes < 64 * LINE || bytes / LINE > UINT32_MAX || !(seconds >= 0)) {
         errno = EINVAL;
         fail("arguments");
     }
     char* at = on_node(bytes, (unsigned)strtoul(argv[5], NULL, 10));
     const double end = now() + seconds;
     if (!strcmp(argv[1], "chase") && parameter >= 1 && parameter <= MOST_CHAINS)
-        chase(at, bytes, parameter, end);
+        chase(at, bytes, parameter, seconds);
     else if (!strcmp(argv[1], "read"))
         reads(at, bytes, 8, parameter, end);
     else if (!strcmp(argv[1], "stride") && parameter >= 8 && parameter <= bytes)

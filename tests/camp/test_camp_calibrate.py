@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from anemone.io.errors import InputError
 from anemone.models.camp import calibrate, read_calibration
+from anemone.models.camp import record as recorder
 from anemone.models.camp.calibrate import BENCHMARKS, last_cache, on_model, scaled
 from anemone.models.camp.fit import Point, fit
 from anemone.models.camp.slowdown import CONSTANTS, Calibration, predict
@@ -67,6 +70,17 @@ def test_noise_is_left_over_and_told() -> None:
     assert any(doubt.startswith("k_drd leaves") for doubt in found.doubts)
 
 
+def test_a_factor_that_is_no_hyperbola_is_told() -> None:
+    """Whatever k_drd makes of it: P3's rise is as the model has it."""
+    noisy = points(6)
+    for i, each in enumerate(noisy):
+        factor = each.cxl["P13"] / each.dram["P13"] - 1
+        each.cxl["P13"] = each.dram["P13"] * (1 + factor * (1.6 if i % 2 else 0.5))
+    found = fit(noisy, "spr")
+    assert found.residuals["drd"] < 0.01 and found.residuals["factor"] > 0.5
+    assert [doubt.split(" leave ")[0] for doubt in found.doubts] == ["p and q"]
+
+
 def test_too_few_points_and_collinear_ones() -> None:
     assert any("of 2 points" in doubt for doubt in fit(points(2), "spr").doubts)
     same = [point(i, 0.01 * (1 + i / 100)) for i in range(1, 6)]
@@ -116,9 +130,59 @@ def test_the_programs_run(kind: str, parameter: int, microbench: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_nothing_but_setting_up(microbench: str) -> None:
+    for kind in ("chase", "read", "stride", "memset"):
+        done = subprocess.run([microbench, kind, str(1 << 20), "8", "0", "0"], capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+_SETTING_UP = {"c": 7e8, "instructions": 3e8, "P1": 5e6, "P2": 4e6, "P3": 3e6, "P6": 2e8,
+               "P7": 9e3, "P8": 1e3, "P12": 4e4, "P13": 6e5}  # fmt: skip
+_WORK = {"c": 4e9, "instructions": 2e8, "P1": 3.9e9, "P2": 3.8e9, "P3": 3.7e9, "P6": 0.0,
+         "P7": 0.0, "P8": 0.0, "P12": 2e7, "P13": 3.8e9}  # fmt: skip
+
+
+def test_on_a_machine(tmp_path: Path, monkeypatch) -> None:
+    """On the processors of the DRAM's node, and without what setting up takes: the program is
+    timed, so it does half the work on a memory of twice the latency, but sets up as much."""
+    cpu = min(os.sched_getaffinity(0))
+    for node, cpus in enumerate((f"{cpu},{cpu}-{cpu}", "")):
+        (tmp_path / f"node{node}").mkdir()
+        (tmp_path / f"node{node}" / "cpulist").write_text(cpus + "\n")
+    monkeypatch.setattr(calibrate, "_NODES", tmp_path)
+    monkeypatch.setattr(recorder, "check_perf", lambda platform: None)
+    before, seen = os.sched_getaffinity(0), set()
+
+    def record(words: list[str], platform: str, interval: float | None) -> SimpleNamespace:
+        seen.add(frozenset(os.sched_getaffinity(0)))
+        times = 0.5 if words[-1] == "1" else 1.0
+        work = {n: v * (times if n in ("instructions", "P12") else 1) for n, v in _WORK.items()}
+        part = 0.0 if float(words[-2]) == 0 else 1.0
+        return SimpleNamespace(total={n: v + part * work[n] for n, v in _SETTING_UP.items()})
+
+    monkeypatch.setattr(recorder, "record", record)
+    found = calibrate.on_machine("skx", 0, 1, lambda done, total: None)
+    assert [p.name for p in found] == [name for name, *_ in BENCHMARKS]
+    assert found[0].dram == pytest.approx(_WORK)
+    assert found[0].cxl["P3"] == pytest.approx(2 * _WORK["P3"])
+    assert found[0].cxl["c"] / found[0].dram["c"] == pytest.approx(2)
+    assert seen == {frozenset({cpu})} and os.sched_getaffinity(0) == before
+    with pytest.raises(InputError, match="node is 1; allowed: a node with processors"):
+        calibrate.on_machine("skx", 1, 0, lambda done, total: None)
+
+
+def test_what_setting_up_took_more_of_is_nothing() -> None:
+    """Runs differ: nothing is below 0, out of order, or a divisor of 0."""
+    whole = {"P1": 5.0, "P2": 9.0, "P3": 9.0, "P7": 3.0, "P8": 4.0, "P13": 6.0, "P15": 1.0}
+    setup = {"P1": 5.0, "P2": 8.0, "P3": 7.0, "P7": 3.0, "P8": 1.0, "P13": 6.0, "P15": 2.0}
+    left = {"P1": 2.0, "P2": 2.0, "P3": 2.0, "P7": 3.0, "P8": 3.0, "P13": 1.0, "P15": 1.0}
+    assert calibrate.without(whole, setup) == left
+
+
 @pytest.mark.parametrize(
     "words", [["chase", "99999", "17", "1", "0"], ["walk", "99999", "1", "1", "0"],
-              ["read", "10", "0", "1", "0"], ["read", "99999", "0", "1", "900"], ["read"]]
+              ["read", "10", "0", "1", "0"], ["read", "99999", "0", "-1", "0"],
+              ["read", "99999", "0", "1", "900"], ["read"]]
 )  # fmt: skip
 def test_the_programs_refuse(words: list[str], microbench: str) -> None:
     done = subprocess.run([microbench, *words], capture_output=True, text=True)

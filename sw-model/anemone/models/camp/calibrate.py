@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from anemone.models.camp.fit import Fit, Point
 SECONDS = 2.0
 _OPERATIONS, _WARM = 200_000, 40_000
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_NODES = Path("/sys/devices/system/node")
 # Name, kind, parameter: chains, work for each word read or stored, bytes of the stride. They spread
 # L / MLP, and what prefetchers and the store buffer have to do with it.
 BENCHMARKS = tuple(
@@ -38,21 +41,58 @@ def on_machine(platform: str, dram: int, cxl: int, step: Callable[[int, int], No
     from anemone.models.camp.record import check_perf, record
 
     for node in (dram, cxl):
-        if not Path(f"/sys/devices/system/node/node{node}").exists():
+        if not (_NODES / f"node{node}").exists():
             allowed = "a NUMA node of this machine with memory"
             raise InputError("command line", "calibrate", "node", node, allowed)
     check_perf(platform)
     program = microbench()
     size = str(4 * last_cache())
     points = []
-    for done, (name, kind, parameter) in enumerate(BENCHMARKS):
-        step(done, len(BENCHMARKS))
-        runs = []
-        for node in (dram, cxl):
-            words = [str(program), kind, size, str(parameter), str(SECONDS), str(node)]
-            runs.append(record(words, platform, None).total)
-        points.append(Point(name, runs[0], scaled(*runs)))
+    with _on_cpus_of(dram):
+        for done, (name, kind, parameter) in enumerate(BENCHMARKS):
+            step(done, len(BENCHMARKS))
+            runs = []
+            for node in (dram, cxl):
+                words = [str(program), kind, size, str(parameter)]
+                both = [
+                    record([*words, str(seconds), str(node)], platform, None).total
+                    for seconds in (SECONDS, 0.0)
+                ]
+                runs.append(without(*both))
+            points.append(Point(name, runs[0], scaled(*runs)))
     return points
+
+
+@contextmanager
+def _on_cpus_of(node: int) -> Iterator[None]:
+    """What is started meanwhile stays on a node's processors: another socket's have other memory.
+
+    Raises InputError if the node has none.
+    """
+    cpus: set[int] = set()
+    for part in (_NODES / f"node{node}" / "cpulist").read_text().strip().split(","):
+        if part:
+            first, _, last = part.partition("-")
+            cpus |= set(range(int(first), int(last or first) + 1))
+    before = os.sched_getaffinity(0)
+    if not cpus & before:
+        allowed = "a node with processors that may be used here"
+        raise InputError("command line", "calibrate", "node", node, allowed)
+    os.sched_setaffinity(0, cpus & before)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def without(whole: Mapping[str, float], setup: Mapping[str, float]) -> dict[str, float]:
+    """Counters of a run less those of one that only sets up, as a model can use them: runs differ,
+    so that a small difference may be below 0 or out of order."""
+    left = {name: max(value - setup[name], 0.0) for name, value in whole.items()}
+    for less, more in (("P3", "P2"), ("P2", "P1"), ("P8", "P7")):
+        if less in left and more in left:
+            left[more] = max(left[more], left[less])
+    return dividing(left)
 
 
 def microbench() -> Path:
@@ -107,7 +147,8 @@ def on_model(
 
 def dividing(counters: Mapping[str, float]) -> dict[str, float]:
     """As of a real machine, where every run has a demand read and a lookup: P13 and P15 divide."""
-    return {**counters, "P13": max(counters["P13"], 1.0), "P15": max(counters["P15"], 1.0)}
+    divide = {name: max(counters[name], 1.0) for name in ("P13", "P15") if name in counters}
+    return {**counters, **divide}
 
 
 def content_of(points: list[Point], platform: str) -> dict:

@@ -88,7 +88,7 @@ _COLOCATE = """
 _RECORD = """
 **Example.** On a Sapphire Rapids server, the program's memory on the DRAM of node 0:
 
-    $ numactl --membind=0 anemone camp record --out counters.json -- ./program its arguments
+    $ numactl --cpunodebind=0 --membind=0 anemone camp record --out counters.json -- ./program
 
     $ anemone camp predict --counters counters.json --calibration cal.toml --platform spr
 
@@ -139,7 +139,7 @@ def record(
         "clock_ghz": done.clock_ghz,
         "L_cycles": latency,
         "MLP": total["P11"] / total["P13"] if total["P13"] else 0.0,
-        "l_full_ns": latency / done.clock_ghz if done.clock_ghz else 0.0,
+        "l_full_ns": latency / done.clock_ghz,
         "spread": done.spread,
     }
     with printing():
@@ -259,7 +259,7 @@ def colocate(
 
 _CALIBRATE = """
 **Example.** Node 0 has the cores and DRAM, node 1 is the CXL memory; fourteen microbenchmarks,
-two seconds each, three runs on either node:
+two seconds each, three runs on either node, and three that only set up:
 
     $ anemone camp calibrate --cxl-node 1 --out cal
 
@@ -268,7 +268,7 @@ calibration.svg. `--simulate cxl-b` takes the core model in place of this machin
 cxl-a, cxl-b, cxl-c or the machine's own -numa (docs/core-model.md).
 
 A fit that is not to be trusted says why on standard error and in cal.toml: fewer than three points,
-points that all have the same L / MLP, more than a fifth of the largest slowdown left over.
+points that all have the same L / MLP, a fifth of the largest slowdown or factor left over.
 """
 
 

@@ -17,7 +17,7 @@ from anemone.models.camp.slowdown import CONSTANTS, Calibration, predict, stalls
 
 FEWEST = 3  # points that a fit needs to be trusted
 NARROWEST = 1.5  # largest over smallest MLP / L, for p and q to be told apart
-LARGEST_RESIDUAL = 0.2  # root mean square, of the largest slowdown that was measured
+LARGEST_RESIDUAL = 0.2  # root mean square, of the largest slowdown or factor that was measured
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,8 @@ def fit(points: Sequence[Point], platform: str) -> Fit:
             doubts.append(f"k_{name} leaves {residuals[name]:.1%} of slowdown, of {largest:.1%}")
     fitted = 1 / (p * x + q)
     residuals["factor"] = float(np.sqrt(np.mean((y - fitted) ** 2)))
+    if residuals["factor"] > LARGEST_RESIDUAL * y.max():
+        doubts.append(f"p and q leave {residuals['factor']:.3g} of the factor, of {y.max():.3g}")
     factors = zip((1 / x).tolist(), y.tolist(), fitted.tolist(), strict=True)
     return Fit(Calibration(p=p, q=q, **found), tuple(factors), parts, residuals, tuple(doubts))
 
