@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for `perf stat` of a machine that has the counters: runs the program, prints counts.
 
-STAND_IN, JSON: {"values": {event: count}, "lacks": [event], "share": percent, "seconds": n}. Of
-cycles the n-th run that counts them has n % more than the first.
+STAND_IN, JSON: {"values": {event: count}, "lacks": [event], "share": percent, "seconds": n,
+"comma": true for decimal commas, "lacks_rows": [event]}. Of cycles the n-th run that counts them
+has n % more than the first.
 """
 
 import json
@@ -35,12 +36,16 @@ seconds = asked.get("seconds", 0) if "-I" in options else 0
 lines = []
 for second in range(1, (seconds or 1) + 1):
     for event in events:
+        if event in asked.get("lacks_rows", []):
+            continue
         front = f"     {second}.000123456," if seconds else ""
         value = asked["values"].get(event, 0)
         if "cycles" in events and event != "task-clock":  # a run that is n % longer
             value = round(value * (100 + n) / 100)
         share = "100.00" if event == "task-clock" else asked.get("share", "100.00")
         unit = "msec" if event == "task-clock" else ""
+        if asked.get("comma"):
+            value, share = str(value).replace(".", ","), share.replace(".", ",")
         lines.append(f"{front}{value},{unit},{event},1002003,{share},,")
 text = "\n".join(["# started on Sun Nov 22 2026", "", *lines]) + "\n"
 if out is not None:

@@ -92,6 +92,30 @@ def test_many_that_the_machine_lacks(perf, capsys) -> None:
     )
 
 
+def test_all_that_the_machine_lacks_is_named(perf, capsys) -> None:
+    """For whatever reason: of a virtual machine's counters some are refused, some not supported."""
+    lacks = ["unc_cha_llc_lookup.all"]
+    perf("spr", lacks=lacks, values={"mem_load_retired.fb_hit": "<not supported>"})
+    err = recorded(capsys, "spr")[2]
+    assert "P5 (mem_load_retired.fb_hit) is not supported" in err and len(err.splitlines()) == 1
+    assert "P15 (unc_cha_llc_lookup.all) is Bad event name" in err
+
+
+@pytest.mark.parametrize("seconds", [0, 3])
+def test_a_clock_with_a_decimal_comma(seconds: int, perf, capsys) -> None:
+    """perf prints 1500,27 for 1500.27 ms where the locale has it so."""
+    perf("skx", comma=True, seconds=seconds)
+    words = ["--interval", "1"] if seconds else []
+    report = json.loads(recorded(capsys, "skx", *words)[1])
+    assert report["clock_ghz"] == pytest.approx(9000 / 0.004 / 1e6)
+
+
+def test_without_a_clock(perf, capsys) -> None:
+    perf("skx", lacks_rows=["task-clock"])
+    status, out, err = recorded(capsys, "skx")
+    assert (status, out) == (2, "") and "task-clock is missing" in err
+
+
 def test_nothing_is_multiplexed(perf, capsys) -> None:
     perf("skx", share="49.99")
     status, _, err = recorded(capsys, "skx")

@@ -77,12 +77,17 @@ def check_perf(platform: str) -> None:
         why = _refusal(event)
         if why:
             missing.setdefault(why, []).append(event)
-    for why, events in missing.items():
-        few = len(events) <= 3
-        what = ", ".join(f"{e.counter} ({e.name})" if few else e.counter for e in events)
+    if missing:
+        (what, why), *others = ((_named(events), why) for why, events in missing.items())
+        why = "; ".join([why, *(f"{some} is {reason}" for some, reason in others)])
         allowed = "a machine, not a virtual one, with these counters; for the mesh also root, or "
         allowed += "kernel.perf_event_paranoid 0"
         raise InputError("perf stat", f"counters of {platform}", what, Bare(why), allowed)
+
+
+def _named(events: list[Event]) -> str:
+    few = len(events) <= 3
+    return ", ".join(f"{e.counter} ({e.name})" if few else e.counter for e in events)
 
 
 def _events(platform: str) -> Iterable[Event]:
@@ -168,5 +173,9 @@ def _run(
             if event.counter not in values:
                 raise InputError("perf", "output", event.name, MISSING, "a row of each event")
     cycles = sum(values.get("c", 0.0) for values in intervals.values())
-    clock = sum(float(ms) for ms in re.findall(rf"([0-9.]+),[^,\n]*,{_CLOCK}\b", text))
+    # Its point is the locale's, which may be a comma.
+    times = re.findall(rf"(?:^|,)\s*(\d+)[.,](\d+),[^,\n]*,{_CLOCK}\b", text, re.MULTILINE)
+    clock = sum(float(f"{whole}.{part}") for whole, part in times)
+    if not (clock or mesh):
+        raise InputError("perf", "output", _CLOCK, MISSING, "a row of each event")
     return intervals, cycles / clock / 1e6 if clock else 0.0
