@@ -274,6 +274,8 @@ def test_one_run_is_enough_for_latency(cxl: dict) -> None:
         ({"dram": {"s_llc": 1, "s_cache": 1, "s_sb": 1, "l_idle": 0, "l_full": 1}}, "l_idle is 0"),
         ({"dram": {**E["dram"]}}, "cxl is missing; allowed: of a run on CXL"),
         ({"cxl": {"latency": 1}}, "latency is 1"),
+        ({"cxl": {"l_idle": "x"}}, 'l_idle is "x"'),
+        ({"cxl": {"l_full": 0}}, "l_full is 0"),
         ({"x": 1}, "x is 1"),
     ],
 )

@@ -5,8 +5,8 @@ Names and encodings are those of Intel's event files (github.com/intel/perfmon: 
 are given to perf in numbers, so that one without a table of the processor has them, too. The paper
 abbreviates: P14 (LLC_LOOKUP.PF_RD), P16 and P17 (TOR_INS.IA_PREF, .IA_HIT_PREF) are read here as
 LLCPREF_LOCAL and as the data-read prefetches that miss and hit, IA_MISS_DRD_PREF and
-IA_HIT_DRD_PREF; Intel's files have no other events of these descriptions. P9 and P10 cancel out of
-the final model and are not recorded.
+IA_HIT_DRD_PREF: those of RFOs and of code have events of their own, and no load waits for them. P9
+and P10 cancel out of the final model and are not recorded.
 """
 
 from __future__ import annotations

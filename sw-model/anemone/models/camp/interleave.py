@@ -149,6 +149,8 @@ def endpoints_of(content: dict[str, Any], file: object, folder: Path) -> Endpoin
     stalls = Stalls(*(s + part * c for s, part in zip(dram.stalls, added, strict=True)))
     if cxl is not None:
         cxl.only(optional=("l_idle", "l_full"))
+        for key in cxl.content:
+            cxl.real(key, least=0, above=True)
     return Endpoints(c, dram, Tier(stalls, 1.0, 1.0), tau)  # whose latencies do not matter
 
 
