@@ -29,7 +29,7 @@ FILTER = ("config", "pages", "cache", "prefetch", "core", "filter")
 ENTRY = ("runtime", "allocator", "tsan_entry", "libc_calls")
 PLUGIN = ("plugin", "thread", "machine", "output", "instruction")  # in sim/capture/qemu
 LOADS_PLUGIN = ("loads_plugin", "loads", "output", "instruction")
-CORE_MODEL = ("config", "core", "hierarchy", "memory", "instructions")  # in sim/core
+CORE_MODEL = ("config", "core", "hierarchy", "memory", "instructions", "past")  # in sim/core
 
 # What some compilers switch on by themselves is off: checked copies (__memcpy_chk) would hide
 # from redirect.syms, and a stack protector reads thread-local storage, which is not there when libc
