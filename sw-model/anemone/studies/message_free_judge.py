@@ -200,10 +200,10 @@ def _gradient(sides: Mapping[int, Any]) -> list[Row]:
 
 def _shared(tile: Tile, under: Sequence[UnderLoad]) -> list[Row]:
     """What the hardware adds under load is added to the paper's latency of a load."""
-    rows = []
+    rows, more = [], added(under)
     for one in (under[0], under[-1]):
         said = f"two hosts, other work {one.load:g} of a channel"
-        by = replace(FOUR_NODES, cxl_lat=FOUR_NODES.cxl_lat + added(under)[one.load])
+        by = replace(FOUR_NODES, cxl_lat=FOUR_NODES.cxl_lat + more[one.load])
         rows += [
             Row(f"{said}: a load of a message, controller and memory", "ns", None, one.mean),
             Row(f"{said}: 99 % of them within", "ns", None, one.p99),

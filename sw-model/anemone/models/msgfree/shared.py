@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from anemone.backends.rtl.share import CLOCK_MHZ, Setting, Shared, share
+from anemone.tiering.drams import drams
 
-# DDR5-4800 of 16 Gb is refreshed for 295 ns each 3.9 us (tiering/drams.toml), in cycles at 400 MHz.
-REFRESH_EVERY, REFRESH_FOR = 1560, 118
+DRAM = "ddr5-4800"  # how often the memory is refreshed, and for how long (tiering/drams.toml)
+_NS = 1000 / CLOCK_MHZ  # of a cycle
 LOADS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9)
 
 
@@ -35,19 +36,18 @@ def latency(
     progress: Callable[[int, int], None] | None = None,
 ) -> UnderLoad:
     """One load, on the Verilated RTL. Raises BackendError."""
+    dram = drams()[DRAM]
     setting = Setting(
         messages=messages, in_flight=in_flight, load=load, seed=seed,
-        refresh_every=REFRESH_EVERY, refresh_for=REFRESH_FOR,
+        refresh_every=round(dram.refi / _NS), refresh_for=round(dram.rfc / _NS),
     )  # fmt: skip
     return _told(load, share(setting, progress))
 
 
 def _told(load: float, found: Shared) -> UnderLoad:
-    ns = 1000 / CLOCK_MHZ
     loads = found.loads
-    return UnderLoad(
-        load, found.requests, loads.mean * ns, loads.quantile(0.5) * ns, loads.quantile(0.99) * ns
-    )
+    cycles = (loads.mean, loads.quantile(0.5), loads.quantile(0.99))
+    return UnderLoad(load, found.requests, *(each * _NS for each in cycles))
 
 
 def added(under: Sequence[UnderLoad]) -> dict[float, float]:
