@@ -289,11 +289,15 @@ int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, u64 window, u
 }
 
 int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigned int first,
-			   unsigned int lines, const u64 *words)
+			   unsigned int lines, u64 *words)
 {
+	u64 where = hw->acknowledge + place_of_line(hw, pipeline, first);
+	unsigned int channels = hw->shape.channels, last = (lines - 1) * channels;
+
 	if (silent(hw))
 		return -EIO;
-	hw->io->write_lines(hw, hw->acknowledge + place_of_line(hw, pipeline, first),
-			    lines * hw->shape.channels, words);
+	hw->io->write_lines(hw, where, lines * channels, words);
+	/* Writes are posted; on each channel a read of the last line comes back after them. */
+	hw->io->read_lines(hw, where + last * ANEMONE_LINE_BYTES, channels, words);
 	return 0;
 }

@@ -101,9 +101,12 @@ void anemone_hw_counts(struct anemone_hw *hw, unsigned int pipeline, struct anem
  */
 int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, u64 window, unsigned int first,
 		     unsigned int lines, u64 *words);
-/* Takes such lines, which were read through hw->acknowledge, away from the counters. */
+/*
+ * Takes such lines, which were read through hw->acknowledge, away from the counters, which have
+ * changed when it returns. Overwrites `words`.
+ */
 int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigned int first,
-			   unsigned int lines, const u64 *words);
+			   unsigned int lines, u64 *words);
 /* Whether the device still answers; gives it up otherwise. */
 bool anemone_hw_alive(struct anemone_hw *hw);
 /* Gives the device up: says so once, and every later call is refused with -EIO. */

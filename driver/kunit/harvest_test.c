@@ -133,6 +133,8 @@ static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowled
 		if (step % 3)
 			continue;
 		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 0, COUNTERS, values), 0);
+		/* What is accessed from here on belongs to the next period. */
+		KUNIT_ASSERT_FALSE(test, mock->posted);
 		read += values[5] - start;
 		KUNIT_ASSERT_EQ(test, read, counted);
 		KUNIT_ASSERT_EQ(test, values[4], start);

@@ -35,6 +35,7 @@ struct mock {
 	u64 flat[MOCK_CHANNELS]
 		[0x100 / 8]; /* registers of flat memory mode, as they were written */
 	bool dead;	     /* reads as all ones */
+	bool posted;	     /* lines were written, and none read since */
 	unsigned int reads;  /* of registers */
 	unsigned int table_log2;
 	bool never_clear;  /* status.clearing stays */

@@ -52,6 +52,7 @@ void mock_read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *
 	struct mock *mock = mock_of(hw);
 	u64 at = hw->region + where;
 
+	mock->posted = false;
 	for (; lines--; at += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS) {
 		if (mock->repeats)
 			read_line(mock, at, words);
@@ -88,6 +89,7 @@ void mock_write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, cons
 	struct mock_pipeline *pipeline;
 	unsigned int width, word, i;
 
+	mock->posted = true;
 	for (; lines--; at += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS) {
 		u64 *states = states_of(mock, at, &pipeline);
 

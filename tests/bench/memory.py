@@ -192,7 +192,7 @@ class Memory:
             beats.append((request.id, bits(data), resp, last, bad, *self.beside(addr >> 6)))
         if request.id not in self._read_ids:
             self._read_ids.append(request.id)
-        self._reads[request.id].append((t + self.rng.randint(1, profile.latency), beats))
+        self._reads[request.id].append((t + self._after(), beats))
 
     def _write(self, t: int, pins: tuple[int, ...]) -> None:
         if self.scoreboard:
@@ -215,9 +215,14 @@ class Memory:
             resp = self.rng.choice((SLVERR, DECERR)) if refused else OKAY
             if id not in self._answer_ids:
                 self._answer_ids.append(id)
-            self._answers[id].append((t + self.rng.randint(1, self.profile.latency), resp))
+            self._answers[id].append((t + self._after(), resp))
 
     # --- answers ---
+
+    def _after(self) -> int:
+        """Cycles until an answer may come."""
+        most = self.profile.latency
+        return self.rng.randint(min(1, most), most)
 
     def _answer_reads(self, t: int, may: bool) -> None:
         if self.r.value and not self._r_ready():

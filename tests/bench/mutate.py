@@ -28,6 +28,7 @@ import secrets
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -50,7 +51,8 @@ class Campaign:
     """A target's mutants, the simulator that holds them, and what is known of them.
 
     listed, random: of the list, and drawn ones. explained: drawn ones that nothing can notice.
-    results: what noticed a mutant, by its name; empty: nothing does.
+    results: what noticed a mutant, by its name; empty: nothing does. by: mutants noticed, by file
+    and play.
     """
 
     target: Target
@@ -58,6 +60,7 @@ class Campaign:
     random: list[Mutant]
     explained: list[Mutant] = field(default_factory=list)
     results: dict[str, str] = field(default_factory=dict)
+    by: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def build(self, folder: Path) -> None:
         """The simulator of all of them. Raises StaleError."""
@@ -77,19 +80,22 @@ class Campaign:
         for run in self.target.runs(self.sim, folder, []):
             self.limits.append(2 * run() + 20_000)
 
-    def noticed(self, number: int) -> str:
-        """What notices a mutant: the first line of it; empty: nothing does."""
-        folder = self.folder / f"run-{number}"
+    def noticed(self, mutant: Mutant) -> str:
+        """What notices it: the first line of that; empty: nothing does."""
+        folder = self.folder / f"run-{mutant.number}"
+        chosen = [f"+mutant={mutant.number}", ""]
+        runs = list(self.target.runs(self.sim, folder, chosen))
+        # Most likely the play that noticed others of the file, for what it costs.
+        likely = sorted(range(len(runs)), key=lambda k: -self.by[mutant.file, k] / self.limits[k])
+        play = 0
         try:
-            chosen = [f"+mutant={number}", ""]
-            for limit, run in zip(
-                self.limits, self.target.runs(self.sim, folder, chosen), strict=True
-            ):
-                chosen[1] = f"+limit={limit}"
-                run()
+            for play in likely:
+                chosen[1] = f"+limit={self.limits[play]}"
+                runs[play]()
         except AssertionError as error:
             if re.search(r"return code: -(2|9|15)\b", str(error)):
                 raise  # stopped from outside, which says nothing
+            self.by[mutant.file, play] += 1
             shown = re.search(r"(Difference|AssertionError|Assertion failed).*", str(error))
             return shown[0][:100] if shown else str(error).splitlines()[0]
         finally:
@@ -132,7 +138,7 @@ def play(campaign: Campaign, chosen: Sequence[Mutant], say: bool) -> None:
     campaign.sound()
     started = time.monotonic()
     with ThreadPoolExecutor(JOBS) as pool:
-        found = pool.map(campaign.noticed, [mutant.number for mutant in chosen])
+        found = pool.map(campaign.noticed, chosen)
         for done, (mutant, why) in enumerate(zip(chosen, found, strict=True), 1):
             campaign.results[name(mutant)] = why
             save(campaign)
@@ -165,7 +171,7 @@ def elsewhere(campaign: Campaign, others: Iterable[str], say: bool) -> None:
         visit.build(target.folder / f"of-{campaign.target.build.name}")
         visit.sound()
         with ThreadPoolExecutor(JOBS) as pool:
-            found = pool.map(visit.noticed, [mutant.number for mutant in guests])
+            found = pool.map(visit.noticed, guests)
             for mutant, why in zip(guests, found, strict=True):
                 home = next(m for m in left if m.number == mutant.number)
                 campaign.results[name(home)] = why and f"{other}: {why}"

@@ -12,7 +12,8 @@ OFTEN = (1.0, 1.0, 1.0, 0.9, 0.6, 0.25)
 @dataclass(slots=True)
 class StimulusProfile:
     """Chances, a cycle: that a master offers (ar, aw, w) or takes (r, b), that a memory takes (its
-    readys) or may answer. latency: of memory in cycles, at most. errors, poison: of a beat.
+    readys) or may answer. latency: of memory in cycles, at most; 0: answers
+    come in the cycle behind a request. errors, poison: of a beat.
     telemetry: share of reads that go to the telemetry region; bursts: share of longer transfers;
     odd: of what the region refuses. ids: different ones. ahead: share of writes whose data come
     before their address. late: of writes some of whose data are made of what a read answers that is

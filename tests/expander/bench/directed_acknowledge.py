@@ -77,3 +77,18 @@ async def writes_of_memory_pass_one_that_is_taken_away(host: Host) -> None:
         assert write.data.resp == AxiResp.OKAY
     # What was written to memory is in page 0, and zeros take nothing away.
     assert (await host.line(0, 0))[1:] == COUNTED[1:]
+
+
+@hosted
+async def two_writes_into_the_region_of_one_id(host: Host) -> None:
+    """The second is done long before the first, and answered behind it, in either place."""
+    await counted(host)
+    base = await opened(host)
+    zeros = bytes(64)
+    for _ in range(4):
+        taken = host.memory[0].init_write(base, zeros, awid=1)
+        refused = host.memory[0].init_write(base + 64, zeros, awid=1)  # another channel's
+        await taken.wait()
+        await refused.wait()
+        assert (taken.data.resp, refused.data.resp) == (AxiResp.OKAY, AxiResp.DECERR)
+        await host.memory[0].write(base, zeros[:32])  # dropped: the places change

@@ -7,6 +7,7 @@ FLIPS: how many bits of the tables are flipped, of `make soak`.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from random import Random
 
 from cocotb.triggers import ClockCycles
@@ -16,7 +17,7 @@ from anemone.hardware.registers import FaultMemory
 from tests.bench.upsets import words
 from tests.expander.bench import control as reg
 from tests.expander.bench.directed_acknowledge import line, opened
-from tests.expander.bench.directed_region import COUNTED, counted
+from tests.expander.bench.directed_region import COUNT, COUNTED, counted
 from tests.expander.bench.environment import find
 from tests.expander.bench.host import Host, hosted
 
@@ -24,6 +25,7 @@ FLIPS = int(os.environ.get("FLIPS", "300")) // 10
 CORRECTED = registers.ERROR_STATUS.pack(corrected=1)
 UNCORRECTED = registers.ERROR_STATUS.pack(uncorrected=1)
 OKAY, REFUSED = 0, 2
+NEXT_LINE = 128  # of a channel, in a window
 
 
 async def arm(host: Host, memory: FaultMemory, double: int = 0, channel: int = 0) -> None:
@@ -119,13 +121,17 @@ async def two_flipped_bits_of_the_order_of_writes(host: Host) -> None:
     await order(host, FaultMemory.WRITE_ORDER, write=True, double=1)
 
 
-async def acknowledged(host: Host, double: int) -> None:
-    """Two lines at once: the second waits in a memory."""
+async def acknowledged(host: Host, double: int, ahead: int, before: int = 0) -> None:
+    """Two lines at once: the second waits in a memory. ahead: where the first one is; before:
+    writes into the region that are over.
+    """
     await counted(host)
     base = await opened(host)
+    for _ in range(before):
+        await host.memory[0].write(base, bytes(32))  # no whole line: dropped
     await arm(host, FaultMemory.ACKNOWLEDGES, double)
     zeros, seen = bytes(64), line(COUNTED)
-    first_write = host.memory[0].init_write(base + 128, zeros, awid=1)
+    first_write = host.memory[0].init_write(base + ahead, zeros, awid=1)
     write = host.memory[0].init_write(base, seen, awid=2)
     third = host.memory[0].init_write(base + 256, zeros, awid=3)
     for event in (first_write, write, third):
@@ -142,13 +148,28 @@ async def acknowledged(host: Host, double: int) -> None:
 @hosted
 async def a_flipped_bit_of_a_line_to_be_taken_away(host: Host) -> None:
     """It is taken away as it was written."""
-    await acknowledged(host, 0)
+    await acknowledged(host, 0, NEXT_LINE)
 
 
 @hosted
 async def two_flipped_bits_of_a_line_to_be_taken_away(host: Host) -> None:
     """SLVERR, and nothing changed."""
-    await acknowledged(host, 1)
+    await acknowledged(host, 1, NEXT_LINE)
+
+
+@hosted
+async def two_flipped_bits_of_a_line_behind_an_older_one_of_a_higher_place(host: Host) -> None:
+    """The older one's answer is its own."""
+    await acknowledged(host, 1, NEXT_LINE, before=1)
+
+
+@hosted
+async def two_flipped_bits_of_a_line_when_the_engine_is_free_at_once(host: Host) -> None:
+    """The one ahead is of a pipeline without a rule, of which nothing is taken: the engine could
+    start in the cycle in which the bad one would be offered.
+    """
+    rest = host.size.lines * host.size.channels * 64
+    await acknowledged(host, 1, rest)
 
 
 async def reset_value(host: Host, double: int) -> None:
@@ -202,6 +223,22 @@ async def flipped_bits_of_a_table(host: Host) -> None:
     wanted = [COUNTED[0], COUNTED[1], COUNTED[2] + (4 << 32), COUNTED[3] + (2 << 48), *[0] * 4]
     assert await host.line(0, 0) == wanted
     assert await host.get(reg.pipeline(0, reg.COUNTERS["unmapped"])) == 4
+
+
+@hosted
+async def a_bad_entry_amid_others(host: Host) -> None:
+    """An event in every cycle, each of another key: the one that is told is the bad one's."""
+    lines = replace(COUNT, primary_mask=0x1C0, primary_shift=6)
+    await host.rule(0, lines)
+    for bad in range(1, 7):
+        await host.map(0, *((key, key) for key in range(8) if key != bad))
+        await arm(host, FaultMemory.TABLES, 1)
+        await host.map(0, (bad, bad))
+        await host.memory[0].read(0, 64 * 8)
+        assert (await told(host))[1] == bad
+        entry = registers.FAULT_SET.unpack(await host.get(registers.FAULT_SET.offset))
+        assert entry["line"] == bad
+        await cleared(host)
 
 
 @hosted

@@ -16,6 +16,7 @@ BEHIND = 7  # of an id, as many as are fetched ahead
 LATE = 1 << 30  # cycles
 LONE = 15  # an id of its own
 HELD = 2  # requests that a port holds
+RING = 64  # lines that are under way, of x2
 
 
 def snapshot(environment: Environment, id: int) -> Request:
@@ -40,13 +41,16 @@ def answered(environment: Environment) -> list[tuple[int, int]]:
 @directed_test
 async def a_line_beside_those_that_wait(environment: Environment) -> None:
     """Memory owes 9 ids their answers, and lines behind them fill the ring: a line of another id
-    takes as long as ever, while memory answers one of the 9 and its lines leave.
+    takes as long as ever, while memory answers one of the 9 and its lines leave. Its place in the
+    ring is each time another.
     """
     for cycle in range(20):
         await environment.restart(SEED)
         await environment.program()
         master, memory = environment.masters[0], environment.memories[0]
         master.profile = StimulusProfile(aw=0.0)
+        master.source = opened([snapshot(environment, LONE)] * (8 * cycle % RING))
+        await environment.cycles(2 * RING + 40)
         for ids, latency in ((range(1), 1), (range(1, WAITING), LATE)):
             memory.profile = StimulusProfile(latency=latency, answer=0.0)
             master.source = opened(behind_memory(environment, ids))
@@ -55,12 +59,12 @@ async def a_line_beside_those_that_wait(environment: Environment) -> None:
         await environment.cycles(cycle)
         memory.profile = StimulusProfile(answer=1.0)
         await environment.cycles(40)
-        asked = next(
+        asked = max(
             t
             for t, what, *pins in environment.scoreboards[0].log
             if (what, pins[0]) == ("AR", LONE)
         )
-        beats = answered(environment)
+        beats = [(t, id) for t, id in answered(environment) if t > asked or id != LONE]
         assert [id for _, id in beats if id != LONE] == [0] * (1 + BEHIND), beats
         left = next(t for t, id in beats if id == LONE)
         # Others may be at R in its cycle, and have their turn first; R is never left empty.
@@ -91,6 +95,37 @@ async def lines_take_turns(environment: Environment) -> None:
 
 
 @directed_test
+async def lines_find_their_places_taken(environment: Environment) -> None:
+    """R is not ready, and lines of two ids fill the places of those that wait for others: of 14
+    more ids only some have a place, the others wait for one, and all come.
+    """
+    master = environment.masters[0]
+    master.profile = StimulusProfile(aw=0.0, r=0.0)
+    for ids, lines in ((range(2), BEHIND), (range(2, 16), 1)):
+        master.source = opened([snapshot(environment, id) for id in ids for _ in range(lines)])
+        await environment.cycles(100)
+    assert not answered(environment)
+    master.profile = StimulusProfile(aw=0.0)
+    await environment.cycles(100)
+    ids = [id for _, id in answered(environment)]
+    assert sorted(ids) == sorted([*[0, 1] * BEHIND, *range(2, 16)])
+
+
+@directed_test
+async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
+    """Its answers to reads behind lines of the same id are there when it is just known that they
+    have to wait.
+    """
+    for seed in range(6):
+        await environment.restart(SEED + seed)
+        await environment.program()
+        for part in (*environment.masters, *environment.memories):
+            part.profile = StimulusProfile(telemetry=0.5, latency=0, ids=(1, 2, 16)[seed % 3])
+        await environment.cycles(1000)
+        await environment.check()
+
+
+@directed_test
 async def no_more_reads_than_are_counted(environment: Environment) -> None:
     """Memory answers nothing: so many reads are accepted as may be under way, and then no more."""
     master, memory, scoreboard = (
@@ -105,6 +140,41 @@ async def no_more_reads_than_are_counted(environment: Environment) -> None:
     assert reads == environment.build.reads_in_flight + HELD
     memory.profile = StimulusProfile(latency=1)
     await environment.cycles(800)
+    await environment.check()
+
+
+@directed_test
+async def no_more_writes_than_are_counted(environment: Environment) -> None:
+    """As no more reads are; the ids of the writes differ, as those of the answers do."""
+    master, memory, scoreboard = (
+        environment.masters[0],
+        environment.memories[0],
+        environment.scoreboards[0],
+    )
+    memory.profile = StimulusProfile(answer=0.0)
+    master.profile = StimulusProfile(ar=0.0, telemetry=0.0, bursts=0.0, odd=0.0)
+    await environment.cycles(800)
+    assert scoreboard.counts["memory writes"] == environment.build.reads_in_flight + HELD
+    memory.profile = StimulusProfile(latency=1)
+    await environment.cycles(800)
+    await environment.check()
+
+
+@directed_test
+async def a_burst_that_leaves_its_window(environment: Environment) -> None:
+    """AXI forbids it, as a window is as large as a burst may be: the beats past the end are
+    refused, and take nothing from the lines of the window behind.
+    """
+    environment.judge_hosts(False)
+    master, windows = environment.masters[0], environment.windows
+    for base in (windows.effect, windows.snapshot):
+        assert base is not None
+        refused = environment.scoreboards[0].counts["refused"]
+        last = base + environment.build.window_bytes - 128  # of channel 0
+        master.source = opened([Request(False, 3, last, len=5)])
+        master.profile = StimulusProfile(aw=0.0)
+        await environment.cycles(100)
+        assert environment.scoreboards[0].counts["refused"] >= refused + 4
     await environment.check()
 
 

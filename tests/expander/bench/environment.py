@@ -158,6 +158,12 @@ class Environment:
             checker = f"downstream_{c}_checker"
             getattr(find(self.dut, checker), checker).enabled.value = int(now)
 
+    def judge_hosts(self, now: bool) -> None:
+        """Whether the hosts are held to AXI."""
+        for c in range(len(self.masters)):
+            checker = f"upstream_{c}_checker"
+            getattr(find(self.dut, checker), checker).enabled.value = int(now)
+
     def _drained(self) -> None:
         """All late answers have come."""
         self.judged(True)
