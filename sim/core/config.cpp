@@ -3,6 +3,7 @@
 
 #include "fields.hpp"
 #include "op.hpp"
+#include "prefetch.hpp"
 
 namespace core {
 
@@ -20,6 +21,8 @@ Config Config::parse(const std::string& text) {
     fields.take("store_ports", c.store_ports, 1, 16);
     fields.take("ports", c.ports, 1, 32);
     fields.take("mispredict", c.mispredict, 0, 100);
+    fields.take("predictor_log2", c.predictor_log2, 1, 24);
+    fields.take("forward", c.forward, 0, 100);
     fields.take("l1_kib", c.l1_kib, 1, 1 << 20);
     fields.take("l1_ways", c.l1_ways, 1, 64);
     fields.take("l1_latency", c.l1_latency, 1, 100);
@@ -28,6 +31,7 @@ Config Config::parse(const std::string& text) {
     fields.take("l2_ways", c.l2_ways, 1, 64);
     fields.take("l2_latency", c.l2_latency, 1, 1000);
     fields.take("superqueue", c.superqueue, 1, 200);
+    fields.take("superqueue_demand", c.superqueue_demand, 0, 200);
     fields.take("l3_kib", c.l3_kib, 1, 1 << 20);
     fields.take("l3_ways", c.l3_ways, 1, 64);
     fields.take("l3_latency", c.l3_latency, 1, 1000);
@@ -43,6 +47,9 @@ Config Config::parse(const std::string& text) {
     fields.take("next_line", c.next_line, 0, 1);
     fields.take("streamer", c.streamer, 0, 1);
     fields.take("adjacent", c.adjacent, 0, 1);
+    fields.take("stride_log2", c.stride_log2, 1, 16);
+    fields.take("stride_bytes", c.stride_bytes, 1, 4096);
+    fields.take("streams", c.streams, 1, Streamer::kMost);
     fields.take("streamer_distance", c.streamer_distance, 1, 63);
     fields.take("streamer_degree", c.streamer_degree, 1, 16);
     fields.take("fast_ns", c.fast_ns, 1, 1e5);

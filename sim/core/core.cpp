@@ -7,8 +7,6 @@ namespace core {
 
 namespace {
 
-constexpr Cycle kForwarded = 5; // cycles from a store's data to a load of them
-constexpr std::size_t kPredictor = std::size_t{1} << 14;
 // What a branch's `latency` says.
 enum Branch : std::uint8_t { predicted, mispredicted, not_taken, taken };
 
@@ -17,7 +15,7 @@ enum Branch : std::uint8_t { predicted, mispredicted, not_taken, taken };
 Core::Core(const Config& config, Shared& shared)
     : config_(config), memory_(config, shared, timeline_), completed_(Recent::kKept),
       retired_(config.rob), load_retired_(config.loads), committed_(config.stores),
-      predictor_(kPredictor, 1) {}
+      predictor_(std::size_t{1} << config.predictor_log2, 1) {}
 
 void Core::wait_until(Cycle t) {
     if (t <= entry_)
@@ -84,13 +82,13 @@ bool Core::mispredicts(const Op& op) {
     if (op.latency < not_taken)
         return op.latency == Branch::mispredicted;
     const bool went = op.latency == taken;
-    std::uint8_t& counter = predictor_[(op.pc ^ history_) & (kPredictor - 1)];
+    std::uint8_t& counter = predictor_[(op.pc ^ history_) & (predictor_.size() - 1)];
     const bool wrong = (counter >= 2) != went;
     if (went && counter < 3)
         counter++;
     if (!went && counter > 0)
         counter--;
-    history_ = (history_ << 1 | went) & (kPredictor - 1);
+    history_ = (history_ << 1 | went) & (predictor_.size() - 1);
     return wrong;
 }
 
@@ -115,7 +113,7 @@ void Core::execute(const Op& op) {
         const Cycle at = issue(ready, &timeline_.load_ports, config_.load_ports);
         const bool forwarded = forward.word == word && forward.committed > at;
         if (forwarded)
-            done = std::max(at, forward.ready) + kForwarded;
+            done = std::max(at, forward.ready) + config_.forward;
         else
             done = memory_.load(op.pc, op.address, at);
         loaded_ = {done - at, forwarded ? Origin::l1 : memory_.origin()};

@@ -16,7 +16,8 @@ constexpr std::uint64_t kTables = std::uint64_t{1} << 55; // page table entries 
 Hierarchy::Hierarchy(const Config& config, Shared& shared, Timeline& timeline)
     : config_(config), shared_(shared), timeline_(timeline),
       l1_(config.l1_kib * 16, config.l1_ways), l2_(config.l2_kib * 16, config.l2_ways),
-      tlb_(config.tlb_entries, config.tlb_ways), stlb_(config.stlb_entries, config.stlb_ways) {}
+      tlb_(config.tlb_entries, config.tlb_ways), stlb_(config.stlb_entries, config.stlb_ways),
+      stride_(config.stride_log2, config.stride_bytes), streamer_(config.streams) {}
 
 Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
     const std::uint64_t page = address >> config_.page_bits;
@@ -218,8 +219,8 @@ void Hierarchy::train_l2(std::uint64_t line, Cycle t, bool missed) {
 }
 
 void Hierarchy::prefetch_l2(std::uint64_t line, Cycle t) {
-    // An eighth of the queue is left to demand.
-    if (l2_.holds(line) || timeline_.superqueue[t] >= config_.superqueue - config_.superqueue / 8)
+    if (l2_.holds(line) ||
+        timeline_.superqueue[t] + config_.superqueue_demand >= config_.superqueue)
         return;
     const Fetched got = beyond_l2(line, t, For::l2_prefetch);
     count_.pf_l2_any++;

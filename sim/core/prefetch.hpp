@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <vector>
 
 #include "op.hpp"
 #include "ways.hpp"
@@ -23,8 +24,12 @@ inline bool one_page(std::uint64_t a, std::uint64_t b) { // lines
 // A load whose address moved by the same step twice running: the line one step ahead.
 class StridePrefetcher {
 public:
+    // Tracks 2^log2 loads whose step is at most so many bytes.
+    StridePrefetcher(std::uint64_t log2, std::uint64_t most_step)
+        : most_step_(static_cast<std::int64_t>(most_step)), table_(std::size_t{1} << log2) {}
+
     std::optional<std::uint64_t> next(std::uint32_t pc, std::uint64_t address) {
-        Entry& e = table_[(pc ^ (pc >> 8)) & (kEntries - 1)];
+        Entry& e = table_[(pc ^ (pc >> 8)) & (table_.size() - 1)];
         if (e.pc != pc) {
             e = {pc, address, 0, 0};
             return std::nullopt;
@@ -41,21 +46,20 @@ public:
             return std::nullopt;
         }
         const std::uint64_t ahead = address + static_cast<std::uint64_t>(step);
-        if (std::abs(step) > kMostStep || !one_page(address >> kLineBits, ahead >> kLineBits))
+        if (std::abs(step) > most_step_ || !one_page(address >> kLineBits, ahead >> kLineBits))
             return std::nullopt;
         return ahead >> kLineBits;
     }
 
 private:
-    static constexpr std::size_t kEntries = 256;
-    static constexpr std::int64_t kMostStep = 2048;
     struct Entry {
         std::uint32_t pc;
         std::uint64_t last;
         std::int64_t step;
         unsigned seen;
     };
-    std::array<Entry, kEntries> table_{};
+    std::int64_t most_step_;
+    std::vector<Entry> table_;
 };
 
 // Loads that go up from line to line: the line after.
@@ -83,22 +87,28 @@ public:
         unsigned count;
     };
 
-    Streamer() { std::iota(ages_.begin(), ages_.end(), std::uint8_t{0}); }
+    static constexpr unsigned kMost = 64;
+
+    // Tracks so many pages, kMost at most.
+    explicit Streamer(std::uint64_t pages) : pages_(static_cast<unsigned>(pages)) {
+        ages_.fill(ways::kPadding);
+        std::iota(ages_.begin(), ages_.begin() + pages_, std::uint8_t{0});
+    }
 
     Ahead next(std::uint64_t line, unsigned distance, unsigned degree) {
         const std::uint64_t page = line >> (kPageBits - kLineBits);
         const int at = static_cast<int>(line & 63);
         const std::uint8_t mark = ways::mark(page);
-        const unsigned found = ways::find(marks_.data(), kEntries, mark,
+        const unsigned found = ways::find(marks_.data(), pages_, mark,
                                           [&](unsigned i) { return table_[i].page == page; });
         if (found == ways::kNowhere) {
-            const unsigned oldest = ways::oldest(ages_.data(), kEntries);
-            ways::use(ages_.data(), kEntries, oldest);
+            const unsigned oldest = ways::oldest(ages_.data(), pages_);
+            ways::use(ages_.data(), pages_, oldest);
             marks_[oldest] = mark;
             table_[oldest] = {page, at, at, 0};
             return {0, 0, 0};
         }
-        ways::use(ages_.data(), kEntries, found);
+        ways::use(ages_.data(), pages_, found);
         Entry* e = &table_[found];
         const int step = at > e->last ? 1 : at < e->last ? -1 : 0;
         if (step == 0)
@@ -121,13 +131,13 @@ public:
     }
 
 private:
-    static constexpr unsigned kEntries = 32;
     struct Entry {
         std::uint64_t page = ~std::uint64_t{0}; // none
         int last = 0, head = 0, step = 0;
     };
-    std::array<Entry, kEntries> table_{};
-    std::array<std::uint8_t, kEntries> marks_{}, ages_{};
+    std::array<Entry, kMost> table_{};
+    std::array<std::uint8_t, kMost> marks_{}, ages_{};
+    unsigned pages_;
 };
 
 } // namespace core

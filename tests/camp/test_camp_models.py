@@ -102,6 +102,7 @@ def test_each_needed_counter_is_missed(platform: str) -> None:
         ("skx", {"P8": 201}, "P8 is 201; allowed: no more than P7, which is 200"),
         ("spr", {"P6": -1}, "P6 is -1"),
         ("spr", {"P6": float("nan")}, "P6 is nan"),
+        ("spr", {"P6": 1e300}, "P6 is 1e+300"),
         ("spr", {"P6": 10**400}, "P6 is 0x"),
         ("spr", {"P6": "1"}, 'P6 is "1"'),
         ("spr", {"P6": True}, "P6 is true"),

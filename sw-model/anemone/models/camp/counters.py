@@ -31,6 +31,7 @@ _ORDER = {
     "spr": (("P1", "P2"), ("P2", "P3")),
     "emr": (("P1", "P2"), ("P2", "P3")),
 }
+_MOST = 2.0**64  # of what is counted in 64 bits
 # Beside the counters a file may have what `camp record` knows of the run.
 _ALSO = ("t", "seconds", "instructions")
 
@@ -57,7 +58,7 @@ def check(table: Table, platform: str) -> Counters:
     """
     needed = NEEDED[platform]
     table.only(*needed, optional=(*NAMES, *_ALSO))
-    found = {n: table.real(n, least=0) for n in NAMES if n in table.content}
+    found = {n: table.real(n, least=0, most=_MOST) for n in NAMES if n in table.content}
     for name in _DIVISORS[platform]:
         if found[name] == 0:
             raise table.wrong(name, f"a number above 0: the model of {platform} divides by it")

@@ -11,6 +11,7 @@ from anemone.io.errors import Bare, InputError
 from anemone.io.tables import Table, parse_toml, read_text
 from anemone.models.camp.counters import Counters
 
+_MOST = 1e9  # of a constant: with more a prediction is no number
 CONSTANTS = ("k_drd", "p", "q", "k_cache", "k_store")
 
 
@@ -109,8 +110,11 @@ def calibration_of(content: dict[str, Any], file: object) -> Calibration:
     """The constants in a table, which may also say how they were measured (`measured`)."""
     table = Table(file, "constants", content)
     table.only(*CONSTANTS, optional=("measured",))
-    factors = {name: table.real(name, least=0) for name in CONSTANTS if name.startswith("k_")}
-    return Calibration(**factors, p=table.real("p"), q=table.real("q"), file=str(file))
+    factors = {
+        name: table.real(name, least=0, most=_MOST) for name in CONSTANTS if name.startswith("k_")
+    }
+    line = {name: table.real(name, least=-_MOST, most=_MOST) for name in ("p", "q")}
+    return Calibration(**factors, **line, file=str(file))
 
 
 def read_calibration(path: str | os.PathLike) -> Calibration:
