@@ -109,10 +109,10 @@ class DirectedEnvironment(Environment):
         self.reset.set(1)
         self.judged(False)
         self.master = type(self.master)(self.dut, "host_", self.rng, self.scoreboard, self._next)
-        await self.cycles(1)
+        await self._below(1)
         for memory in (self.near, self.far):
             memory.cut()
-        await self.cycles(2)
+        await self._below(2)
         self.reset.set(0)
         await self._ready_again()
 
@@ -132,8 +132,16 @@ class DirectedEnvironment(Environment):
         self.reset.set(0)
         await self._ready_again()
 
+    async def _below(self, cycles: int) -> None:
+        """So many cycles of near and far, in which the host looks on."""
+        for _ in range(cycles):
+            await self.edge
+            for memory in (self.near, self.far):
+                memory.step(self.t)
+            self.t += 1
+
     async def _ready_again(self) -> None:
-        await self.edge
+        await self._below(1)
         self.play()
         for _ in range(2000):
             if self._ready():

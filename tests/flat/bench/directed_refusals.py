@@ -10,6 +10,7 @@ from typing import Any
 import cocotb
 
 from anemone.flat.config import FlatConfig
+from tests.bench.profile import StimulusProfile
 from tests.bench.requests import FULL, OKAY
 from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment, everywhere
@@ -140,3 +141,41 @@ async def a_write_before_a_swap_is_not_refused_with_it(dut: Any) -> None:
         await environment.settle()
         environment.play()
         assert await environment.read([A]) == [(OKAY, NEW)], others
+
+
+@cocotb.test()
+async def a_swap_back_waits_for_what_is_being_written(dut: Any) -> None:
+    """The first swap's write is on its way to near, or to far, when the line that left is read and
+    swaps back; far refuses what leaves near then. No line is lost.
+    """
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    for port, stored in product(("near", "far"), (False, True)):
+        case = f"{port} is slow, stored: {stored}"
+        await environment.begin(FlatConfig(LINES, environment.build.ratio))
+        for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
+            environment.ask(line, value)
+            await environment.answered(0, len(environment.answers.writes) + 1)
+        await environment.settle()
+        environment.play()
+        slow = getattr(environment, port)
+        environment.ask(B, id=1)
+        before = slow.accesses.counts["writes"]
+        while slow.accesses.counts["writes"] == before:
+            await environment.cycles(1)
+        slow.profile = StimulusProfile(answer=0.0)
+        environment.far.stores_refused = stored
+        environment.far.refusals.append(True)
+        environment.ask(A, id=2)
+        await environment.cycles(60)
+        slow.profile = StimulusProfile(latency=1)
+        await environment.answered(2, 0)
+        await environment.settle()
+        wanted = [(1, OKAY, everywhere(OLD_B)), (2, OKAY, everywhere(OLD_A))]
+        assert [answer[1:] for answer in environment.answers.reads] == wanted, case
+        assert not environment.far.refusals, case
+        environment.play()
+        held = await environment.read((A, B))
+        assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
+        await environment.settle()
+        environment.one_place()

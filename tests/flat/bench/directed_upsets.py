@@ -12,10 +12,12 @@ from random import Random
 from typing import Any
 
 import cocotb
+from cocotb.triggers import FallingEdge
 
 from anemone.flat.config import FlatConfig
 from anemone.hardware.registers import FaultMemory
 from tests.bench.pins import Flag, reader, writer
+from tests.bench.profile import StimulusProfile
 from tests.bench.requests import FULL, OKAY
 from tests.bench.upsets import Flipper, at
 from tests.flat.bench.build import BUILDS
@@ -27,6 +29,7 @@ CYCLES = 1500  # of a seed
 SEEDS = 30  # at most, until a flipped bit of each memory was read
 LINES = 8  # near lines
 A, B, C = 1, 1 + LINES, 2  # A and B are of one set
+TWINS = 16  # pairs of bits
 # Where each memory is in the design.
 MEMORIES = {
     FaultMemory.LINES: ["lines.rows.ram"],
@@ -157,6 +160,38 @@ async def two_flipped_bits_are_poison(dut: Any) -> None:
             environment.play()
             assert await environment.read((hurt,)) == [(OKAY, 9)]
             assert environment.answers.poisoned == [0], case
+
+
+@cocotb.test()
+async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
+    """In a line that is kept while the other one comes near, wherever they are. Two that are in two
+    codes are corrected.
+    """
+    build = BUILDS[os.environ["BENCH_SIZE"]]
+    environment = DirectedEnvironment(dut, build)
+    await environment.start()
+    rows = at(dut, MEMORIES[FaultMemory.LINES][0])
+    rng, hurt = Random(1), 0
+    for _ in range(TWINS):
+        await environment.begin(FlatConfig(LINES, build.ratio))
+        environment.far.profile = StimulusProfile(answer=0.0)
+        environment.ask(B)
+        await environment.cycles(60)
+        bit = rng.randrange(len(rows[0]) - 1)
+        await FallingEdge(dut.clock)  # when no row is being written
+        for row in rows:
+            row.value = int(row.value) ^ 3 << bit
+        await environment.cycles(1)
+        environment.far.profile = StimulusProfile()
+        await environment.answered(1, 0)
+        await environment.settle()
+        environment.play()
+        (of_a, of_b) = await environment.read((A, B))
+        (poisoned, clean) = environment.answers.poisoned
+        assert not clean and of_b == (OKAY, ~B & FULL), bit
+        assert poisoned or of_a == (OKAY, ~A & FULL), bit
+        hurt += poisoned
+    assert hurt > TWINS // 2, hurt
 
 
 @cocotb.test()
