@@ -70,10 +70,10 @@ class Fragmentation:
 
 @dataclass(frozen=True)
 class Exchange:
-    """Pages that changed places between two machines.
+    """Pages that changed places between two machines, or a machine and the free pages.
 
     pages: of each side. bytes: what was copied: a page to a temporary one, the other to its place,
-    the first to the other's (§5).
+    the first to the other's (§5); nothing but the machine's own page where the other is free.
     """
 
     pages: int
@@ -197,20 +197,23 @@ class PageAllocator:
         Pages of a colour go together (§4.3), so fewer may: whole colours, the fullest first.
         """
         giver, taker = self._machines[donor], self._machines[borrower]
-        left = min(pages, len(giver.dedicated))
-        moved: list[int] = []
-        for colour in sorted(taker.tiered, key=lambda c: (-len(taker.tiered[c]), c)):
-            if len(taker.tiered[colour]) <= left:
-                left -= len(taker.tiered[colour])
-                moved.append(colour)
         done = 0
-        for colour in moved:
+        for colour in _whole(taker, min(pages, len(giver.dedicated))):
             giver.tiered[colour] = taker.tiered.pop(colour)
             done += len(giver.tiered[colour])
         given = set(sorted(giver.dedicated)[:done])
         giver.dedicated -= given
         taker.dedicated |= given
         return Exchange(done, 3 * done * self.layout.page_bytes)
+
+    def dedicate(self, name: str, pages: int) -> Exchange:
+        """As `exchange`, with dedicated pages that are free; the machine's colours become free."""
+        owned = self._machines[name]
+        moved = _whole(owned, min(pages, self.free_dedicated))
+        done = sum(len(owned.tiered.pop(colour)) for colour in moved)
+        self._colours.give(moved)
+        owned.dedicated |= self._dedicated.take(done)
+        return Exchange(done, done * self.layout.page_bytes)
 
     def tiered(self, name: str) -> list[int]:
         """The tiered frames that a machine uses."""
@@ -227,6 +230,16 @@ class PageAllocator:
         used = sum(each.used for each in owned)
         held = sum(len(each.tiered) for each in owned) * (self.layout.ratio + 1)
         return Fragmentation(used, held - used)
+
+
+def _whole(owned: _Owned, pages: int) -> list[int]:
+    """Colours whose used pages are so many at most: the fullest first."""
+    found = []
+    for colour in sorted(owned.tiered, key=lambda c: (-len(owned.tiered[c]), c)):
+        if len(owned.tiered[colour]) <= pages:
+            pages -= len(owned.tiered[colour])
+            found.append(colour)
+    return found
 
 
 class _Free:

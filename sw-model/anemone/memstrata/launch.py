@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine is launched: it gets the system's share of dedicated pages (Memstrata §4.3)."""
+"""A machine is launched, or ended: who has how many dedicated pages then (Memstrata §4.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor
+from math import ceil, floor
 
 from anemone.memstrata.plan import Migration, Vm
 
@@ -25,6 +25,18 @@ def balance(vms: Sequence[Vm], new: Vm, share: float) -> list[Migration]:
         for (donor, borrower), pages in zip(names, parts, strict=True)
         if pages
     ]
+
+
+def spread(vms: Sequence[Vm], free_dedicated: int, free: int, share: float) -> dict[str, int]:
+    """What each machine gets of dedicated pages that ended machines left.
+
+    The paper leaves them to the next launch. Here those stay free that are `share` of all `free`
+    pages, as that launch will want; of the others each machine gets the same number.
+    """
+    surplus = max(0, free_dedicated - ceil(share * free))
+    able = [vm.pages - (vm.dedicated or 0) for vm in vms]
+    parts = _equal(surplus, able)
+    return {vm.name: part for vm, part in zip(vms, parts, strict=True) if part}
 
 
 def _equal(need: int, able: Sequence[int]) -> list[int]:
