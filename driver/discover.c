@@ -4,6 +4,7 @@
 #include <linux/module.h>
 
 #include "discover.h"
+#include "hw.h"
 #include "include/anemone_pci.h"
 #include "include/anemone_regs.h"
 
@@ -48,6 +49,16 @@ static bool is_control(struct pci_dev *pdev, int bar)
 	return id == ANEMONE_ID_MAGIC_VALUE;
 }
 
+/* They are read by loads that fault where no line begins. */
+static int check_lines(struct pci_dev *pdev, const struct anemone_resources *found)
+{
+	if (IS_ALIGNED(found->lines.start | found->region, ANEMONE_LINE_BYTES))
+		return 0;
+	pci_err(pdev, "telemetry region %#llx at %pR begins amid a line\n", found->region,
+		&found->lines);
+	return -ENODEV;
+}
+
 /* In memory: the end of it, unless a device address is said. */
 static int region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
 			    struct anemone_resources *found)
@@ -83,7 +94,7 @@ static int region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
 			&found->lines, bytes, (u64)found->lines.start);
 		return -EBUSY;
 	}
-	return 0;
+	return check_lines(pdev, found);
 }
 
 static int by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *found)
@@ -107,7 +118,7 @@ static int by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *foun
 	found->lines = pdev->resource[lines];
 	found->region = config_pair(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
 				    at + ANEMONE_DVSEC_TELEMETRY_BASE);
-	return 0;
+	return check_lines(pdev, found);
 }
 
 static int dvsec_of(struct pci_dev *pdev)

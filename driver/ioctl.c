@@ -179,6 +179,7 @@ static long do_read(struct anemone_file *file, struct anemone_read *read)
 	bool effect = !(read->flags & ANEMONE_READ_SNAPSHOT);
 	u64 __user *to = u64_to_user_ptr(read->values);
 	u32 first = read->first, count = read->count;
+	size_t bytes;
 	int err;
 
 	if (IS_ERR(telemetry))
@@ -187,16 +188,15 @@ static long do_read(struct anemone_file *file, struct anemone_read *read)
 		return -EINVAL;
 	/* All that is asked for is looked at first: a refused read has no effect. */
 	err = anemone_telemetry_check(telemetry, effect, first, count);
+	bytes = sizeof(*to) * count * (channels ? telemetry->channels : 1);
+	/* What is taken away cannot be given back: there is somewhere to put all of it first. */
+	if (!err && effect && fault_in_writeable((char __user *)to, bytes))
+		err = -EFAULT;
 	while (count && !err) {
 		u32 some = min_t(u32, count, CHUNK);
-		size_t bytes = sizeof(*to) * some * (channels ? telemetry->channels : 1);
 
-		/* What a load changes cannot be given back: there is somewhere to put it first. */
-		if (effect && fault_in_writeable((char __user *)to, bytes))
-			err = -EFAULT;
-		else
-			err = anemone_telemetry_deliver(telemetry, effect, channels, first, some,
-							into_user, &to);
+		err = anemone_telemetry_deliver(telemetry, effect, channels, first, some, into_user,
+						&to);
 		first += some;
 		count -= some;
 	}

@@ -17,12 +17,20 @@
 
 static DEFINE_IDA(numbers);
 
+struct vector {
+	struct anemone_controller *ctl;
+	unsigned int number;
+	int irq;
+	char name[40]; /* in /proc/interrupts */
+};
+
 /* What the PCI side of a controller keeps: it goes with the device, the controller with its users.
  */
 struct anemone_pci {
 	struct anemone_controller *ctl;
 	u64 region_bytes;
 	struct anemone_cxl cxl;
+	struct vector *vectors;
 };
 
 struct anemone_controller *anemone_of_device(struct device *dev)
@@ -37,12 +45,6 @@ static irqreturn_t wake_thread(int irq, void *data)
 	return IRQ_WAKE_THREAD;
 }
 
-struct vector {
-	struct anemone_controller *ctl;
-	unsigned int number;
-	char name[40]; /* in /proc/interrupts */
-};
-
 static irqreturn_t handle_vector(int irq, void *data)
 {
 	struct vector *vector = data;
@@ -51,8 +53,9 @@ static irqreturn_t handle_vector(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-static int request_vectors(struct pci_dev *pdev, struct anemone_controller *ctl)
+static int request_vectors(struct pci_dev *pdev, struct anemone_pci *pci)
 {
+	struct anemone_controller *ctl = pci->ctl;
 	unsigned int wanted = ctl->hw.shape.pipelines + 1, i;
 	struct vector *vector;
 	int err;
@@ -69,29 +72,34 @@ static int request_vectors(struct pci_dev *pdev, struct anemone_controller *ctl)
 	for (i = 0; i < wanted; i++) {
 		vector[i].ctl = ctl;
 		vector[i].number = i;
+		vector[i].irq = pci_irq_vector(pdev, i);
 		if (i)
 			snprintf(vector[i].name, sizeof(vector[i].name), "%s-p%u", ctl->name,
 				 i - 1);
 		else
 			snprintf(vector[i].name, sizeof(vector[i].name), "%s-errors", ctl->name);
-		err = devm_request_threaded_irq(&pdev->dev, pci_irq_vector(pdev, i), wake_thread,
+		err = devm_request_threaded_irq(&pdev->dev, vector[i].irq, wake_thread,
 						handle_vector, 0, vector[i].name, &vector[i]);
 		if (err)
 			return err;
 	}
+	pci->vectors = vector;
 	ctl->interrupts_work = true;
 	return 0;
 }
 
-/* Given up: it is not listened to any more, and whoever waits is told. */
+/*
+ * Given up: it is not listened to any more, and whoever waits is told. In any context: to look an
+ * interrupt's number up takes a mutex.
+ */
 static void on_failure(struct anemone_hw *hw)
 {
 	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
-	struct pci_dev *pdev = to_pci_dev(ctl->dev);
-	unsigned int vector;
+	struct anemone_pci *pci = dev_get_drvdata(ctl->dev);
+	unsigned int i;
 
-	for (vector = 0; ctl->interrupts_work && vector <= hw->shape.pipelines; vector++)
-		disable_irq_nosync(pci_irq_vector(pdev, vector));
+	for (i = 0; ctl->interrupts_work && i <= hw->shape.pipelines; i++)
+		disable_irq_nosync(pci->vectors[i].irq);
 	wake_up_all(&ctl->wait);
 }
 
@@ -220,7 +228,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = anemone_hw_start(&ctl->hw, pci->region_bytes);
 	mutex_unlock(&ctl->lock);
 	if (!err)
-		err = request_vectors(pdev, ctl);
+		err = request_vectors(pdev, pci);
 	if (err)
 		goto stop;
 	ctl->misc = (struct miscdevice){

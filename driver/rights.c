@@ -96,16 +96,22 @@ static struct anemone_page *find_page(struct anemone_telemetry *telemetry, u64 a
 	return NULL;
 }
 
-/* Off the tree and the table; its entry, if it is there yet, goes. */
+/*
+ * Off the tree and the table; its entry, if it is there yet, goes before: of a page that nobody
+ * watches the device has none, or its next owner's accesses were counted.
+ */
 static void detach(struct anemone_page *page)
 {
 	struct anemone_part *part = part_of(page->telemetry);
 
-	mmu_interval_notifier_remove(&page->notifier);
 	xa_lock(&part->keys);
-	if (page->live)
+	if (page->live) {
+		page->live = false;
 		anemone_part_unmap_locked(part, page->key);
+		anemone_part_flush(part);
+	}
 	xa_unlock(&part->keys);
+	mmu_interval_notifier_remove(&page->notifier);
 	hash_del(&page->by_address);
 	page->telemetry->pages.count--;
 }

@@ -76,6 +76,11 @@ static void by_dvsec(struct kunit *test)
 	function->control[1]++;
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 	function->control[1]--;
+	/* Lines begin where a load of one may. */
+	set_region(function, (4ULL << 32) + 8, SZ_4M);
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+	set_region(function, 4ULL << 32, SZ_4M);
+	KUNIT_ASSERT_EQ(test, discover(function), 0);
 	function->pdev->resource[0].end = FUNCTION_CONTROL + SZ_1M - 1;
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 }
@@ -109,6 +114,8 @@ static void region_in_memory(struct kunit *test)
 	set_region(function, 0, GIB + 1);
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 	set_region(function, 0, 0);
+	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
+	set_region(function, SZ_64M + 16, SZ_16M);
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 	/* Linux has it as memory already. */
 	set_region(function, 0, SZ_16M);

@@ -167,6 +167,35 @@ static void a_buffer_that_is_not_there(struct kunit *test)
 	}
 }
 
+/* Of a long read the first counters are not taken when there is nowhere for the last ones. */
+static void the_end_of_a_buffer_is_not_there(struct kunit *test)
+{
+	struct mock *mock = mock_harvested(test, true, true);
+	struct file *filp = process_open(test, mock);
+	struct anemone_add add = { .size = sizeof(add), .spec = mock_hotness(1024) };
+	struct anemone_read read = { .size = sizeof(read), .count = 1024 };
+	unsigned long at = process_pages(test, 2);
+	struct anemone_telemetry *telemetry;
+	u64 value;
+
+	add.spec.width = 8;
+	KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_ADD, &add, sizeof(add)), 0);
+	telemetry = xa_load(&process_file(filp)->telemetries, add.id);
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 2, 0), 0);
+	mock_access(mock, 2ULL << 21, false);
+	read.id = add.id;
+	read.values = at;
+	KUNIT_ASSERT_EQ(test,
+			vm_mmap(NULL, at + PAGE_SIZE, PAGE_SIZE, PROT_NONE,
+				MAP_ANONYMOUS | MAP_PRIVATE | MAP_FIXED, 0),
+			at + PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)), -EFAULT);
+	read.values = process_pages(test, 2);
+	KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)), 0);
+	process_get(test, &value, read.values, sizeof(value));
+	KUNIT_EXPECT_EQ(test, value, 1);
+}
+
 /* What is another file's is not there; what is gone is gone. */
 static void ids_are_of_their_file(struct kunit *test)
 {
@@ -264,6 +293,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(entries_may_grow),
 	KUNIT_CASE(bounds_before_memory),
 	KUNIT_CASE(a_buffer_that_is_not_there),
+	KUNIT_CASE(the_end_of_a_buffer_is_not_there),
 	KUNIT_CASE(ids_are_of_their_file),
 	KUNIT_CASE(records),
 	KUNIT_CASE(snapshot),

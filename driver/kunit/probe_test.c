@@ -179,10 +179,26 @@ static void device(struct kunit *test)
 	works(test, &scene);
 }
 
+/* It may be given up by who holds a spinlock, in an invalidation: nothing there may wait. */
+static void given_up_under_a_spinlock(struct kunit *test)
+{
+	struct scene scene = set(test);
+	struct device *dev = &scene.function->pdev->dev;
+	unsigned int looked_up;
+
+	KUNIT_ASSERT_EQ(test, probe(&scene, 0), 0);
+	looked_up = steps.looked_up;
+	anemone_hw_fail(&anemone_of_device(dev)->hw, "a test says so");
+	KUNIT_EXPECT_EQ(test, steps.looked_up, looked_up);
+	KUNIT_EXPECT_EQ(test, steps.disabled, MOCK_PIPELINES + 1);
+	device_release_driver(dev);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(each_step),
 	KUNIT_CASE(bars),
 	KUNIT_CASE(device),
+	KUNIT_CASE(given_up_under_a_spinlock),
 	{},
 };
 

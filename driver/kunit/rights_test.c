@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Entries for a process's own pages: they go with the page, and nothing is left of them. */
+#include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/mmu_notifier.h>
@@ -210,6 +212,51 @@ static void not_again(struct kunit *test)
 	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
 	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
 	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
+}
+
+struct unmapping {
+	struct work_struct work;
+	struct mm_struct *mm;
+	struct anemone_telemetry *telemetry;
+	u64 address;
+	int err;
+};
+
+static void unmap_own(struct work_struct *work)
+{
+	struct unmapping *unmapping = container_of(work, struct unmapping, work);
+
+	kthread_use_mm(unmapping->mm);
+	unmapping->err = anemone_page_unmap(unmapping->telemetry, unmapping->address);
+	kthread_unuse_mm(unmapping->mm);
+}
+
+/* Who does not watch a page any more may be put off then: the device has no entry of it by then. */
+static void watched_until_it_is_gone(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 2);
+	struct unmapping unmapping = { .mm = current->mm, .address = at };
+	struct mmu_notifier_range range;
+	struct scene scene;
+	unsigned int i;
+
+	set(test, &scene, at);
+	unmapping.telemetry = scene.telemetry;
+	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + PAGE_SIZE, 1, 0), 0);
+	scene.mock->reads = 0;
+	mmu_notifier_range_init(&range, MMU_NOTIFY_PROTECTION_VMA, 0, current->mm, at + PAGE_SIZE,
+				at + 2 * PAGE_SIZE);
+	mmu_notifier_invalidate_range_start(&range); /* no end of watching until its end */
+	INIT_WORK_ONSTACK(&unmapping.work, unmap_own);
+	schedule_work(&unmapping.work);
+	for (i = 0; i < 100 && !READ_ONCE(scene.mock->reads); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, scene.mock->reads, 1);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
+	mmu_notifier_invalidate_range_end(&range);
+	flush_work(&unmapping.work);
+	KUNIT_EXPECT_EQ(test, unmapping.err, 0);
 }
 
 /* A heap that comes and goes: what is left of it is what is mapped now. */
@@ -431,19 +478,13 @@ static void without_rights(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(counted_until_it_goes),
-	KUNIT_CASE(counted_where_it_stays),
-	KUNIT_CASE(split_and_unmapped),
-	KUNIT_CASE(not_again),
-	KUNIT_CASE(churn),
-	KUNIT_CASE(told_of_what_was_lost),
-	KUNIT_CASE(more_than_are_read),
-	KUNIT_CASE(removed_with_losses),
-	KUNIT_CASE(device_dies_under_pages),
-	KUNIT_CASE(goes_during_a_reset),
-	KUNIT_CASE(refusals),
-	KUNIT_CASE(without_rights),
-	{},
+	KUNIT_CASE(counted_until_it_goes),    KUNIT_CASE(counted_where_it_stays),
+	KUNIT_CASE(split_and_unmapped),	      KUNIT_CASE(not_again),
+	KUNIT_CASE(watched_until_it_is_gone), KUNIT_CASE(churn),
+	KUNIT_CASE(told_of_what_was_lost),    KUNIT_CASE(more_than_are_read),
+	KUNIT_CASE(removed_with_losses),      KUNIT_CASE(device_dies_under_pages),
+	KUNIT_CASE(goes_during_a_reset),      KUNIT_CASE(refusals),
+	KUNIT_CASE(without_rights),	      {},
 };
 
 static struct kunit_suite suite = { .name = "anemone_rights", .test_cases = cases };

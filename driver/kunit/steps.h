@@ -13,6 +13,8 @@ struct steps {
 	unsigned int taken;
 	const char *failed;	 /* which one did */
 	unsigned int interrupts; /* that are requested now */
+	unsigned int looked_up;	 /* interrupts' numbers, for which the kernel takes a mutex */
+	unsigned int disabled;	 /* interrupts, for good */
 };
 
 extern struct steps steps;

@@ -96,9 +96,17 @@ static inline int step_request_irq(struct device *dev)
 	return devm_add_action_or_reset(dev, step_free_irq, NULL);
 }
 
-/* Whose numbers are none of this machine's. */
+/* Numbers that are none of this machine's: from 100 on. */
+static inline int step_irq(unsigned int vector)
+{
+	steps.looked_up++;
+	return 100 + vector;
+}
+
 static inline void step_disable_irq(unsigned int irq)
 {
+	if (irq == 100 + steps.disabled)
+		steps.disabled++;
 }
 
 static inline int step_misc(struct miscdevice *misc)
@@ -121,7 +129,7 @@ static inline int step_misc(struct miscdevice *misc)
 #define devm_ioremap step_ioremap
 #define devm_ioremap_wc step_ioremap_wc
 #define pci_alloc_irq_vectors step_vectors
-#define pci_irq_vector(pdev, i) ((void)(pdev), (i))
+#define pci_irq_vector(pdev, i) ((void)(pdev), step_irq(i))
 #define disable_irq_nosync step_disable_irq
 #define devm_request_threaded_irq(dev, irq, handler, thread, ...)                                  \
 	((void)(irq), (void)(handler), (void)(thread), step_request_irq(dev))
