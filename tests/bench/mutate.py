@@ -202,17 +202,20 @@ def known(campaign: Campaign, left: bool) -> dict[str, str]:
     return told["noticed"] if told["inputs"] == campaign.inputs else {}
 
 
+def meant(mutant: Mutant, word: str) -> bool:
+    """Whether a word of the command line chooses it: its number, or part of what it is called."""
+    if word.isdigit():
+        return int(word) == mutant.number
+    return word in f"{mutant.breaks} {mutant.file}"
+
+
 def whole(key: str, options: argparse.Namespace, words: Sequence[str]) -> dict[str, object]:
     """Play a target; what is to be told of it. Raises StaleError."""
     target, say = TARGETS[key], not options.json
     one = campaign(target, options.random, options.seed)
     one.build(target.folder)
     one.results = known(one, options.left)
-    chosen = [
-        m
-        for m in one.all
-        if not words or any(w == str(m.number) or w in f"{m.breaks} {m.file}" for w in words)
-    ]
+    chosen = [m for m in one.all if not words or any(meant(m, word) for word in words)]
     todo = [m for m in chosen if words or name(m) not in one.results]
     if todo:
         say and print(f"{key}: {len(todo)} of {len(chosen)} to play", flush=True)
