@@ -43,9 +43,8 @@ def test_the_line() -> None:
     assert line.ratio(160.0) == pytest.approx(0.3)
     assert (line.ratio(50.0), line.ratio(1000.0)) == (0.0, 1.0)
     assert Line.through([sample("a", 120.0, 0.0)] * 2).ratio(300.0) == pytest.approx(0.1)
-    assert features(sample("a", 160.0, 0.0).metrics, line) == pytest.approx(
-        [1.5, 160.0, 50.0, 20.0, 4.0]
-    )
+    row = features(sample("a", 160.0, 0.0).metrics, line.ratio(160.0))
+    assert row == pytest.approx([1.5, 160.0, 50.0, 20.0, 4.0])
 
 
 def test_smoothed_by_hand() -> None:
@@ -146,7 +145,8 @@ def test_a_forest_is_trained_and_asked(tmp_path: Path, capsys: pytest.CaptureFix
     assert said == {"calm": False, "slow": True, "now slow": True}
     assert "slow" in run(asked, capsys)[1]
     line = Line(**report["line"])
-    shares = classify(model / "model.onnx", [features(calm, line)], outliers.ask)
+    row = features(calm, line.ratio(calm["l3_ns"]))
+    shares = classify(model / "model.onnx", [row], outliers.ask)
     assert shares == [pytest.approx(0, abs=0.2)]
     assert run(words, capsys)[0] == 0 and (model / "model.onnx").read_bytes() == first
 

@@ -189,7 +189,8 @@ def classify(
     line = read_model(model)
     machines = read_counters(counters)
     last = [
-        smoothed([features(row, line) for row in intervals])[-1] for intervals in machines.values()
+        smoothed([features(row, line.ratio(row["l3_ns"])) for row in intervals])[-1]
+        for intervals in machines.values()
     ]
     shares = shares_of((model / FOREST).resolve(), last, ask) if last else []
     found = [

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run by the Python that has scikit-learn and onnxruntime: forests are trained, and asked as ONNX.
 
-One JSON object on standard input: {"trees", "seed", "train": [{"out", "rows", "outlier"}],
-"ask": [{"model", "rows"}]}; on standard output a list for each to ask: the share of the trees that
-take a row for an outlier. What is trained is there when it is asked.
+JSON objects on standard input, one a line: {"trees", "seed", "train": [{"out", "rows", "outlier"}],
+"ask": [{"model", "rows"}]}; on standard output a line with a list for each to ask: the share of the
+trees that take a row for an outlier. What is trained is there when it is asked.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ def ask(model: str, rows: list) -> list[float]:
 
 
 def main() -> None:
-    asked = json.load(sys.stdin)
-    for each in asked["train"]:
-        train(**each, trees=asked["trees"], seed=asked["seed"])
-    json.dump([ask(**each) for each in asked["ask"]], sys.stdout)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        for each in asked["train"]:
+            train(**each, trees=asked["trees"], seed=asked["seed"])
+        print(json.dumps([ask(**each) for each in asked["ask"]]), flush=True)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,15 @@ demand loads. It and four more metrics are what a random forest decides by.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -89,10 +92,9 @@ class Trained:
     validation: tuple[str, ...]
 
 
-def features(metrics: dict[str, float], line: Line) -> list[float]:
-    """In the order of FEATURES."""
-    mpki = line.ratio(metrics["l3_ns"]) * metrics["requests"]
-    return [mpki, *(metrics[name] for name in FEATURES[1:])]
+def features(metrics: dict[str, float], miss_ratio: float) -> list[float]:
+    """In the order of FEATURES. miss_ratio: by a line, or as it is."""
+    return [miss_ratio * metrics["requests"], *(metrics[name] for name in FEATURES[1:])]
 
 
 def smoothed(rows: Sequence[Sequence[float]], alpha: float = EWMA) -> list[list[float]]:
@@ -115,8 +117,14 @@ def halves(samples: Sequence[Sample], seed: int) -> tuple[tuple[str, ...], tuple
     return tuple(sorted(mixed[:split])), tuple(sorted(mixed[split:]))
 
 
-def train(samples: Sequence[Sample], folder: Path, seed: int, ask: Ask, file: object) -> Trained:
-    """A forest in `folder`/model.onnx. Raises InputError where the samples do not do."""
+def train(
+    samples: Sequence[Sample], folder: Path, seed: int, ask: Ask, file: object,
+    counted: bool = False,
+) -> Trained:  # fmt: skip
+    """A forest in `folder`/model.onnx. Raises InputError where the samples do not do.
+
+    counted: its miss ratio is the samples', as where NEMO counts it; else a line's.
+    """
     training, validation = halves(samples, seed)
     known = [s for s in samples if s.program in training]
     new = [s for s in samples if s.program in validation]
@@ -125,7 +133,11 @@ def train(samples: Sequence[Sample], folder: Path, seed: int, ask: Ask, file: ob
         allowed = "some above it and some not, in the half that is trained on (--seed draws it)"
         raise InputError(file, "samples", "slowdown", what, allowed)
     line = Line.through(known)
-    rows, asked = ([features(s.metrics, line) for s in some] for some in (known, new))
+
+    def row(s: Sample) -> list[float]:
+        return features(s.metrics, s.miss_ratio if counted else line.ratio(s.metrics["l3_ns"]))
+
+    rows, asked = ([row(s) for s in some] for some in (known, new))
     outlier = [s.outlier for s in known]
     whole, alone = str(folder / "model.onnx"), str(folder / "mpki.onnx")
     request = {
@@ -199,16 +211,38 @@ class ForestError(RuntimeError):
 
 
 def ask(request: dict[str, Any]) -> list[list[float]]:
-    """forest.py, in its own environment, which is made at first. Raises ForestError."""
-    _done([ROOT / "mk/synth-tools.sh", "memstrata", LOCK.relative_to(ROOT)], None)
-    python = ROOT / ".venv-synth/memstrata/bin/python"
-    return json.loads(_done([python, Path(__file__).with_name("forest.py")], json.dumps(request)))
+    """forest.py, in its own environment, which is made at first; it stays for the next request.
+
+    Raises ForestError.
+    """
+    process, errors = _forests()
+    assert process.stdin and process.stdout
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
+    if said := process.stdout.readline():
+        return json.loads(said)
+    _forests.cache_clear()
+    status = process.wait()
+    errors.seek(0)
+    raise ForestError(f"forest.py: {_last(errors.read(), status)}")
 
 
-def _done(command: list, given: str | None) -> str:
-    words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=ROOT, input=given, capture_output=True, text=True, check=False)
+@functools.cache
+def _forests() -> tuple[subprocess.Popen[str], IO[str]]:
+    """It ends when its input does, with this process. Beside it what it complains of."""
+    words = [str(ROOT / "mk/synth-tools.sh"), "memstrata", str(LOCK.relative_to(ROOT))]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-        raise ForestError(f"{Path(words[0]).name}: {said}")
-    return done.stdout
+        raise ForestError(f"synth-tools.sh: {_last(done.stderr, done.returncode)}")
+    python = ROOT / ".venv-synth/memstrata/bin/python"
+    errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
+    process = subprocess.Popen(
+        [str(python), str(Path(__file__).with_name("forest.py"))],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+    )  # fmt: skip
+    return process, errors
+
+
+def _last(said: str, status: int) -> str:
+    return (said.strip().splitlines() or [f"status {status}"])[-1]

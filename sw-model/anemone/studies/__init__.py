@@ -35,5 +35,13 @@ STUDIES = {
         "anemone.studies.flat_slowdown",
         "CXL alone, tiered, a third dedicated (Memstrata, Figure 5).",
     ),
+    "memstrata": (
+        "anemone.studies.memstrata",
+        "Six machines, with Memstrata and with miss counters (Memstrata §6.1).",
+    ),
+    "memstrata-sensitivity": (
+        "anemone.studies.memstrata_sensitivity",
+        "The allocator's interval, step and moving average (Memstrata, Figure 16).",
+    ),
     "camp-colocate": ("anemone.studies.camp_colocate", "Who gets the DRAM (CAMP §6.3)."),
 }

@@ -12,8 +12,14 @@ from anemone.studies.profiles import Place, profile, slowdown
 from anemone.studies.study import Point
 
 # Shares of dedicated pages from none (tiered) on, and of the bandwidth that other machines leave.
-DEDICATED = (0.0, 0.17, 0.33, 0.5, 0.67, 0.83)
-BANDWIDTH = (1.0, 0.5, 0.25)
+_DEDICATED = (0.0, 0.17, 0.33, 0.5, 0.67, 0.83)
+_BANDWIDTH = (1.0, 0.5, 0.25)
+
+
+def grid(quick: bool) -> list[list[Place]]:
+    """Where workloads are profiled: by bandwidth, on local memory alone first."""
+    shares, bandwidths = (_DEDICATED[::2], _BANDWIDTH[:1]) if quick else (_DEDICATED, _BANDWIDTH)
+    return [[Place(dedicated, b) for dedicated in (1.0, *shares)] for b in bandwidths]
 
 
 def samples(
@@ -24,15 +30,14 @@ def samples(
     found = []
     for i, point in enumerate(points):
         name = point.get("program") or f"{point['category']} {i}"
-        for share in BANDWIDTH[:1] if quick else BANDWIDTH:
-            found += _of(point, name, share)
+        for places in grid(quick):
+            found += _of(point, name, places)
         if told:
             told(i + 1, len(points))
     return found
 
 
-def _of(point: Point, name: str, bandwidth: float) -> list[dict[str, Any]]:
-    places = [Place(dedicated, bandwidth) for dedicated in (1.0, *DEDICATED)]
+def _of(point: Point, name: str, places: list[Place]) -> list[dict[str, Any]]:
     local, *others = profile(point, places)
     return [
         {"program": name, **{metric: there[metric] for metric in METRICS},

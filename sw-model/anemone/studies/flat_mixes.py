@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Six machines side by side, as in Memstrata §6.1: which workloads, and which policies.
+
+Drawn of the workloads that no forest was trained on. Which of them are outliers their profiles say,
+alone and with a third dedicated; what the allocator does to them no one has looked at before.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from anemone.io.build_cache import locked
+from anemone.memstrata.judges import Forest
+from anemone.memstrata.outliers import METRICS, SLOW, Line, Sample, ask, halves, train
+from anemone.studies.flat_samples import grid, samples
+from anemone.studies.flat_slowdown import STUDY
+from anemone.studies.flat_workloads import PROGRAM
+from anemone.studies.mixes import Job, Policy
+from anemone.studies.profiles import LOCAL_ONLY, MIXED, PAGE_BITS, profile, slowdown
+from anemone.studies.study import Point, keep, read_kept
+from anemone.studies.surfaces import Surface, surface
+
+FORESTS = Path("build/studies/forests")
+# §6.1's kinds. "Data" is big data there; databases and key-value stores are data here, too.
+KINDS = {
+    "web": ("web",),
+    "data": ("database", "big data", "key-value"),
+    "others": ("machine learning", "graph", "science"),
+}
+OUTLIER, CHANGING = "outlier", "changing"
+MIXES = {  # §6.1; what is not said of the two of Figure 12 are web and data by turns
+    "web-heavy": ("web",) * 4 + ("data", OUTLIER),
+    "data-heavy": ("web",) + ("data",) * 4 + (OUTLIER,),
+    "balanced": ("web",) * 2 + ("data",) * 2 + ("others", OUTLIER),
+    "two outliers": ("web", "data") * 2 + (OUTLIER,) * 2,
+    "four outliers": ("web", "data") + (OUTLIER,) * 4,
+    # Not the paper's: two machines with an outlier's workload and a calm one's by turns.
+    "changing": ("web", "data") * 2 + (CHANGING,) * 2,
+}
+_TURN = 100.0  # s of each of them on local memory
+_WORK = (60.0, 240.0)  # s of a job on local memory, where machines come and go: an assumption
+POLICIES = ("no software", "Memstrata", "miss counters", "oracle")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Workloads that mixes are drawn of, by kind; those that are slowed are outliers."""
+
+    by_kind: dict[str, list[Point]]
+
+
+def forest(counted: bool, quick: bool, seed: int) -> Forest:
+    """Trained once on half of the programs; counted: on misses as NEMO counts them."""
+    known = _samples(quick, seed)
+    text = json.dumps([[asdict(s) for s in known], counted, seed], sort_keys=True)
+    folder = FORESTS / hashlib.sha256(text.encode()).hexdigest()[:24]
+    line = folder / "line.json"
+    with locked(folder):  # two workers of a study at once
+        if not line.exists():
+            folder.mkdir(exist_ok=True)
+            keep(line, asdict(train(known, folder, seed, ask, "profiles", counted).line))
+    model = (folder / "model.onnx").resolve()
+    return Forest(model, None if counted else Line(**read_kept(line)), ask)
+
+
+@functools.cache
+def _samples(quick: bool, seed: int) -> tuple[Sample, ...]:
+    return tuple(
+        Sample(s["program"], {m: s[m] for m in METRICS}, s["miss_ratio"], s["slowdown"])
+        for s in samples(quick, seed)
+    )
+
+
+def policy(name: str, quick: bool, seed: int, **changed: float) -> Policy:
+    """One of POLICIES; changed: of the loop's parameters."""
+    if name == "no software":
+        return Policy()
+    if name == "oracle":
+        return Policy(oracle=True, **changed)
+    return Policy(judge=forest(name == "miss counters", quick, seed), **changed)
+
+
+@functools.cache
+def choice(quick: bool, seed: int) -> Choice:
+    """Of the programs that validate; a quick run has too few of them, and takes all."""
+    _, unseen = halves(_samples(quick, seed), seed)
+    some = [
+        workload
+        for i, workload in enumerate(STUDY.points(quick, seed))
+        if workload["category"] != PROGRAM and (quick or f"{workload['category']} {i}" in unseen)
+    ]
+    slow = [_mixed(workload) > SLOW for workload in some]
+    kinds = {kind: [w for w in some if w["category"] in of] for kind, of in KINDS.items()}
+    calm = {
+        kind: [w for w in of if not slow[some.index(w)]] or [min(of, key=_mixed)]
+        for kind, of in kinds.items()
+    }
+    outliers = [w for w, is_slow in zip(some, slow, strict=True) if is_slow]
+    return Choice({**calm, OUTLIER: outliers or [max(some, key=_mixed)]})
+
+
+def _mixed(workload: Point) -> float:
+    return slowdown(*profile(workload, [MIXED, LOCAL_ONLY]))
+
+
+class Draw:
+    """The jobs of a mix, and those that follow each in its place, whenever that is. ends: whether
+    jobs ever do."""
+
+    def __init__(self, kinds: Sequence[str], quick: bool, seed: int, number: int, ends: bool):
+        self._of, self._ends = choice(quick, seed).by_kind, ends
+        self._places = [place for places in grid(quick) for place in places]
+        self._seeds, self._kinds = [seed, number], kinds
+        self._drawn: dict[str, tuple[int, int]] = {}  # place, and the how many-th there
+        self._surfaces: dict[str, Surface] = {}
+        self.jobs = [self._job(place, 0) for place in range(len(kinds))]
+
+    def next_job(self, before: Job) -> Job:
+        """Of the same kind (§6.1, dynamic arrivals)."""
+        place, number = self._drawn[before.name]
+        return self._job(place, number + 1)
+
+    def _job(self, place: int, number: int) -> Job:
+        rng = np.random.default_rng([*self._seeds, place, number])
+        kind = self._kinds[place]
+        kinds = (OUTLIER, "data") if kind == CHANGING else (kind,)
+        some = [self._of[k][int(rng.integers(len(self._of[k])))] for k in kinds]
+        name = f"{place + 1}.{number + 1} {kind}: {' and '.join(w['kernel'] for w in some)}"
+        self._drawn[name] = place, number
+        largest = max(some, key=lambda workload: workload["vm_bytes"])
+        phases = tuple((self._surface(workload), _TURN) for workload in some)
+        job = Job(name, largest["vm_bytes"] >> PAGE_BITS, largest["cores"], phases)
+        work = float(np.exp(rng.uniform(*np.log(_WORK))))
+        return replace(job, work=work) if self._ends else job
+
+    def _surface(self, workload: Point) -> Surface:
+        text = json.dumps(workload)
+        if text not in self._surfaces:
+            self._surfaces[text] = surface(workload, self._places)
+        return self._surfaces[text]
