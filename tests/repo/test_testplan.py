@@ -55,6 +55,7 @@ PLANS = [
     plan("testplan-msgfree.md", "msgfree", set(), ()),
     plan("testplan-camp.md", "camp", set(), ()),
     plan("testplan-tools.md", "caption", set(), ()),
+    plan("testplan-memstrata.md", "memstrata", set(), ()),
 ]
 each_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 
