@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from tests.bench.profile import StimulusProfile
@@ -124,39 +125,34 @@ async def memory_answers_in_the_next_cycle(environment: Environment) -> None:
         await environment.check()
 
 
-@directed_test
-async def no_more_reads_than_are_counted(environment: Environment) -> None:
-    """Memory answers nothing: so many reads are accepted as may be under way, and then no more."""
-    master, memory, scoreboard = (
-        environment.masters[0],
-        environment.memories[0],
-        environment.scoreboards[0],
-    )
+async def most_under_way(environment: Environment, **share: float) -> Counter[str]:
+    """What channel 0 took by the time when memory, which answers nothing, let it take no more; then
+    all is answered.
+    """
+    memory, master = environment.memories[0], environment.masters[0]
     memory.profile = StimulusProfile(answer=0.0)
-    master.profile = StimulusProfile(aw=0.0, telemetry=0.1, bursts=0.0, odd=0.0, ids=1)
+    master.profile = StimulusProfile(bursts=0.0, odd=0.0, **share)
     await environment.cycles(800)
-    reads = scoreboard.counts["memory reads"] + scoreboard.counts["telemetry reads"]
-    assert reads == environment.build.reads_in_flight + HELD
+    counts = environment.scoreboards[0].counts.copy()
     memory.profile = StimulusProfile(latency=1)
     await environment.cycles(800)
     await environment.check()
+    return counts
+
+
+@directed_test
+async def no_more_reads_than_are_counted(environment: Environment) -> None:
+    """So many reads are accepted as may be under way, and then no more."""
+    counts = await most_under_way(environment, aw=0.0, telemetry=0.1, ids=1)
+    reads = counts["memory reads"] + counts["telemetry reads"]
+    assert reads == environment.build.reads_in_flight + HELD
 
 
 @directed_test
 async def no_more_writes_than_are_counted(environment: Environment) -> None:
-    """As no more reads are; the ids of the writes differ, as those of the answers do."""
-    master, memory, scoreboard = (
-        environment.masters[0],
-        environment.memories[0],
-        environment.scoreboards[0],
-    )
-    memory.profile = StimulusProfile(answer=0.0)
-    master.profile = StimulusProfile(ar=0.0, telemetry=0.0, bursts=0.0, odd=0.0)
-    await environment.cycles(800)
-    assert scoreboard.counts["memory writes"] == environment.build.reads_in_flight + HELD
-    memory.profile = StimulusProfile(latency=1)
-    await environment.cycles(800)
-    await environment.check()
+    """Nor writes; their ids differ, and so do those of the answers."""
+    counts = await most_under_way(environment, ar=0.0, telemetry=0.0)
+    assert counts["memory writes"] == environment.build.reads_in_flight + HELD
 
 
 @directed_test

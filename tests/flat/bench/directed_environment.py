@@ -93,6 +93,16 @@ class DirectedEnvironment(Environment):
             await self.cycles(1)
         raise AssertionError(f"{answers.reads}, {answers.writes} after {within} cycles")
 
+    async def written(self, *lines: tuple[int, int], latency: int = 1) -> None:
+        """Write values to lines, one behind the other and all in memory: of a set the last is near.
+        Then memories answer within so many cycles.
+        """
+        for line, value in lines:
+            self.ask(line, value)
+            await self.answered(0, len(self.answers.writes) + 1)
+        await self.settle()
+        self.play(latency)
+
     async def read(self, lines: Sequence[int]) -> list[tuple[int, int]]:
         """The (resp, first 8 bytes) of some lines, read one behind the other."""
         values = []

@@ -29,11 +29,7 @@ async def a_refused_step_loses_no_line(dut: Any) -> None:
     for kind, (port, write), stored in product(("read", "line", "part"), steps, (False, True)):
         case = f"{kind}, {port} {'write' if write else 'read'}, stored: {stored}"
         await environment.begin(FlatConfig(LINES, environment.build.ratio))
-        for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
-            environment.ask(line, value)
-            await environment.answered(0, len(environment.answers.writes) + 1)
-        await environment.settle()
-        environment.play()
+        await environment.written((B, OLD_B), (A, OLD_A))
         memory = getattr(environment, port)
         memory.stores_refused = stored
         memory.refusals.append(write)
@@ -97,11 +93,7 @@ async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> 
     await environment.start()
     for port, times in product(("far", "near"), (1, 2)):
         await environment.begin(FlatConfig(LINES, environment.build.ratio))
-        for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
-            environment.ask(line, value)
-            await environment.answered(0, len(environment.answers.writes) + 1)
-        await environment.settle()
-        environment.play(latency=20)
+        await environment.written((B, OLD_B), (A, OLD_A), latency=20)
         getattr(environment, port).refusals += [True] * times
         for id, line in enumerate((B, A)):
             environment.ask(line, id=id)
@@ -153,11 +145,7 @@ async def a_swap_back_waits_for_what_is_being_written(dut: Any) -> None:
     for port, stored in product(("near", "far"), (False, True)):
         case = f"{port} is slow, stored: {stored}"
         await environment.begin(FlatConfig(LINES, environment.build.ratio))
-        for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
-            environment.ask(line, value)
-            await environment.answered(0, len(environment.answers.writes) + 1)
-        await environment.settle()
-        environment.play()
+        await environment.written((B, OLD_B), (A, OLD_A))
         slow = getattr(environment, port)
         environment.ask(B, id=1)
         before = slow.accesses.counts["writes"]

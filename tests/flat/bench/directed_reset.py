@@ -28,11 +28,7 @@ async def _cut(environment: DirectedEnvironment, kind: str, cycle: int, late: bo
     """
     case = f"{kind}, cycle {cycle}"
     await environment.begin(FlatConfig(LINES, environment.build.ratio), latency=LATENCY)
-    for line, value in ((B, OLD_B), (A, OLD_A)):  # A is near behind these
-        environment.ask(line, value)
-        await environment.answered(0, len(environment.answers.writes) + 1)
-    await environment.settle()
-    environment.play(VERY_LATE if late else LATENCY)
+    await environment.written((B, OLD_B), (A, OLD_A), latency=VERY_LATE if late else LATENCY)
     environment.ask(C)  # has the first lock
     environment.ask(B, *{"read": (), "line": (NEW,), "part": (NEW, FULL >> 32)}[kind])
     await environment.cycles(cycle)
