@@ -5,6 +5,7 @@
   what build/test/kept says. A fresh clone has nothing there. KEPT=no runs everything.
 - FAST=1, of `make check`, leaves the long tests out; the benches play a few seeds of one build.
 - What a platform must be able to run may not be skipped there.
+- No example of a property has a deadline, as a machine may be busy.
 - The report (build/test/pytest.xml) has the processor seconds of each test, whatever ran beside it.
 """
 
@@ -16,9 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from mk.stages import COMPLETE
 from tests.inputs import ROOT, digest
+
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 KEPT = ROOT / "build" / "test" / "kept"
 HARDWARE = ("hw/src/**/*.scala", "hw/regs/**/*", "build.sc", ".mill-version", "mk/**/*")

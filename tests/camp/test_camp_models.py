@@ -324,7 +324,7 @@ def test_a_bandwidth_bound_neighbour_leaves_dram() -> None:
     assert place(two, 20, RULES["camp"]).shares == pytest.approx((0.5, 1), abs=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(endpoints, st.floats(1, 100), st.floats(0, 50)), min_size=1, max_size=5),
     st.floats(0, 1),

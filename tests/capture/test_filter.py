@@ -74,7 +74,7 @@ def play(model, op: tuple) -> list[tuple[str, int]]:
 
 
 @given(shapes(), programs())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_same_traffic_as_the_plain_model_line_by_line(shape: Settings, program: list) -> None:
     fast, plain = Filter(shape), PlainFilter(shape)
     for op in [*program, ("flush",)]:
@@ -83,7 +83,7 @@ def test_same_traffic_as_the_plain_model_line_by_line(shape: Settings, program: 
 
 
 @given(shapes(), programs())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_store_is_ever_lost(shape: Settings, program: list) -> None:
     """Memory, as the events alone would leave it, has every store by the time it is read again."""
     model = Filter(shape)
@@ -107,7 +107,7 @@ def test_no_store_is_ever_lost(shape: Settings, program: list) -> None:
 
 
 @given(shapes(), programs())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_totals_are_the_events_by_cause(shape: Settings, program: list) -> None:
     model = Filter(shape)
     seen: Counter[str] = Counter()
@@ -237,7 +237,7 @@ def near_the_limits(name: str) -> st.SearchStrategy[tuple[str, int]]:
 
 
 @given(st.sampled_from(sorted(RANGES)).flatmap(near_the_limits))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_both_sides_allow_the_same_settings(change: tuple[str, int]) -> None:
     name, value = change
     text = {word.split("=")[0]: word for word in Settings().text().split()}

@@ -311,7 +311,7 @@ KERNELS = [
 ]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.sampled_from(KERNELS),
     st.sampled_from(["skx", "spr", "emr"]),

@@ -187,7 +187,7 @@ DRAWN_OPTIONS = ["--pipelines", "4", "--states", "16", "--table", "16", "--devic
 SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=SHARED)
+@settings(max_examples=150, suppress_health_check=SHARED)
 @given(st.data(), st.randoms(use_true_random=False))
 def test_drawn_rules(check, tmp_path: Path, data: st.DataObject, draw: random.Random) -> None:
     drawn = [data.draw(random_rules(DRAWN, name=f"rule {i}")) for i in range(draw.randint(1, 3))]
@@ -200,13 +200,13 @@ NAMES = st.text(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=SHARED)
+@settings(max_examples=100, suppress_health_check=SHARED)
 @given(NAMES)
 def test_names(check, tmp_path: Path, name: str) -> None:
     compare(check, tmp_path, LEAST.replace("least", name), GEOMETRY, *SMALL)
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=SHARED)
+@settings(max_examples=250, suppress_health_check=SHARED)
 @given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 12), SCRAPS), max_size=4))
 def test_a_good_file_with_pieces_replaced(check, tmp_path: Path, edits: list) -> None:
     text = GOOD.replace("[7, 63]", "[7, 0]").replace("0x1FF000", "0")
@@ -219,7 +219,7 @@ KEYS = ["name", "type", "range", "primary", "sub", "update", "width", "notify", 
         "map", "read_every", "x"]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=SHARED)
+@settings(max_examples=150, suppress_health_check=SHARED)
 @given(st.dictionaries(st.sampled_from(KEYS), LEAVES, min_size=1))
 def test_right_keys_with_wrong_values(check, tmp_path: Path, values: dict[str, str]) -> None:
     lines = dict(line.split(" = ", 1) for line in GOOD.replace(",\n", ",").splitlines()[2:])
@@ -268,7 +268,7 @@ def test_toml(check, tmp_path: Path, text: str) -> None:
 # --- Bytes that are no rules --------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=SHARED)
+@settings(max_examples=200, suppress_health_check=SHARED)
 @given(st.binary(max_size=300) | st.text("[]{}=\"'.,\n #0x_19rulenamp-\\").map(str.encode))
 def test_any_bytes(check, tmp_path: Path, data: bytes) -> None:
     compare(check, tmp_path, data, GEOMETRY, *SMALL)

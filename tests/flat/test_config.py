@@ -106,7 +106,7 @@ SCRAPS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 12), SCRAPS), max_size=4))
 def test_a_good_file_with_pieces_replaced(edits: list[tuple[int, int, str]]) -> None:
     text = GOOD
@@ -115,7 +115,7 @@ def test_a_good_file_with_pieces_replaced(edits: list[tuple[int, int, str]]) -> 
     value_or_error(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text() | st.text("[]{}=\"'.,\n #0x_19nearlies"))
 def test_any_text(text: str) -> None:
     value_or_error(text)

@@ -51,14 +51,14 @@ def assert_same(
         assert plain.contents(p) == word.to_bytes(8, "little") * 8
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.data())
 def test_the_fast_model_equals_the_plain_one(data: st.DataObject) -> None:
     config = data.draw(configs())
     assert_same(config, [data.draw(traces(config)) for _ in range(data.draw(st.integers(1, 3)))])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_policies_that_change_between_windows(data: st.DataObject) -> None:
     """Few sets, so that what a policy has counted is there for the next."""
@@ -79,7 +79,7 @@ def test_policies_that_there_are_none(policy: str, n: int) -> None:
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_windows_are_as_one_trace(data: st.DataObject) -> None:
     config = data.draw(configs())
     addr, write = data.draw(traces(config, 200))

@@ -195,7 +195,7 @@ def assert_exclusive(memory: FlatMemory) -> None:
         assert memory.contents(p) == memory._written.get(p, unwritten(p))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_nothing_is_lost_and_the_counts_add_up(data: st.DataObject) -> None:
     """Random traces with partial writes: the invariants, and the table summed by outcome."""

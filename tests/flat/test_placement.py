@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anemone import flat
@@ -43,7 +43,6 @@ def programs(draw: st.DrawFn) -> Trace:
     return Trace(addr, write, None, owner[page].astype(np.uint16))
 
 
-@settings(deadline=None)
 @given(trace=programs(), placement=st.sampled_from(PLACEMENTS))
 def test_every_page_has_a_frame_of_its_own(trace: Trace, placement: str) -> None:
     placed = place(trace, placement)
@@ -56,7 +55,6 @@ def test_every_page_has_a_frame_of_its_own(trace: Trace, placement: str) -> None
     placed.config.check(placed.trace.addr, "trace")
 
 
-@settings(deadline=None)
 @given(trace=programs())
 def test_who_shares_places(trace: Trace) -> None:
     """Isolated: nobody with another. Conflicting: everybody who can."""
@@ -78,7 +76,6 @@ def test_who_shares_places(trace: Trace) -> None:
     assert others >= most - 1 and own <= max(0, int(sizes.max()) - int(sizes.sum()) // 2)
 
 
-@settings(deadline=None)
 @given(trace=programs(), placement=st.sampled_from(PLACEMENTS))
 def test_a_plain_count_is_the_models(trace: Trace, placement: str) -> None:
     placed = place(trace, placement)

@@ -47,7 +47,7 @@ def assert_equal(config: FlatConfig, trace: Trace, memories: Memories | None = N
 
 
 # Each example starts an engine anew, some 20 ms.
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@settings(max_examples=100, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(data=st.data())
 def test_random_traces(data: st.DataObject) -> None:
     config = data.draw(configs())

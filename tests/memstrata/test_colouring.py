@@ -111,7 +111,7 @@ class Allocation(RuleBasedStateMachine):
         self.before = {"dedicated": self.pages.free_dedicated}
 
 
-Allocation.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+Allocation.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
 TestAllocation = Allocation.TestCase
 
 

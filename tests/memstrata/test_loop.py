@@ -96,7 +96,7 @@ class Rounds(RuleBasedStateMachine):
         assert len(dedicated) + pages.free_dedicated == self.layout.dedicated_pages
 
 
-Rounds.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+Rounds.TestCase.settings = settings(max_examples=40, stateful_step_count=20)
 TestRounds = Rounds.TestCase
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anemone.io.errors import InputError
@@ -51,7 +51,6 @@ def test_smoothed_by_hand() -> None:
     assert smoothed([[10.0], [20.0], [0.0]]) == [[10.0], [12.0], [pytest.approx(9.6)]]
 
 
-@settings(deadline=None)
 @given(st.integers(2, 30), st.integers(0, 100))
 def test_no_program_is_in_both_halves(programs: int, seed: int) -> None:
     samples = drawn(programs)

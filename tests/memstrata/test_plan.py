@@ -9,7 +9,7 @@ from math import floor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anemone.cli import main
@@ -75,7 +75,6 @@ def machines(draw: st.DrawFn) -> list[Vm]:
     return found
 
 
-@settings(deadline=None)
 @given(machines(), st.sampled_from([0.0, 0.05, 0.1, 0.5, 1.0]))
 def test_any_round(vms: list[Vm], ratio: float) -> None:
     by_name = {vm.name: vm for vm in vms}
@@ -99,7 +98,6 @@ def _room(vm: Vm) -> int | None:
     return None if vm.dedicated is None else vm.pages - vm.dedicated
 
 
-@settings(deadline=None)
 @given(machines())
 def test_nothing_is_left_to_do(vms: list[Vm]) -> None:
     """The highest outlier got its step, or everyone below it gave theirs."""
@@ -135,7 +133,6 @@ def test_a_new_machine_gets_the_systems_share() -> None:
     assert launched(new=0, share=third) == []
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 100), max_size=6), st.integers(0, 90), st.floats(0, 1))
 def test_balancing_takes_no_more_than_there_is(has: list[int], new: int, share: float) -> None:
     found = launched(*has, new=new, share=share)

@@ -43,7 +43,7 @@ def assert_same(f: fast.Telemetry, p: nemo.Telemetry) -> None:
     assert list(rows) == list(p.nonzero())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data())
 def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
     geometry = data.draw(geometries)
@@ -56,7 +56,7 @@ def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
     assert_same(f, p)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_outcomes_equal_the_plain_model(data: st.DataObject) -> None:
     """Events that say what near memory had, and rules that ask."""
@@ -81,7 +81,7 @@ def test_a_rule_that_asks_takes_no_event_without_an_outcome() -> None:
     assert f.matched == 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_any_interleaving_equals_the_plain_model(data: st.DataObject) -> None:
     """Runs of events between table changes, line reads of both kinds and both acknowledges."""
@@ -157,7 +157,7 @@ def picks(draw: st.DrawFn, counters: int) -> tuple[object, list[int]]:
     return (some if kind == "list" else np.array(some, np.uint32)), some
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_bulk_reads_between_batches_equal_the_plain_model(data: st.DataObject) -> None:
     """As a simulator of policies does: events, counters at once, many entries of the table."""
@@ -188,7 +188,7 @@ def test_bulk_reads_between_batches_equal_the_plain_model(data: st.DataObject) -
         assert_same(f, p)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_batches_are_as_one_call(data: st.DataObject) -> None:
     geometry = data.draw(geometries)

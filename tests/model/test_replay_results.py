@@ -39,7 +39,7 @@ def result(states: list = STATES, reads: list = READS, **more: object) -> Result
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_replay_equals_the_plain_model(data: st.DataObject) -> None:
     """Several rules over one trace, gathered in the canonical order."""
@@ -105,7 +105,7 @@ def test_files(tmp_path: Path) -> None:
     }
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.permutations(STATES), st.permutations(READS))
 def test_equal_results_are_equal_bytes(
     tmp_path_factory: pytest.TempPathFactory, states: list, reads: list

@@ -265,7 +265,7 @@ def value_or_error(text: str) -> None:
         assert 1 <= len(rules) <= GEOMETRY.pipelines
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text() | st.text("[]{}=\"'.,\n #0x_19rulenamp-"))
 @example("a = " + "[" * 2000)
 @example("a = " + "9" * 5000)
@@ -275,7 +275,7 @@ def test_any_text(text: str) -> None:
     value_or_error(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200))
 def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "any.toml"
@@ -292,7 +292,7 @@ SCRAPS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 12), SCRAPS), max_size=4))
 def test_a_good_file_with_pieces_replaced(edits: list[tuple[int, int, str]]) -> None:
     text = GOOD
@@ -308,7 +308,7 @@ LEAVES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.dictionaries(
         st.sampled_from(["name", "type", "range", "primary", "sub", "update", "width", "notify",

@@ -170,7 +170,7 @@ def blocks(draw: st.DrawFn) -> tuple[list[str], str]:
     return names, text.removesuffix("\n") if draw(st.booleans()) else text
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800)
 @given(blocks())
 @example((["addr", "write"], "1,0\r2,0\n"))
 @example((["addr", "write"], "\ufeff1,0\n"))

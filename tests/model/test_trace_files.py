@@ -238,7 +238,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("garbage") / "t"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.binary(max_size=80),
     st.sampled_from([b"", b"addr,write\n", b"PAR1", b"addr,write,time_ns\n"]),
@@ -249,13 +249,13 @@ def test_any_bytes(scratch: Path, data: bytes, before: bytes) -> None:
     value_or_error(scratch, before + data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text('0123456789abcdefxX,-+. \n\r\t"trueTRUEfals', max_size=60))
 def test_any_csv(scratch: Path, text: str) -> None:
     value_or_error(scratch, b"addr,write\n" + text.encode())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(
         st.tuples(st.integers(4, 10_000), st.integers(0, 3), st.binary(max_size=3)), max_size=5
@@ -273,7 +273,7 @@ def test_parquet_with_bytes_replaced(scratch: Path, edits: list, keep: int | Non
 ADDRESS = st.integers(0, LAST)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(ADDRESS, st.booleans(), st.integers(0, (1 << 64) - 1)), min_size=1),
     st.data(),

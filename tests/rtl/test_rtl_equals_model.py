@@ -26,9 +26,7 @@ SPACE = 1 << 16  # bytes of address that events touch
 
 engines = pytest.mark.parametrize("geometry", ALL, ids=lambda g: g.key)
 # Each example starts the engine anew, some 20 ms.
-examples = settings(
-    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
-)
+examples = settings(max_examples=60, suppress_health_check=list(HealthCheck), print_blob=True)
 
 
 def assert_equal(rules: list[Rule], trace: Trace, geometry: Geometry) -> None:

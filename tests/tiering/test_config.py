@@ -217,7 +217,7 @@ def test_what_is_no_policy(tmp_path: Path) -> None:
             parse(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_garbage(data: st.DataObject) -> None:
     """Whatever is put wherever: a configuration, or one line."""

@@ -211,7 +211,7 @@ def check_places(run: Run) -> None:
         assert (split == split[:, :1]).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_whatever_a_policy_asks_for(data: st.DataObject) -> None:
     """Pages are in one place, accesses are conserved, and time keeps its bounds."""

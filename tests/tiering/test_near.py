@@ -54,7 +54,7 @@ def test_dedicated_memory_has_one_access() -> None:
     assert done.completion == [10.0, 11.0, 12.0] and done.tiers == [0, 0, 0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_the_kernel_is_the_plain_model(data: st.DataObject) -> None:
     config = data.draw(flat_configs())
@@ -74,7 +74,7 @@ def test_the_kernel_is_the_plain_model(data: st.DataObject) -> None:
     assert near.counts(state.memory.near) == memory.counts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(1, 70), st.integers(1, 4), st.sampled_from(["every", "nth", "one_in", "never"]),
     st.integers(1, 255), st.integers(0, 1 << 32),

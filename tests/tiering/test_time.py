@@ -106,7 +106,7 @@ def run_small(config: TierConfig, trace: Trace, pool: int) -> tuple[Run, TierRes
         return one, one.result()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_the_kernel_is_the_plain_model(data: st.DataObject) -> None:
     """Issue and completion of each row, the tier of each page, and all that the result counts."""
