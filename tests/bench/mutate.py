@@ -87,7 +87,6 @@ class Campaign:
         runs = list(self.target.runs(self.sim, folder, chosen))
         # Most likely the play that noticed others of the file, for what it costs.
         likely = sorted(range(len(runs)), key=lambda k: -self.by[mutant.file, k] / self.limits[k])
-        play = 0
         try:
             for play in likely:
                 chosen[1] = f"+limit={self.limits[play]}"

@@ -14,7 +14,7 @@ from anemone.memstrata.judges import Forest
 from anemone.memstrata.loop import Judged, Reading
 from anemone.memstrata.outliers import METRICS, Line
 from anemone.studies import flat_mixes, memstrata, profiles
-from anemone.studies.flat_mixes import KINDS, MIXES, OUTLIER, Choice, Draw
+from anemone.studies.flat_mixes import KINDS, MIXES, OUTLIER, Draw
 from anemone.studies.mixes import PAGE_BYTES, Job, Mix, Policy
 from anemone.studies.profiles import FAR, LOCAL
 from anemone.studies.surfaces import Surface, shares
@@ -143,7 +143,7 @@ def test_jobs_are_drawn_by_place(monkeypatch: pytest.MonkeyPatch) -> None:
         kind: [{"kernel": f"{kind} {i}", "vm_bytes": i << 25, "cores": i} for i in (1, 2, 4)]
         for kind in (*KINDS, OUTLIER)
     }
-    monkeypatch.setattr(flat_mixes, "choice", lambda quick, seed: Choice(some))
+    monkeypatch.setattr(flat_mixes, "choice", lambda quick, seed: some)
     monkeypatch.setattr(flat_mixes, "surface", lambda workload, places: by_misses(0.0))
     one, two = (Draw(MIXES["changing"], False, 1, 3, ends) for ends in (True, False))
     assert [j.name for j in one.jobs] == [j.name for j in two.jobs]

@@ -111,6 +111,11 @@ class PageAllocator:
         return len(self._colours)
 
     @property
+    def free_tiered(self) -> int:
+        """Pages of the free colours."""
+        return self.free_colours * (self.layout.ratio + 1)
+
+    @property
     def free_dedicated(self) -> int:
         return len(self._dedicated)
 

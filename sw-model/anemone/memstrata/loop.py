@@ -76,9 +76,8 @@ class Host:
     def launch(self, name: str, pages: int) -> list[Moved]:
         """A machine of free pages, which then gets its share of dedicated ones from the others."""
         others = self._vms()
-        room = self.pages.free_colours * (self.pages.layout.ratio + 1)
         dedicated = min(floor(self._share * pages), self.pages.free_dedicated)
-        dedicated = max(dedicated, pages - room)
+        dedicated = max(dedicated, pages - self.pages.free_tiered)
         self.pages.launch(name, pages - dedicated, dedicated)
         self._sizes[name] = pages
         if not self._judge:
@@ -131,7 +130,7 @@ class Host:
     def _given(self) -> list[Moved]:
         """Dedicated pages that are free and not wanted for the next launch."""
         unused = self.pages.free_dedicated
-        free = unused + self.pages.free_colours * (self.pages.layout.ratio + 1)
+        free = unused + self.pages.free_tiered
         parts = spread(self._vms(), unused, free, self._share)
         done = [Moved(FREE, name, self.pages.dedicate(name, n)) for name, n in parts.items()]
         return [each for each in done if each.exchange.pages]

@@ -11,7 +11,8 @@ import functools
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -49,13 +50,6 @@ _WORK = (60.0, 240.0)  # s of a job on local memory, where machines come and go:
 POLICIES = ("no software", "Memstrata", "miss counters", "oracle")
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Workloads that mixes are drawn of, by kind; those that are slowed are outliers."""
-
-    by_kind: dict[str, list[Point]]
-
-
 def forest(counted: bool, quick: bool, seed: int) -> Forest:
     """Trained once on half of the programs; counted: on misses as NEMO counts them."""
     known = _samples(quick, seed)
@@ -88,26 +82,22 @@ def policy(name: str, quick: bool, seed: int, **changed: float) -> Policy:
 
 
 @functools.cache
-def choice(quick: bool, seed: int) -> Choice:
-    """Of the programs that validate; a quick run has too few of them, and takes all."""
+def choice(quick: bool, seed: int) -> dict[str, list[Point]]:
+    """Workloads that mixes are drawn of, by kind; those that are slowed are outliers. Of the
+    programs that validate; a quick run has too few of them, and takes all."""
     _, unseen = halves(_samples(quick, seed), seed)
     some = [
         workload
         for i, workload in enumerate(STUDY.points(quick, seed))
         if workload["category"] != PROGRAM and (quick or f"{workload['category']} {i}" in unseen)
     ]
-    slow = [_mixed(workload) > SLOW for workload in some]
-    kinds = {kind: [w for w in some if w["category"] in of] for kind, of in KINDS.items()}
-    calm = {
-        kind: [w for w in of if not slow[some.index(w)]] or [min(of, key=_mixed)]
-        for kind, of in kinds.items()
-    }
-    outliers = [w for w, is_slow in zip(some, slow, strict=True) if is_slow]
-    return Choice({**calm, OUTLIER: outliers or [max(some, key=_mixed)]})
-
-
-def _mixed(workload: Point) -> float:
-    return slowdown(*profile(workload, [MIXED, LOCAL_ONLY]))
+    slowed = [(slowdown(*profile(w, [MIXED, LOCAL_ONLY])), w) for w in some]
+    by = itemgetter(0)
+    found = {OUTLIER: [w for s, w in slowed if s > SLOW] or [max(slowed, key=by)[1]]}
+    for kind, of in KINDS.items():
+        alike = [(s, w) for s, w in slowed if w["category"] in of]
+        found[kind] = [w for s, w in alike if s <= SLOW] or [min(alike, key=by)[1]]
+    return found
 
 
 class Draw:
@@ -115,7 +105,7 @@ class Draw:
     jobs ever do."""
 
     def __init__(self, kinds: Sequence[str], quick: bool, seed: int, number: int, ends: bool):
-        self._of, self._ends = choice(quick, seed).by_kind, ends
+        self._of, self._ends = choice(quick, seed), ends
         self._places = [place for places in grid(quick) for place in places]
         self._seeds, self._kinds = [seed, number], kinds
         self._drawn: dict[str, tuple[int, int]] = {}  # place, and the how many-th there

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any
 
@@ -154,14 +154,15 @@ class Environment:
 
     def judged(self, now: bool) -> None:
         """Whether memories' ports are held to AXI: not while they answer what nobody asked for."""
-        for c in range(len(self.memories)):
-            checker = f"downstream_{c}_checker"
-            getattr(find(self.dut, checker), checker).enabled.value = int(now)
+        self._judge([f"downstream_{c}" for c in range(len(self.memories))], now)
 
     def judge_hosts(self, now: bool) -> None:
         """Whether the hosts are held to AXI."""
-        for c in range(len(self.masters)):
-            checker = f"upstream_{c}_checker"
+        self._judge([f"upstream_{c}" for c in range(len(self.masters))], now)
+
+    def _judge(self, ports: Iterable[str], now: bool) -> None:
+        for port in ports:
+            checker = f"{port}_checker"
             getattr(find(self.dut, checker), checker).enabled.value = int(now)
 
     def _drained(self) -> None:

@@ -18,7 +18,7 @@ from tests.bench.difference import Difference
 from tests.bench.memory import Memory
 from tests.bench.pins import Flag, reader
 from tests.bench.profile import StimulusProfile
-from tests.expander.bench.environment import Environment, find
+from tests.expander.bench.environment import Environment
 from tests.expander.bench.lockstep import Lockstep, Slots
 from tests.expander.bench.operator import Operator
 from tests.expander.bench.sizes import Build
@@ -224,10 +224,8 @@ class TieredEnvironment(Environment):
 
     def judged(self, now: bool) -> None:
         """Whether near's and far's ports are held to AXI."""
-        for c in range(self.build.engine.channels):
-            for tier in ("near", "far"):
-                checker = f"tiers_{c}_{tier}_checker"
-                getattr(find(self.dut, checker), checker).enabled.value = int(now)
+        channels = range(self.build.engine.channels)
+        self._judge([f"tiers_{c}_{tier}" for c in channels for tier in ("near", "far")], now)
 
     async def program(self) -> None:
         """Windows, rules, tables; then flat memory mode."""
