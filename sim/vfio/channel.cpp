@@ -56,10 +56,6 @@ void Channel::drive(const Access& access, unsigned id) {
 
 void Channel::take() {
     if (offered_ != kNothing) {
-        // Memory takes data at once, so nothing may hold back a program's on their way. In flat
-        // memory mode the controller takes request and data as it can.
-        if (!kRatio && pins_.aw.valid && pins_.aw.ready && offered_ == kProgram && !pins_.w.ready)
-            fail("a write is taken without its data");
         if (write_ ? pins_.aw.ready : pins_.ar.ready)
             address_ = false;
         if (pins_.w.ready)
@@ -71,6 +67,12 @@ void Channel::take() {
         takeRead();
     if (pins_.b.valid)
         takeWritten();
+}
+
+void Channel::withdraw() {
+    pins_.ar.valid = pins_.aw.valid = pins_.w.valid = 0;
+    address_ = data_ = false;
+    offered_ = kNothing;
 }
 
 void Channel::accepted() {

@@ -35,6 +35,7 @@ public:
 
     void offer(bool accesses); // before settle; accesses: of programs, too
     void take();               // after settle; throws std::runtime_error
+    void withdraw();           // what is offered, for a reset; it is offered again behind it
 
     // From now on programs' accesses may be refused.
     void doubt() { doubted_ = true; }
@@ -43,7 +44,9 @@ public:
     // What the guest read last; nothing: it was refused, or its data are poisoned.
     const std::optional<Line>& line() const { return line_; }
 
-    bool waiting() const { return pending_ != 0; }          // for answers to programs' accesses
+    // For answers to programs' accesses, or for the rest of a write: its data may be taken behind
+    // its address.
+    bool waiting() const { return pending_ != 0 || (write_ && address_ != data_); }
     std::size_t behind() const { return accesses_.size(); } // accesses that wait
     bool idle() const { return accesses_.empty() && !waiting(); }
     uint64_t count() const { return accepted_; } // of programs' accesses that were accepted

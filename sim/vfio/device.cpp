@@ -107,10 +107,11 @@ void Device::reset() {
             throw std::runtime_error("stuck: memory does not answer before a reset");
         step(false);
     }
-    step(false); // nothing is offered any more
-    expander_.beginReset();
+    for (Channel& channel : channels_)
+        channel.withdraw();
     for (Memory& memory : memories_)
         memory.reset();
+    expander_.beginReset();
     expander_.endReset();
     for (unsigned i = 0; i < Expander::kAfterReset; ++i)
         step(false); // flat memory mode writes what a swap was about to

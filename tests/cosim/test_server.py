@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from anemone.cosim import CosimError, Server, rows
+from anemone.cosim.function import CONTROL, TELEMETRY, Function
 from anemone.cosim.server import build_server
+from anemone.hardware import registers
 from anemone.hardware.geometry import Geometry
 
 
@@ -92,6 +94,26 @@ def test_accesses_are_counted_and_a_reset_keeps_count() -> None:
         status = server.status()
     assert status["events"] == 10_001
     assert (status["delivered"], status["pending"]) == (0, [])
+
+
+def test_a_write_beside_the_guests_own() -> None:
+    # Its address can be taken a cycle before its data: AXI lets them come apart.
+    accesses = np.arange(0, 64 * 200, 64)
+    with Server() as server:
+        function = Function(server)
+        for turn in range(50):
+            server.start(rows(accesses, 1))
+            if turn % 4 == 3:  # what it has not taken by now it takes behind the reset
+                function.write(CONTROL, registers.QUIESCE.offset, [1])
+            if turn % 2:
+                server.command("reset")
+            window = int(function.read(CONTROL, registers.WINDOW.offset, 1)[0])
+            region = max(server.geometry.device_bytes, 4 * window)
+            function.write(CONTROL, registers.EFFECT_WINDOW.offset, [region | 1])
+            function.write(TELEMETRY, 64 * turn, [0] * 8)  # no window takes writes of it: dropped
+            server.wait()
+        function.close()
+        assert server.status()["events"] == 50 * len(accesses)
 
 
 @pytest.mark.parametrize("ring", [False, True])
