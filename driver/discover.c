@@ -26,11 +26,26 @@ static u64 config_pair(struct pci_dev *pdev, int high, int low)
 	return (u64)upper << 32 | lower;
 }
 
+/* Whose memory is at host_base: of the first device that needs to be told. */
+static const struct anemone_cxl *told;
+
 void anemone_discover_memory(const struct anemone_cxl *cxl, struct anemone_memory *memory)
 {
+	const struct anemone_cxl *owner;
+
 	anemone_cxl_memory(cxl, memory);
-	if (!memory->ranges && host_size)
+	if (memory->ranges || !host_size)
+		return;
+	owner = cmpxchg(&told, NULL, cxl);
+	if (!owner || owner == cxl)
 		anemone_memory_set(memory, host_base, host_size);
+	else
+		anemone_memory_forget(memory, "host_base and host_size are another device's");
+}
+
+void anemone_discover_end(const struct anemone_cxl *cxl)
+{
+	cmpxchg(&told, cxl, NULL);
 }
 
 static bool is_control(struct pci_dev *pdev, int bar)

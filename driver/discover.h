@@ -26,7 +26,11 @@ bool anemone_discover_ours(struct pci_dev *pdev, const struct pci_device_id *id)
  */
 int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 		     struct anemone_resources *found);
-/* Where the memory is now, by CXL's registers or the module's parameters. */
+/*
+ * Where the memory is now, by CXL's registers or the module's parameters, which are of one device:
+ * the first that needs them, until its end.
+ */
 void anemone_discover_memory(const struct anemone_cxl *cxl, struct anemone_memory *memory);
+void anemone_discover_end(const struct anemone_cxl *cxl);
 
 #endif

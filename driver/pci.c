@@ -122,6 +122,7 @@ static void find_memory(struct anemone_controller *ctl)
 
 static void put_cxl(void *cxl)
 {
+	anemone_discover_end(cxl);
 	anemone_cxl_put(cxl);
 }
 

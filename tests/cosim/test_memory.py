@@ -13,6 +13,7 @@ from tests.cosim.conftest import DEVICE, HUGE, PROGRAMS
 
 BASE = 0x80_0000_0000
 GIB = 1 << 30
+MEMORY = "/sys/kernel/debug/anemone/anemone{}/memory"
 
 
 def placed(tools: Tools) -> dict[str, list]:
@@ -38,7 +39,14 @@ def test_where_the_memory_is(tools: Tools) -> None:
         for number, (_, reason) in enumerate(refused):
             said = guest.run(f"placed /dev/anemone{number}")
             assert "host memory is not known" in said and reason in said
-            assert reason in guest.run(f"cat /sys/kernel/debug/anemone/anemone{number}/memory")
+            assert reason in guest.run(f"cat {MEMORY.format(number)}")
+        guest.run(f"rmmod anemone; insmod /mod/anemone.ko host_base={BASE} host_size={GIB}")
+        told, another = f"{BASE:#x}-{BASE + GIB - 1:#x}: from 0", "are another device's"
+        said = [guest.run(f"cat {MEMORY.format(number)}") for number in range(len(refused))]
+        assert told in said[0] and all(another in one for one in said[1:])
+        guest.run(f"echo 1 >{DEVICE}/remove")  # and they are free for another
+        said = [guest.run(f"cat {MEMORY.format(number)}") for number in (2, 1)]
+        assert told in said[0] and another in said[1]
         guest.run("rmmod anemone")
         guest.kernel_log()
 

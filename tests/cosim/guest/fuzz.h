@@ -16,7 +16,6 @@
 #define OWN_FILES 2    /* of a worker, that no other uses: what is in them is known */
 #define SHARED_FILES 3 /* of all workers; the first one is read with waiting */
 #define TELEMETRIES 4  /* known in a file; more are refused for want of pipelines anyway */
-#define TABLE_ENTRIES 8192
 #define MEMORY_BYTES (1ULL << 34)
 #define HOT_KEYS 64 /* that the host's accesses are to */
 #define TRACE 24
@@ -76,9 +75,9 @@ static inline bool one_in(struct worker* w, uint32_t n) {
 
 /* Of the numbers that are seldom right. */
 static inline uint64_t wild(struct worker* w) {
-    static const uint64_t edges[] = {
-        0,          1,          ~0ULL,         1ULL << 31,        (1ULL << 32) - 1,
-        1ULL << 32, 1ULL << 63, TABLE_ENTRIES, TABLE_ENTRIES - 1, 4096};
+    const uint64_t edges[] = {
+        0,          1,          ~0ULL,        1ULL << 31,       (1ULL << 32) - 1,
+        1ULL << 32, 1ULL << 63, device.table, device.table - 1, 4096};
 
     return one_in(w, 3) ? any(w) : edges[below(w, sizeof(edges) / sizeof(*edges))];
 }

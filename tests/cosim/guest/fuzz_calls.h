@@ -135,7 +135,7 @@ static inline void op_map(struct worker* w, int fd, struct own* own) {
 
     map.count = 1 + below(w, ENTRIES);
     for (i = 0; i < map.count; i++)
-        entries[i] = (struct anemone_entry){.key = below(w, one_in(w, 4) ? 8192 : HOT_KEYS),
+        entries[i] = (struct anemone_entry){.key = below(w, one_in(w, 4) ? device.table : HOT_KEYS),
                                             .region = below(w, regions)};
     if (!valid) {
         i = below(w, map.count);
@@ -244,7 +244,7 @@ static inline void op_status(struct worker* w, int fd, struct own* own) {
     telemetry = meant(w, own, status.id, error);
     if (!telemetry || error)
         return;
-    EXPECT(w, status.mapped <= TABLE_ENTRIES && status.out_of_range <= status.matched);
+    EXPECT(w, status.mapped <= device.table && status.out_of_range <= status.matched);
     EXPECT(w, telemetry->spec.notify.op || !status.events);
 }
 
