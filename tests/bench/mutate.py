@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import secrets
 import shutil
@@ -85,8 +86,10 @@ class Campaign:
         folder = self.folder / f"run-{mutant.number}"
         chosen = [f"+mutant={mutant.number}", ""]
         runs = list(self.target.runs(self.sim, folder, chosen))
-        # Most likely the play that noticed others of the file, for what it costs.
-        likely = sorted(range(len(runs)), key=lambda k: -self.by[mutant.file, k] / self.limits[k])
+        # Most likely the play that noticed others of the file, for what it costs; or a short one.
+        likely = sorted(
+            range(len(runs)), key=lambda k: -(self.by[mutant.file, k] + 1) / self.limits[k]
+        )
         try:
             for play in likely:
                 chosen[1] = f"+limit={self.limits[play]}"
@@ -246,6 +249,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="the result as JSON, and nothing else")
     options = parser.parse_args(arguments)
     ask_for_long_runs()
+    os.environ["COCOTB_MAX_FAILURES"] = "1"  # one is enough
     if options.seed is None:
         options.seed = secrets.randbelow(1 << 31)
     keys = [word for word in options.words if word in TARGETS] or list(TARGETS)

@@ -100,6 +100,15 @@ def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -
         guest.kernel_log()
 
 
+def test_a_death_that_an_unmapped_page_finds(server: Server, boot: BootGuest) -> None:
+    with boot("ends", "count", parameters=OWN_MEMORY) as guest:
+        steer(guest, server)
+        assert "ended" in guest.run("ends munmap ones")
+        assert "given up" in guest.kernel_log()
+        guest.run("rmmod anemone; ask fault none; insmod /mod/anemone.ko merged=1; count")
+        guest.kernel_log()
+
+
 # Of all pipelines of the device, of which otherwise the kernel has one kept.
 KEEPS_NONE = "echo 0 >/sys/module/anemone/parameters/kernel_pipelines"
 

