@@ -120,6 +120,8 @@ int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first
 		      unsigned int count, u64 *values, unsigned int stride);
 int anemone_part_take(struct anemone_part *part, unsigned int first, unsigned int count,
 		      const u64 *values, unsigned int stride);
+/* Whether the host's memory is where it was when it was added: -ESTALE. */
+int anemone_part_stands(struct anemone_part *part);
 void anemone_part_counts(struct anemone_part *part, struct anemone_counts *counts);
 /* Stops counting, between two events, with states and tables as they are; and zeroes both. */
 void anemone_part_stop(struct anemone_part *part);

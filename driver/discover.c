@@ -9,11 +9,14 @@
 #include "include/anemone_regs.h"
 
 static unsigned long long host_base, host_size, telemetry_base;
+static char *host_device = "";
 module_param(host_base, ullong, 0444);
 MODULE_PARM_DESC(host_base,
 		 "host address of the device's memory, where CXL's registers do not say");
 module_param(host_size, ullong, 0444);
 MODULE_PARM_DESC(host_size, "and its bytes");
+module_param(host_device, charp, 0444);
+MODULE_PARM_DESC(host_device, "its PCI address; otherwise it is the first that needs to be told");
 module_param(telemetry_base, ullong, 0444);
 MODULE_PARM_DESC(telemetry_base, "device address of a telemetry region in memory (its end)");
 
@@ -26,26 +29,31 @@ static u64 config_pair(struct pci_dev *pdev, int high, int low)
 	return (u64)upper << 32 | lower;
 }
 
-/* Whose memory is at host_base: of the first device that needs to be told. */
-static const struct anemone_cxl *told;
-
-void anemone_discover_memory(const struct anemone_cxl *cxl, struct anemone_memory *memory)
+/*
+ * Whether host_base is of this device. What is at that address does not change with who is bound:
+ * the first that had it has it as long as the module is there.
+ */
+static bool is_host_device(struct pci_dev *pdev)
 {
-	const struct anemone_cxl *owner;
+	static u64 first;
+	u64 place = 1ULL << 63 | (u64)pci_domain_nr(pdev->bus) << 16 | pci_dev_id(pdev), owner;
 
+	if (*host_device)
+		return sysfs_streq(host_device, pci_name(pdev));
+	owner = cmpxchg64(&first, 0, place);
+	return !owner || owner == place;
+}
+
+void anemone_discover_memory(struct pci_dev *pdev, const struct anemone_cxl *cxl,
+			     struct anemone_memory *memory)
+{
 	anemone_cxl_memory(cxl, memory);
 	if (memory->ranges || !host_size)
 		return;
-	owner = cmpxchg(&told, NULL, cxl);
-	if (!owner || owner == cxl)
+	if (is_host_device(pdev))
 		anemone_memory_set(memory, host_base, host_size);
 	else
-		anemone_memory_forget(memory, "host_base and host_size are another device's");
-}
-
-void anemone_discover_end(const struct anemone_cxl *cxl)
-{
-	cmpxchg(&told, cxl, NULL);
+		anemone_memory_forget(memory, "host_base is another device's, see host_device");
 }
 
 static bool is_control(struct pci_dev *pdev, int bar)
@@ -153,7 +161,7 @@ int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 	int at = dvsec_of(pdev);
 	int bar;
 
-	anemone_discover_memory(cxl, &found->memory);
+	anemone_discover_memory(pdev, cxl, &found->memory);
 	if (at)
 		return by_dvsec(pdev, at, found);
 	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {

@@ -28,9 +28,9 @@ int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 		     struct anemone_resources *found);
 /*
  * Where the memory is now, by CXL's registers or the module's parameters, which are of one device:
- * the first that needs them, until its end.
+ * host_device, or the first that needs them.
  */
-void anemone_discover_memory(const struct anemone_cxl *cxl, struct anemone_memory *memory);
-void anemone_discover_end(const struct anemone_cxl *cxl);
+void anemone_discover_memory(struct pci_dev *pdev, const struct anemone_cxl *cxl,
+			     struct anemone_memory *memory);
 
 #endif

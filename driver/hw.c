@@ -153,7 +153,8 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	hw->effect = ALIGN(hw->region, window) - hw->region;
 	hw->snapshot = hw->effect + window;
 	/* A window is the device's word: what is larger than the region is not added up. */
-	if (window > region_bytes / 2 || hw->effect > region_bytes - 2 * window) {
+	if (hw->region + region_bytes - 1 < hw->region || window > region_bytes / 2 ||
+	    hw->effect > region_bytes - 2 * window) {
 		dev_err(hw->dev, "no room for two windows of %#llx in a region of %#llx at %#llx\n",
 			window, region_bytes, hw->region);
 		return -EPROTO;

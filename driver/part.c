@@ -61,6 +61,14 @@ void anemone_part_start(struct anemone_part *part)
 	commit(part, true);
 }
 
+int anemone_part_stands(struct anemone_part *part)
+{
+	if (!part->plan.range.size)
+		return 0;
+	anemone_controller_look(part->ctl);
+	return anemone_plan_stands(&part->plan, &part->ctl->memory) ? 0 : -ESTALE;
+}
+
 int anemone_part_clear(struct anemone_part *part)
 {
 	unsigned int slab;

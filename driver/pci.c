@@ -117,12 +117,11 @@ static void find_memory(struct anemone_controller *ctl)
 {
 	struct anemone_pci *pci = dev_get_drvdata(ctl->dev);
 
-	anemone_discover_memory(&pci->cxl, &ctl->memory);
+	anemone_discover_memory(to_pci_dev(ctl->dev), &pci->cxl, &ctl->memory);
 }
 
 static void put_cxl(void *cxl)
 {
-	anemone_discover_end(cxl);
 	anemone_cxl_put(cxl);
 }
 

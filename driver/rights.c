@@ -380,7 +380,8 @@ static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region
 	page->telemetry = telemetry;
 	page->address = address;
 	page->region = region;
-	err = mmu_interval_notifier_insert(&page->notifier, current->mm, address,
+	/* A key may be less than a page. */
+	err = mmu_interval_notifier_insert(&page->notifier, current->mm, address & PAGE_MASK,
 					   max(1UL << shift, PAGE_SIZE), &page_ops);
 	if (err) {
 		kfree(page);

@@ -74,7 +74,7 @@ static int collect(struct anemone_rotation *rotation)
 static int begin(struct anemone_rotation *rotation)
 {
 	struct anemone_part *part = &rotation->telemetry->part[0];
-	int err = anemone_part_clear(part);
+	int err = anemone_part_stands(part) ?: anemone_part_clear(part);
 	u32 region;
 
 	for (region = 0; region < now(rotation) && !err; region++)
@@ -203,6 +203,7 @@ static int start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count
 		err = -EBUSY;
 	if (!err) {
 		anemone_part_stop(part);
+		anemone_part_counts(part, &part->before);
 		err = begin(rotation);
 	}
 	if (!err)
@@ -248,6 +249,7 @@ int anemone_rotate_stop(struct anemone_telemetry *telemetry)
 	telemetry->rotation = NULL;
 	if (!anemone_controller_usable(part->ctl) && anemone_part_installed(part)) {
 		anemone_part_stop(part);
+		anemone_part_counts(part, &part->before);
 		anemone_part_clear(part);
 		anemone_part_start(part);
 	}

@@ -236,17 +236,12 @@ int anemone_telemetry_stands(struct anemone_telemetry *telemetry)
 	unsigned int i;
 	int err = 0;
 
-	if (!(telemetry->spec.flags & ANEMONE_SPEC_HOST))
-		return 0;
 	for (i = 0; i < telemetry->parts && !err; i++) {
 		struct anemone_part *part = &telemetry->part[i];
 
 		mutex_lock(&part->ctl->lock);
-		if (!anemone_controller_usable(part->ctl)) {
-			anemone_controller_look(part->ctl);
-			if (!anemone_plan_stands(&part->plan, &part->ctl->memory))
-				err = -ESTALE;
-		}
+		if (!anemone_controller_usable(part->ctl))
+			err = anemone_part_stands(part);
 		mutex_unlock(&part->ctl->lock);
 	}
 	return err;
@@ -428,8 +423,9 @@ EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
 
 static int translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
 {
-	int err = anemone_telemetry_map(telemetry, key, region);
+	int err = region < 0 ? 0 : anemone_telemetry_stands(telemetry);
 
+	err = err ?: anemone_telemetry_map(telemetry, key, region);
 	anemone_telemetry_flush(telemetry);
 	return err;
 }

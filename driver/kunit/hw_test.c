@@ -90,6 +90,11 @@ static void windows_that_wrap(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, identify(mock), 0);
 		KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES), -EPROTO);
 	}
+	/* A region past the last address: windows would be at the first. */
+	mock->window = PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, identify(mock), 0);
+	mock->ctl->hw.region = -((u64)PAGE_SIZE / 2);
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES), -EPROTO);
 }
 
 static void clear_that_never_ends(struct kunit *test)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What CXL's registers say of the memory, and host addresses on memory of every kind. */
+#include <linux/delay.h>
 #include <linux/sizes.h>
 
 #include "../include/anemone_pci.h"
@@ -282,6 +283,37 @@ static void reach_of_a_table(struct kunit *test)
 	}
 }
 
+/* The host has put the memory elsewhere: what is mapped from now on would be other pages. */
+static void moved(struct kunit *test)
+{
+	struct mock *mock = interleaved(test, 1, 256);
+	struct anemone_spec spec = of_host(12);
+	struct anemone_telemetry *telemetry;
+	u64 keys[] = { (HOST >> 12) + 1 }, sweep, value;
+	struct anemone_turns turn;
+	unsigned int tries;
+	int err = 0;
+
+	spec.filter.start = HOST;
+	telemetry = mock_add(test, mock, &spec);
+	KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, keys[0], 1), 0);
+	mock->ctl->memory.range[0].host_base = 2 * HOST;
+	KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, keys[0], 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, anemone_clear_translation(telemetry, keys[0]), 0);
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 1, 10, &sweep), -ESTALE);
+	mock->ctl->memory.range[0].host_base = HOST;
+	KUNIT_EXPECT_EQ(test, anemone_rotate(telemetry, keys, 1, 10, &sweep), 0);
+	mutex_lock(&mock->ctl->lock);
+	mock->ctl->memory.range[0].host_base = 2 * HOST;
+	mutex_unlock(&mock->ctl->lock);
+	for (tries = 0; tries < 2000 && !err; tries++) {
+		usleep_range(500, 1000);
+		err = anemone_turn(telemetry, 0, 1, &value, &turn);
+	}
+	KUNIT_EXPECT_EQ(test, err, -ESTALE);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(ranges),
 	KUNIT_CASE(not_known),
@@ -290,6 +322,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(stripes_within_a_key),
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(reach_of_a_table),
+	KUNIT_CASE(moved),
 	{},
 };
 

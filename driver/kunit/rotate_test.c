@@ -257,6 +257,35 @@ static void refusals(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, 1, 0), 0);
 }
 
+static u64 seen_by(struct anemone_telemetry *telemetry)
+{
+	struct anemone_counts counts;
+
+	mutex_lock(&telemetry->part[0].ctl->lock);
+	anemone_part_counts(&telemetry->part[0], &counts);
+	mutex_unlock(&telemetry->part[0].ctl->lock);
+	return counts.matched + counts.unmapped;
+}
+
+/* What clears counters as it begins and ends takes nothing off the sums. */
+static void sums_go_on(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(1);
+	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
+	u64 sweep;
+
+	mock_access(mock, 64, false);
+	KUNIT_EXPECT_EQ(test, seen_by(telemetry), 1);
+	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 1), 1, 60000, &sweep), 0);
+	KUNIT_EXPECT_EQ(test, seen_by(telemetry), 1);
+	mutex_lock(&mock->ctl->lock);
+	mock_access(mock, 64, false);
+	mutex_unlock(&mock->ctl->lock);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
+	KUNIT_EXPECT_EQ(test, seen_by(telemetry), 2);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(sweep_time),
 	KUNIT_CASE(turns),
@@ -265,6 +294,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(period_between_ticks),
 	KUNIT_CASE(reset_amid_a_turn),
 	KUNIT_CASE(refusals),
+	KUNIT_CASE(sums_go_on),
 	{},
 };
 

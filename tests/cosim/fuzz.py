@@ -80,6 +80,9 @@ def fuzz(
             guest.run("rmmod anemone")
             guest.kernel_log()
     assert "all is free" in said
+    if calls >= A_RUN:
+        own = re.findall(r"^own pages of \d+ bits: (\d+)$", said, re.MULTILINE)
+        assert own and all(map(int, own)), "entries of no own page of a size"
     return said
 
 

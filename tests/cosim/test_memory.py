@@ -41,12 +41,23 @@ def test_where_the_memory_is(tools: Tools) -> None:
             assert "host memory is not known" in said and reason in said
             assert reason in guest.run(f"cat {MEMORY.format(number)}")
         guest.run(f"rmmod anemone; insmod /mod/anemone.ko host_base={BASE} host_size={GIB}")
-        told, another = f"{BASE:#x}-{BASE + GIB - 1:#x}: from 0", "are another device's"
+        told, another = f"{BASE:#x}-{BASE + GIB - 1:#x}: from 0", "is another device's"
         said = [guest.run(f"cat {MEMORY.format(number)}") for number in range(len(refused))]
         assert told in said[0] and all(another in one for one in said[1:])
-        guest.run(f"echo 1 >{DEVICE}/remove")  # and they are free for another
-        said = [guest.run(f"cat {MEMORY.format(number)}") for number in (2, 1)]
-        assert told in said[0] and another in said[1]
+        # What is there is no other's because that one goes.
+        guest.run(f"echo 1 >{DEVICE}/remove")
+        assert another in guest.run(f"cat {MEMORY.format(1)}")
+        guest.run("echo 1 >/sys/bus/pci/rescan")
+        assert told in guest.run(f"cat {MEMORY.format(0)}")
+        third = guest.run("basename $(readlink -f /sys/class/misc/anemone2/device)").strip()
+        guest.run(
+            "rmmod anemone; insmod /mod/anemone.ko "
+            f"host_base={BASE} host_size={GIB} host_device={third}"
+        )
+        for number in range(len(refused)):
+            place = guest.run(f"readlink -f /sys/class/misc/anemone{number}/device").strip()
+            said = guest.run(f"cat {MEMORY.format(number)}")
+            assert (told if place.endswith(third) else another) in said
         guest.run("rmmod anemone")
         guest.kernel_log()
 

@@ -126,6 +126,8 @@ static void report(long asked) {
     printf("calls %ld\n", asked - atomic_load(&left));
     for (i = 0; i < REQUESTS; i++)
         printf("%s done %ld refused %ld\n", names[i], done[i], refused[i]);
+    for (i = 0; i < OWN_SHIFTS; i++)
+        printf("own pages of %u bits: %ld\n", own_shifts[i], atomic_load(&own_counted[i]));
     printf("interrupts %llu spurious %llu\n", (unsigned long long)device.interrupts,
            (unsigned long long)device.spurious);
 }

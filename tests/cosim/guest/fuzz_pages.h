@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "fuzz_calls.h"
+#include "pagemap.h"
 
 #define ARENA_BYTES (4UL << 20)
 #define HUGE (1UL << HUGE_SHIFT)
@@ -107,16 +108,31 @@ static inline bool disturb(struct worker* w, bool* whole) {
     }
 }
 
+/* Pages that keys are of, and how often some of them were the caller's own and counted. */
+#define OWN_SHIFTS 4
+static const uint8_t own_shifts[OWN_SHIFTS] = {12, 16, 20, 21};
+static atomic_long own_counted[OWN_SHIFTS];
+
+static inline void count_own(unsigned int shift) {
+    for (unsigned int i = 0; i < OWN_SHIFTS; i++)
+        if (own_shifts[i] == shift)
+            atomic_fetch_add(&own_counted[i], 1);
+}
+
 static inline struct telemetry* host_telemetry(struct worker* w, int fd, struct own* own) {
     struct anemone_add add = {.size = sizeof(add), .spec = valid_spec(w, true)};
-    static const uint8_t shifts[] = {12, 16, 20, 21};
+    uint8_t shift = own_shifts[below(w, OWN_SHIFTS)];
     bool tagged = one_in(w, 2);
-    uint64_t value = 0;
+    uint64_t value = 0, window = (uint64_t)device.table << shift;
 
-    add.spec.filter.end = 0;
+    /* What a table reaches about one of the arena's pages. */
+    add.spec.filter.start = physical(w->arena + below(w, ARENA_BYTES)) / window * window;
+    add.spec.filter.end = add.spec.filter.start + window;
+    if (add.spec.filter.start < device.host_base)
+        add.spec.filter.start = device.host_base;
     add.spec.regions = 1 + below(w, 64);
-    add.spec.translation.primary.shift = shifts[below(w, 4)];
-    add.spec.translation.primary.mask = ANEMONE_ALL_MEM << add.spec.translation.primary.shift;
+    add.spec.translation.primary.shift = shift;
+    add.spec.translation.primary.mask = ANEMONE_ALL_MEM << shift;
     add.spec.translation.sub.mask = 0;
     if (tagged)
         value = tag(w, &add.spec);
@@ -171,6 +187,8 @@ static inline void op_pages(struct worker* w, int fd, struct own* own) {
     status.id = telemetry->id;
     while (times--)
         map_pages(w, fd, telemetry, one_in(w, 4) ? ANEMONE_ENTRY_UNMAP : 0);
+    if (!call(w, fd, ANEMONE_STATUS, &status) && status.mapped)
+        count_own(telemetry->spec.translation.primary.shift);
     note(w, "disturb %p", w->arena);
     if (disturb(w, &whole)) {
         EXPECT(w, !call(w, fd, ANEMONE_STATUS, &status) || w->failed);

@@ -4,31 +4,14 @@
 #ifndef OWN_H
 #define OWN_H
 
+#include "pagemap.h"
 #include "telemetry.h"
 
 /* Of the guest's memory, the device's is all but the first huge page (OWN_MEMORY, conftest.py). */
 #define OWN_BASE (1UL << 21)
-#define PAGE 4096UL
 #define HUGE (1UL << HUGE_SHIFT)
 /* What a table of pages reaches. */
 #define WINDOW (8192 * PAGE)
-
-/* Of a process ("self", or its number); 0: there is no page. */
-static inline uint64_t physical_of(const char* process, const volatile void* address) {
-    char path[64];
-    uint64_t entry;
-    int fd;
-
-    snprintf(path, sizeof(path), "/proc/%s/pagemap", process);
-    fd = open(path, O_RDONLY);
-    CHECK(fd >= 0 && pread(fd, &entry, 8, (uintptr_t)address / PAGE * 8) == 8);
-    close(fd);
-    return entry >> 63 ? (entry & ((1ULL << 55) - 1)) * PAGE : 0;
-}
-
-static inline uint64_t physical(const volatile void* address) {
-    return physical_of("self", address);
-}
 
 /* Counts by pages of `1 << shift` bytes, of those that a table reaches about this one. */
 static inline struct anemone_spec counting_pages(const char* name, uint32_t regions,
