@@ -69,6 +69,7 @@ def fuzz(
 
         with Guest(
             server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2,
+            memory=1024,  # with less, Linux makes no huge pages by itself
             kernel="loglevel=4",  # what it says of its end
         ) as guest:  # fmt: skip
             guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
