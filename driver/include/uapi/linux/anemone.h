@@ -272,7 +272,8 @@ struct anemone_events {
 /*
  * More regions than fit take turns: of those named by the keys, as many as the telemetry has
  * regions are counted for a period, read, and followed by the next. Ends with count = 0. EBUSY:
- * keys are mapped already. EINVAL: a key is named twice. ENOENT: there is none to end.
+ * keys are mapped already. EINVAL: a key is named twice. ENOENT: there is none to end. ESTALE: as
+ * of ANEMONE_MAP; it also ends a rotation, of which ANEMONE_TURN then returns it.
  *
  * A turn amid which the device was reset is taken again. An event is of the turn whose time its own
  * is in; one that was not read before a later turn's is replaced by that.
