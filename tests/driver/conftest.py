@@ -24,7 +24,7 @@ def build() -> Path:
     with locked(BUILD):  # two workers of pytest; make knows by itself what to do
         BUILD.mkdir(exist_ok=True)
         command = ["make", "-s", "-C", ROOT / "driver/tools", "test-device", f"BUILD={BUILD}"]
-        subprocess.run([*command, f"CFLAGS={SANITIZERS}"], check=True, timeout=300)
+        subprocess.run([*command, f"CXXFLAGS={SANITIZERS}"], check=True, timeout=900)
     return BUILD
 
 

@@ -257,6 +257,11 @@ TOML_TEXTS = [
     LEAST.replace("mask = 0,", "mask = 18446744073709551616,"),
     LEAST.replace("mask = 0,", 'mask = "0x00000000000000000000000000000001",'),
     LEAST + "read_every = 9223372036854775808\n", LEAST + "read_every = 9223372036854775807\n",
+    # What toml++ 3.3 asserts, or has undefined behaviour of.
+    LEAST.replace("[[rule]]", "[[[rule]]]"), LEAST + "é = 1\n", LEAST + "width = 8 é\n",
+    LEAST.replace('"least"', '"""\\\n  é, 海 and \\"more\\" \\\n  🐚"""'),
+    LEAST + "# é 海\n'é' = 1\n",
+    LEAST.replace("mask = 0, shift", "mask = 0xFFFF_FFFF_FFFF_FFFF, shift") + "width = 64\n",
 ]  # fmt: skip
 
 

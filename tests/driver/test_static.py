@@ -71,15 +71,6 @@ def test_the_module_builds_without_a_warning(kernel: str, tmp_path: Path) -> Non
 UAPI_IGNORES = {
     "BIT_MACRO": "the kernel's macro, which user space does not have",
 }
-TOOL_IGNORES = UAPI_IGNORES | {
-    "CAMELCASE": "C's own names: PRIx64, _Noreturn",
-    "EMBEDDED_FUNCTION_NAME": "messages name options and words that functions are called after",
-    "LINE_SPACING": "it takes a declaration with AUTO_FREE before it for a statement",
-    "MACRO_ARG_REUSE": "of constants",
-    "PREFER_DEFINED_ATTRIBUTE_MACRO": "the kernel's macro, which user space does not have",
-    "SPLIT_STRING": "pages of help, and messages of more than a line's 100 columns",
-    "VOLATILE": "sig_atomic_t",
-}
 MODULE_IGNORES = {
     "LINUX_VERSION_CODE": "out of the tree it is built for kernels of several versions",
     "CONSTANT_COMPARISON": "it takes LINUX_VERSION_CODE for a constant that is on the wrong side",
@@ -98,23 +89,19 @@ def checkpatch() -> Path:
 
 
 def sources(of: str) -> list[Path]:
-    """Our own C, by whose rules it is written: the module's, the tool's, the user's header's."""
+    """Our own C, by whose rules it is written: the module's, or the user's header's."""
     listed = sh("git", "ls-files", "-co", "--exclude-standard", "driver", cwd=ROOT).stdout
     files = [ROOT / name for name in listed.splitlines() if name.endswith((".c", ".h"))]
-    kinds: dict[str, list[Path]] = {"module": [], "tool": [], "uapi": []}
+    kinds: dict[str, list[Path]] = {"module": [], "uapi": []}
     for file in files:
         if "SPDX" not in file.read_text() or "Generated from" in file.read_text():
             continue
-        inside = file.relative_to(DRIVER)
-        kind = "tool" if inside.parts[0] == "tools" else "uapi" if file == UAPI else "module"
-        kinds[kind].append(file)
+        kinds["uapi" if file == UAPI else "module"].append(file)
     assert all(kinds.values())
     return kinds[of]
 
 
-@pytest.mark.parametrize(
-    ("of", "ignored"), [("module", MODULE_IGNORES), ("tool", TOOL_IGNORES), ("uapi", UAPI_IGNORES)]
-)
+@pytest.mark.parametrize(("of", "ignored"), [("module", MODULE_IGNORES), ("uapi", UAPI_IGNORES)])
 def test_checkpatch(checkpatch: Path, of: str, ignored: dict[str, str]) -> None:
     command = ["perl", checkpatch, "--no-tree", "--strict", "--terse", "--show-types",
                "--max-line-length=100"]  # fmt: skip
@@ -227,11 +214,11 @@ def test_the_devices_page_has_every_call_and_attribute() -> None:
 
 def test_the_tools_page_has_every_command_and_option() -> None:
     page = PAGES[1].read_text().replace("\\-", "-")
-    main = (DRIVER / "tools/main.c").read_text()
+    main = (DRIVER / "tools/main.cpp").read_text()
     for command in re.findall(r"&command_(\w+)", main):
         assert re.search(rf'^\.BI? "?{command}\b', page, re.M), command
-    options = (DRIVER / "tools/options.c").read_text()
+    options = (DRIVER / "tools/options.cpp").read_text()
     limits = {"pipelines", "states", "table", "device-gib", "flat"}  # of check, by its --help
-    for option in set(re.findall(r'\{ \{ "([a-z-]+)"', options)) - limits:
+    for option in set(re.findall(r'\{\{"([a-z-]+)"', options)) - limits:
         short = {"file": "-f", "output": "-o"}.get(option, f"--{option}")
         assert short in page, option

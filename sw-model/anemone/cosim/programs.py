@@ -53,7 +53,7 @@ def build_anemonectl() -> Path:
     folder, tool = BUILT / "anemonectl", DRIVER / "tools"
     with locked(folder):  # make knows by itself what to do
         folder.mkdir(exist_ok=True)
-        _run(["make", "-C", tool, f"BUILD={folder}", "LDFLAGS=-static"], tool)
+        _run(["make", "-C", tool, f"BUILD={folder}", "LDFLAGS=-static -s"], tool)
     return folder / "anemonectl"
 
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <cstdio>
+
+#include "json.hpp"
+#include "show.hpp"
+#include "target.hpp"
+
+namespace {
+
+Json json_of(const Rule& rule, uint64_t bytes) {
+    const anemone_spec& spec = rule.spec;
+    Json map = Json::array();
+
+    for (const anemone_entry& entry : rule.map)
+        map.push_back(Json::array({entry.key, entry.region}));
+    if (rule.identity)
+        map = "identity";
+    return {
+        {"name", rule.name},
+        {"type", type_name(spec.filter.type)},
+        {"near", near_name(spec.filter.near)},
+        {"start", spec.filter.start},
+        {"end", spec.filter.end},
+        {"primary_mask", spec.translation.primary.mask},
+        {"primary_shift", spec.translation.primary.shift},
+        {"sub_mask", spec.translation.sub.mask},
+        {"sub_shift", spec.translation.sub.shift},
+        {"op", op_name(spec.update.op)},
+        {"operand", spec.update.operand},
+        {"operand_kind", source_name(spec.update.source)},
+        {"width", spec_width(spec)},
+        {"notify_op", predicate_name(spec.notify.op)},
+        {"notify_operand", spec.notify.operand},
+        {"effect_op", op_name(spec.read_effect.op)},
+        {"effect_operand", spec.read_effect.operand},
+        {"regions", spec.regions},
+        {"region_counters", region_counters(spec, bytes)},
+        {"map", map},
+    };
+}
+
+int run(const Options& o) {
+    if (o.file.empty())
+        bad_input("check: --file is missing; allowed: a rule file (docs/rules.md), - for stdin");
+
+    Limits limits = o.device.empty() ? o.limits : device_limits(chosen_device(o));
+    Json list = Json::array();
+
+    for (const Rule& rule : read_rules(o.file, limits)) {
+        uint64_t counters = region_counters(rule.spec, limits.bytes);
+
+        if (o.json)
+            list.push_back(json_of(rule, limits.bytes));
+        else
+            std::printf("%s: %s, regions of %llu counter%s, %u bits each\n", rule.name.c_str(),
+                        type_name(rule.spec.filter.type), static_cast<unsigned long long>(counters),
+                        plural(counters), spec_width(rule.spec));
+    }
+    if (o.json)
+        print_json(list);
+    return 0;
+}
+
+} // namespace
+
+const Command command_check = {
+    .name = "check",
+    .summary = "read a rule file and say what is wrong with it",
+    .help = R"(usage: anemonectl check -f RULES.toml [--device D] [--json]
+
+Reads the file (docs/rules.md) as `add` does, for a device or without any, and shows
+the rules. What is wrong is one line that names file, rule, line, field, value and
+what is allowed; the exit status is then 2.
+
+  -f, --file F        the rules; - for stdin
+  -d, --device D      as this device could run them; else as the paper's prototype,
+                      or one with these sizes:
+      --pipelines N   rules (8)
+      --states N      words of 64 bits of a pipeline on a channel (8192)
+      --table N       keys of a pipeline (8192)
+      --device-gib N  memory (16)
+      --flat          with flat memory mode
+  -j, --json          the rules' fields: a list with an object for each; the map is
+                      of [key, region]
+)",
+    .options = OPTION_FILE | OPTION_DEVICE | OPTION_JSON | OPTION_LIMITS,
+    .least = 0,
+    .most = 0,
+    .run = run,
+};

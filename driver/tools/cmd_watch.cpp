@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "json.hpp"
+#include "sample.hpp"
+#include "target.hpp"
+
+namespace {
+
+constexpr int BAR_WIDTH = 24;
+/* Lines of the screen that are not rows, with the cursor's. */
+constexpr unsigned int OTHER_LINES = 4;
+
+volatile std::sig_atomic_t stopped;
+
+void stop(int) {
+    stopped = 1;
+}
+
+double now() {
+    timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+/* Until that time, or until Ctrl-C. */
+void wait_until(double end) {
+    for (double left; !stopped && (left = end - now()) > 0;) {
+        timespec time = {static_cast<time_t>(left), 0};
+
+        time.tv_nsec = static_cast<long>((left - static_cast<double>(time.tv_sec)) * 1e9);
+        nanosleep(&time, nullptr);
+    }
+}
+
+/* --- Showing ---------------------------------------------------------------------------------- */
+
+void show_json(const Telemetry& t, const Sample& sample, double seconds, uint32_t top) {
+    Json rows = Json::array();
+
+    for (const Row& row : std::span(sample.rows).first(std::min<size_t>(sample.rows.size(), top))) {
+        Json object = {{sample.is_turn ? "key" : "region", row.region}};
+
+        if (sample.by_counter)
+            object["offset"] = row.offset;
+        object["count"] = row.count;
+        object["share"] = static_cast<double>(row.count) / static_cast<double>(sample.total);
+        object["keys"] = row.keys;
+        object["addresses"] = addresses_json(row.addresses);
+        rows.push_back(object);
+    }
+    print_json({{"name", t.name},
+                {"seconds", seconds},
+                {"of", sample.is_turn    ? "turns"
+                       : sample.is_count ? "interval"
+                                         : "values"},
+                {"total", sample.total},
+                {"rows", rows}});
+}
+
+/* A line's end; on a terminal what was there before it goes. */
+const char* end_of_line(bool redraw) {
+    return redraw ? "\033[K\n" : "\n";
+}
+
+void show_row(const Sample& sample, const Row& row, bool redraw) {
+    /* Sums of what is not counted can be past the total's 64 bits; a share is not. */
+    double count = static_cast<double>(row.count), total = static_cast<double>(sample.total);
+    double most = static_cast<double>(sample.rows[0].count);
+    std::string bar(static_cast<size_t>(std::min(count / most, 1.0) * BAR_WIDTH + 0.5), '#');
+
+    if (sample.is_turn)
+        std::printf("%#12" PRIx64, row.region);
+    else
+        std::printf("%12" PRIu64, row.region);
+    if (sample.by_counter)
+        std::printf(" %6u", row.offset);
+    std::printf(" %14" PRIu64 " %6.2f%%  %-*s  %s%s", row.count,
+                sample.total ? 100 * count / total : 0, BAR_WIDTH, bar.c_str(),
+                addresses_text(row.addresses, row.keys).c_str(), end_of_line(redraw));
+}
+
+void show(const Session& session, const Telemetry& t, const Sample& sample, double seconds,
+          size_t top, bool redraw) {
+    const char* what = sample.is_turn    ? "in the keys' last turns"
+                       : sample.is_count ? "counted"
+                                         : "is the sum of the values";
+    winsize screen;
+
+    if (redraw) {
+        std::fputs("\033[H", stdout);
+        if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &screen) && screen.ws_row > OTHER_LINES)
+            top = std::min<size_t>(top, screen.ws_row - OTHER_LINES);
+    }
+    std::printf("%s on %s: %" PRIu64 " %s", t.name.c_str(), session.path.c_str(), sample.total,
+                what);
+    if (sample.is_count)
+        std::printf(" in %.1f s", seconds);
+    std::printf(", %zu %s%s%s", sample.rows.size(), sample.by_counter ? "counters" : "regions",
+                redraw ? "; Ctrl-C ends" : "", end_of_line(redraw));
+    std::printf("%12s%s %14s %7s  %-*s  ADDRESSES%s", sample.is_turn ? "KEY" : "REGION",
+                sample.by_counter ? " OFFSET" : "", "COUNT", "SHARE", BAR_WIDTH, "",
+                end_of_line(redraw));
+    for (const Row& row : std::span(sample.rows).first(std::min(sample.rows.size(), top)))
+        show_row(sample, row, redraw);
+    std::fputs(redraw ? "\033[J" : "\n", stdout);
+}
+
+/* --- Watching --------------------------------------------------------------------------------- */
+
+/* Each interval, until Ctrl-C, the telemetry's end, or once. */
+void watch(const Options& o, const std::string& device, bool redraw) {
+    std::vector<uint64_t> last;
+    double next = now(), before = 0;
+    uint32_t id = 0;
+
+    while (!stopped) {
+        Session session;
+        const Telemetry* t = nullptr;
+
+        /* Each time anew, as names and maps may have changed. */
+        if (Link::open(device, false, false, session))
+            t = session.find(o.words[0]);
+        if (!t) {
+            note('"', o.words[0], "\" was removed");
+            return;
+        }
+
+        bool first = before == 0 || t->id != id;
+        double time = now();
+
+        if (first)
+            last.clear();
+
+        Sample sample = take_sample(session, *t, o.counters, last);
+
+        /* The first look only tells where counters stand. */
+        if (!first && o.json)
+            show_json(*t, sample, time - before, o.top);
+        else if (!first)
+            show(session, *t, sample, time - before, o.top, redraw);
+        if (std::fflush(stdout) || (!first && o.once))
+            return;
+        id = t->id;
+        before = time;
+        next = std::max(next, now() - o.interval) + o.interval;
+        session = {};
+        wait_until(next);
+    }
+}
+
+int run(const Options& o) {
+    struct sigaction action = {};
+    bool redraw = isatty(STDOUT_FILENO) && !o.json && !o.once;
+    std::string device = open_telemetry(o, o.words[0], false).session.path;
+
+    action.sa_handler = stop;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    if (redraw)
+        std::fputs("\033[?25l\033[2J", stdout); /* no cursor, an empty screen */
+    watch(o, device, redraw);
+    if (redraw)
+        std::fputs("\033[?25h", stdout);
+    return 0;
+}
+
+} // namespace
+
+const Command command_watch = {
+    .name = "watch",
+    .summary = "the hottest regions, as they change",
+    .help = R"(usage: anemonectl watch NAME [--interval S] [--top N] [--counters] [--once] [--json]
+
+Shows what was counted in each interval, hottest first: the count, its share of all,
+and the addresses of the region. It reads snapshots, so that others who read the
+telemetry notice nothing. On a terminal the table is redrawn in place; elsewhere
+one follows another. Ctrl-C ends it. Values of an op that does not add are shown as
+they are.
+
+  -i, --interval S  seconds (1)
+  -n, --top N       rows at most (20)
+      --counters    a row for each counter, not for each region
+      --once        one interval
+  -d, --device D    where several devices have a telemetry of this name
+  -j, --json        for programs: an object on a line for each interval
+)",
+    .options =
+        OPTION_INTERVAL | OPTION_TOP | OPTION_COUNTERS | OPTION_ONCE | OPTION_DEVICE | OPTION_JSON,
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

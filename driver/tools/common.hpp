@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What every file of anemonectl needs: errors, descriptors, files and numbers. */
+#ifndef ANEMONECTL_COMMON_HPP
+#define ANEMONECTL_COMMON_HPP
+
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/* Exit statuses: the input was wrong, or it was right and the work failed. */
+constexpr int STATUS_FAILED = 1;
+constexpr int STATUS_INPUT = 2;
+
+/* Ends the program: main() prints "anemonectl: ..." and returns the status. */
+class Error : public std::runtime_error {
+public:
+    Error(int status, const std::string& message) : std::runtime_error(message), status(status) {}
+    int status;
+};
+
+/* Prints as 0x... */
+struct Hex {
+    uint64_t value;
+};
+std::ostream& operator<<(std::ostream& out, Hex number);
+
+/* All parts in one string. */
+template <class... Parts> std::string text(const Parts&... parts) {
+    std::ostringstream out;
+    (out << ... << parts);
+    return out.str();
+}
+
+template <class... Parts> [[noreturn]] void fail(const Parts&... parts) {
+    throw Error(STATUS_FAILED, text(parts...));
+}
+
+template <class... Parts> [[noreturn]] void bad_input(const Parts&... parts) {
+    throw Error(STATUS_INPUT, text(parts...));
+}
+
+/* One line on stderr, behind what stdout has so far. */
+void print_note(std::string_view message);
+template <class... Parts> void note(const Parts&... parts) {
+    print_note(text(parts...));
+}
+
+/* errno, or another error, in words. */
+std::string error_text();
+std::string error_text(int error);
+
+/* The "s" of a plural. */
+inline const char* plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* Owns a file descriptor. */
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~Descriptor() { close(); }
+    int get() const { return fd_; }
+    explicit operator bool() const { return fd_ >= 0; }
+    void close(); /* keeps errno */
+
+private:
+    int fd_ = -1;
+};
+
+/* The file's content; "-" is stdin. */
+std::string read_file(const std::string& path);
+
+/* A whole number, decimal or 0x..., of `least` to `most`. `what` names it in the error. */
+uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t least,
+                      uint64_t most);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All that reaches the kernel's driver. device.cpp is the real one. The tests link
+ * test/device_fake.cpp, which keeps devices in files and follows the same contract: anemone(4).
+ */
+#ifndef ANEMONECTL_DEVICE_HPP
+#define ANEMONECTL_DEVICE_HPP
+
+#include <string>
+#include <vector>
+
+#include "common.hpp"
+
+/* Paths of the devices, in order. */
+std::vector<std::string> device_paths();
+/* Like open(2) and ioctl(2): no descriptor, or -1, and errno. */
+Descriptor device_open(const std::string& path);
+int device_ioctl(int fd, unsigned long request, void* argument);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "options.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <getopt.h>
+#include <vector>
+
+namespace {
+
+/* Codes of options without a letter: past all letters. */
+enum Code {
+    UNMAP = 256,
+    SNAPSHOT,
+    CHANNELS,
+    ONCE,
+    PERIOD,
+    STOP,
+    COUNTERS,
+    PIPELINES,
+    STATES,
+    TABLE,
+    DEVICE_GIB,
+    FLAT
+};
+
+constexpr struct {
+    option known;
+    unsigned int bit;
+} known_options[] = {
+    {{"device", required_argument, nullptr, 'd'}, OPTION_DEVICE},
+    {{"file", required_argument, nullptr, 'f'}, OPTION_FILE},
+    {{"json", no_argument, nullptr, 'j'}, OPTION_JSON},
+    {{"all", no_argument, nullptr, 'a'}, OPTION_ALL},
+    {{"unmap", no_argument, nullptr, UNMAP}, OPTION_UNMAP},
+    {{"snapshot", no_argument, nullptr, SNAPSHOT}, OPTION_SNAPSHOT},
+    {{"channels", no_argument, nullptr, CHANNELS}, OPTION_CHANNELS},
+    {{"interval", required_argument, nullptr, 'i'}, OPTION_INTERVAL},
+    {{"top", required_argument, nullptr, 'n'}, OPTION_TOP},
+    {{"once", no_argument, nullptr, ONCE}, OPTION_ONCE},
+    {{"period", required_argument, nullptr, PERIOD}, OPTION_PERIOD},
+    {{"stop", no_argument, nullptr, STOP}, OPTION_STOP},
+    {{"output", required_argument, nullptr, 'o'}, OPTION_OUTPUT},
+    {{"counters", no_argument, nullptr, COUNTERS}, OPTION_COUNTERS},
+    {{"pipelines", required_argument, nullptr, PIPELINES}, OPTION_LIMITS},
+    {{"states", required_argument, nullptr, STATES}, OPTION_LIMITS},
+    {{"table", required_argument, nullptr, TABLE}, OPTION_LIMITS},
+    {{"device-gib", required_argument, nullptr, DEVICE_GIB}, OPTION_LIMITS},
+    {{"flat", no_argument, nullptr, FLAT}, OPTION_LIMITS},
+    {{"help", no_argument, nullptr, 'h'}, OPTION_HELP},
+};
+
+double seconds(const char* word) {
+    char* end;
+    double value = std::strtod(word, &end);
+
+    if (!*word || *end || !std::isfinite(value) || value < 0.01 || value > 86400)
+        bad_input("--interval is \"", word, "\"; allowed: 0.01 to 86400 seconds");
+    return value;
+}
+
+uint32_t small_number(const char* what, const char* word, uint32_t least, uint32_t most) {
+    return static_cast<uint32_t>(parse_number(what, word, least, most));
+}
+
+/* An option with a value. */
+void take(Options& o, int code, const char* word) {
+    switch (code) {
+    case 'd':
+        o.device = word;
+        break;
+    case 'f':
+        o.file = word;
+        break;
+    case 'o':
+        o.output = word;
+        break;
+    case 'i':
+        o.interval = seconds(word);
+        break;
+    case 'n':
+        o.top = small_number("--top", word, 1, 1000000);
+        break;
+    case PERIOD:
+        o.period_ms = small_number("--period", word, 1, 60000);
+        break;
+    case PIPELINES:
+        o.limits.pipelines = small_number("--pipelines", word, 1, 32);
+        break;
+    case STATES:
+        o.limits.states = small_number("--states", word, 16, 1 << 20);
+        break;
+    case TABLE:
+        o.limits.table = small_number("--table", word, 2, 1 << 18);
+        break;
+    case DEVICE_GIB:
+        o.limits.bytes = parse_number("--device-gib", word, 1, 1 << 21) << 30;
+        break;
+    }
+}
+
+bool& flag(Options& o, int code) {
+    switch (code) {
+    case 'j':
+        return o.json;
+    case 'a':
+        return o.all;
+    case UNMAP:
+        return o.unmap;
+    case SNAPSHOT:
+        return o.snapshot;
+    case CHANNELS:
+        return o.channels;
+    case ONCE:
+        return o.once;
+    case STOP:
+        return o.stop;
+    case COUNTERS:
+        return o.counters;
+    default:
+        return o.limits.flat;
+    }
+}
+
+} // namespace
+
+std::optional<Options> parse_options(const Command& command, int argc, char** argv) {
+    /* Options may stand behind words, but for those of a command that is run. */
+    std::string letters = command.most == ANY_WORDS ? "+:" : ":";
+    std::vector<option> longs;
+    Options o;
+    int code;
+
+    for (const auto& [known, bit] : known_options) {
+        if (!(bit & (command.options | OPTION_HELP)))
+            continue;
+        longs.push_back(known);
+        if (known.val < 256)
+            letters += static_cast<char>(known.val);
+        if (known.val < 256 && known.has_arg)
+            letters += ':';
+    }
+    longs.push_back({});
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, letters.c_str(), longs.data(), nullptr)) != -1) {
+        if (code == 'h') {
+            std::fputs(command.help, stdout);
+            return std::nullopt;
+        }
+        if (code == '?' || code == ':')
+            bad_input(command.name, ": ", argv[optind - 1], ' ',
+                      code == ':' ? "needs a value" : "is no option of it", "; `anemonectl ",
+                      command.name, " --help` lists the options");
+        if (optarg)
+            take(o, code, optarg);
+        else
+            flag(o, code) = true;
+    }
+    o.words = {argv + optind, static_cast<size_t>(argc - optind)};
+    if (o.words.size() < command.least || o.words.size() > command.most) {
+        std::string_view help = command.help;
+
+        /* The first line of the page is the usage. */
+        bad_input(command.name, ": ",
+                  o.words.size() < command.least ? "something is missing" : "too many words", "; ",
+                  help.substr(0, help.find('\n')));
+    }
+    return o;
+}

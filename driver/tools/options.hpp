@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line: commands, and the options that they share. */
+#ifndef ANEMONECTL_OPTIONS_HPP
+#define ANEMONECTL_OPTIONS_HPP
+
+#include <optional>
+#include <span>
+
+#include "rules.hpp"
+
+/* Which options a command takes. */
+enum OptionBit : unsigned int {
+    OPTION_DEVICE = 1u << 0,
+    OPTION_FILE = 1u << 1,
+    OPTION_JSON = 1u << 2,
+    OPTION_ALL = 1u << 3,
+    OPTION_UNMAP = 1u << 4,
+    OPTION_SNAPSHOT = 1u << 5,
+    OPTION_CHANNELS = 1u << 6,
+    OPTION_INTERVAL = 1u << 7,
+    OPTION_TOP = 1u << 8,
+    OPTION_ONCE = 1u << 9,
+    OPTION_PERIOD = 1u << 10,
+    OPTION_STOP = 1u << 11,
+    OPTION_OUTPUT = 1u << 12,
+    OPTION_COUNTERS = 1u << 13,
+    OPTION_LIMITS = 1u << 14, /* --pipelines, --states, --table, --device-gib, --flat */
+    OPTION_HELP = 1u << 31,   /* every command's */
+};
+
+struct Options {
+    /* Empty: not given. */
+    std::string device, file, output;
+    bool json = false, all = false, unmap = false, snapshot = false, channels = false, once = false,
+         stop = false, counters = false;
+    double interval = 1; /* seconds */
+    uint32_t top = 20, period_ms = 0;
+    Limits limits = default_limits;
+    /* What is no option; behind the last word there is a null pointer. */
+    std::span<char*> words;
+};
+
+struct Command {
+    const char* name;
+    const char* summary; /* a line of the list of commands */
+    const char* help;    /* the whole page; begins with the usage */
+    unsigned int options;
+    size_t least, most; /* words */
+    int (*run)(const Options& options);
+};
+
+/* The most words of a command that runs another. */
+constexpr size_t ANY_WORDS = SIZE_MAX;
+
+extern const Command command_list, command_add, command_run, command_map, command_read,
+    command_watch, command_status, command_rotate, command_rm, command_check;
+
+/* Reads the words behind a command's name; nothing: it printed the help that was asked for. */
+std::optional<Options> parse_options(const Command& command, int argc, char** argv);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Rule files (docs/rules.md): what `anemone replay` takes, as telemetries of the driver. */
+#ifndef ANEMONECTL_RULES_HPP
+#define ANEMONECTL_RULES_HPP
+
+#include <linux/anemone.h>
+#include <vector>
+
+#include "common.hpp"
+
+/* What a rule may ask for: the sizes of a device, and what is built into it. */
+struct Limits {
+    uint32_t pipelines, states, table;
+    uint64_t bytes;    /* of the device's memory */
+    uint64_t features; /* register `features` */
+    bool flat;
+    bool from_options; /* command line options of these names can change them */
+};
+
+/* The prototype of the paper, which the software model assumes, too. */
+constexpr Limits default_limits = {
+    .pipelines = 8,
+    .states = 8192,
+    .table = 8192,
+    .bytes = 16ULL << 30,
+    .features = UINT64_MAX,
+    .flat = false,
+    .from_options = true,
+};
+
+struct Rule {
+    std::string name;
+    anemone_spec spec = {};
+    bool identity = false; /* key i to region i, as far as both go; `map` is then empty */
+    std::vector<anemone_entry> map;
+};
+
+/* All rules of a file ("-" is stdin); throws what is wrong with it, and prints notes. */
+std::vector<Rule> read_rules(const std::string& path, const Limits& limits);
+
+/* Counters of a region: as many as `bytes` of memory have offsets, rounded up; 0 is 2^64. */
+uint64_t region_counters(const anemone_spec& spec, uint64_t bytes);
+/* Whether the filter lets any address of a key pass; the driver maps no other key. */
+bool reaches(const anemone_spec& spec, uint64_t key);
+/* Bits of a counter of the spec: 0 is 64. */
+unsigned int spec_width(const anemone_spec& spec);
+
+/* Names of codes, as rule files have them. */
+const char* type_name(unsigned int type);
+const char* near_name(unsigned int near);
+const char* op_name(unsigned int op); /* of updates and of read effects */
+const char* source_name(unsigned int source);
+const char* predicate_name(unsigned int op);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A device for tests is a file that all who open it map; what a kernel keeps by open file is found
+ * by the file's position, which open files that were passed to another process share, and lives as
+ * long as a lock on that byte.
+ */
+#ifndef ANEMONECTL_FAKE_STORE_HPP
+#define ANEMONECTL_FAKE_STORE_HPP
+
+#include <cstdint>
+#include <linux/anemone.h>
+
+constexpr uint32_t FAKE_TELEMETRIES = 8;
+constexpr uint32_t FAKE_CHANNELS = 2;
+constexpr uint32_t FAKE_STATES = 1024;
+constexpr uint32_t FAKE_TABLE = 512;
+constexpr uint32_t FAKE_PIPELINES = 4;
+constexpr uint32_t FAKE_ADDRESS_BITS = 30;
+constexpr uint32_t FAKE_COUNTERS = FAKE_STATES * 8;
+constexpr uint32_t FAKE_KEYS = 64;
+constexpr uint32_t FAKE_TURN_COUNTERS = 512;
+
+struct FakeTelemetry {
+    uint64_t owner; /* 0: this place is free */
+    uint32_t id, regions, region_counters, pipelines, keys;
+    anemone_spec spec;
+    anemone_status status;
+    uint32_t region_of[FAKE_TABLE]; /* 0: not mapped; else region + 1 */
+    uint64_t value[FAKE_CHANNELS][FAKE_COUNTERS];
+    uint64_t key[FAKE_KEYS];
+    uint64_t turn[FAKE_KEYS][FAKE_TURN_COUNTERS];
+};
+
+struct FakeDevice {
+    uint32_t flat, last_id, turns, pad;
+    uint64_t last_owner;
+    FakeTelemetry telemetry[FAKE_TELEMETRIES];
+};
+
+/* The device in a file that is open, locked against others; false: errno. */
+bool fake_enter(int fd, FakeDevice** device);
+void fake_leave(int fd, FakeDevice* device);
+
+#endif
