@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <algorithm>
-#include <cerrno>
 #include <cinttypes>
-#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "interrupt.hpp"
 #include "json.hpp"
 #include "sample.hpp"
 #include "target.hpp"
@@ -18,12 +17,6 @@ constexpr int BAR_WIDTH = 24;
 /* Lines of the screen that are not rows, with the cursor's. */
 constexpr unsigned int OTHER_LINES = 4;
 
-volatile std::sig_atomic_t stopped;
-
-void stop(int) {
-    stopped = 1;
-}
-
 double now() {
     timespec time;
 
@@ -33,7 +26,7 @@ double now() {
 
 /* Until that time, or until Ctrl-C. */
 void wait_until(double end) {
-    for (double left; !stopped && (left = end - now()) > 0;) {
+    for (double left; !interrupted && (left = end - now()) > 0;) {
         timespec time = {static_cast<time_t>(left), 0};
 
         time.tv_nsec = static_cast<long>((left - static_cast<double>(time.tv_sec)) * 1e9);
@@ -122,7 +115,7 @@ void watch(const Options& o, const std::string& device, bool redraw) {
     double next = now(), before = 0;
     uint32_t id = 0;
 
-    while (!stopped) {
+    while (!interrupted) {
         Session session;
         const Telemetry* t = nullptr;
 
@@ -158,13 +151,10 @@ void watch(const Options& o, const std::string& device, bool redraw) {
 }
 
 int run(const Options& o) {
-    struct sigaction action = {};
     bool redraw = isatty(STDOUT_FILENO) && !o.json && !o.once;
     std::string device = open_telemetry(o, o.words[0], false).session.path;
 
-    action.sa_handler = stop;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+    catch_interrupts();
     if (redraw)
         std::fputs("\033[?25l\033[2J", stdout); /* no cursor, an empty screen */
     watch(o, device, redraw);

@@ -6,7 +6,11 @@
 #ifndef ANEMONECTL_DEVICE_HPP
 #define ANEMONECTL_DEVICE_HPP
 
+#include <linux/anemone.h>
+#include <poll.h>
+#include <span>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "common.hpp"
@@ -16,5 +20,12 @@ std::vector<std::string> device_paths();
 /* Like open(2) and ioctl(2): no descriptor, or -1, and errno. */
 Descriptor device_open(const std::string& path);
 int device_ioctl(int fd, unsigned long request, void* argument);
+
+/* Makes events readable as records, lost entries among them, by reads that do not wait; false:
+ * errno. It holds for everybody who shares the open file. */
+bool device_listen(int fd);
+/* Like poll(2), and like read(2) of records: how many, or -1 and errno. */
+int device_poll(std::span<pollfd> polled, int milliseconds);
+ssize_t device_read(int fd, std::span<anemone_record> records);
 
 #endif

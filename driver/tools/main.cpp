@@ -10,8 +10,8 @@
 namespace {
 
 constexpr const Command* commands[] = {
-    &command_list,  &command_add,    &command_run,    &command_map, &command_read,
-    &command_watch, &command_status, &command_rotate, &command_rm,  &command_check,
+    &command_list,   &command_add,    &command_run,    &command_map, &command_read,  &command_watch,
+    &command_events, &command_status, &command_rotate, &command_rm,  &command_check,
 };
 
 void help() {

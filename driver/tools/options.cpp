@@ -22,7 +22,8 @@ enum Code {
     STATES,
     TABLE,
     DEVICE_GIB,
-    FLAT
+    FLAT,
+    COUNT
 };
 
 constexpr struct {
@@ -48,6 +49,7 @@ constexpr struct {
     {{"table", required_argument, nullptr, TABLE}, OPTION_LIMITS},
     {{"device-gib", required_argument, nullptr, DEVICE_GIB}, OPTION_LIMITS},
     {{"flat", no_argument, nullptr, FLAT}, OPTION_LIMITS},
+    {{"count", required_argument, nullptr, COUNT}, OPTION_COUNT},
     {{"help", no_argument, nullptr, 'h'}, OPTION_HELP},
 };
 
@@ -84,6 +86,9 @@ void take(Options& o, int code, const char* word) {
         break;
     case PERIOD:
         o.period_ms = small_number("--period", word, 1, 60000);
+        break;
+    case COUNT:
+        o.count = small_number("--count", word, 1, UINT32_MAX);
         break;
     case PIPELINES:
         o.limits.pipelines = small_number("--pipelines", word, 1, 32);

@@ -25,7 +25,8 @@ enum OptionBit : unsigned int {
     OPTION_OUTPUT = 1u << 12,
     OPTION_COUNTERS = 1u << 13,
     OPTION_LIMITS = 1u << 14, /* --pipelines, --states, --table, --device-gib, --flat */
-    OPTION_HELP = 1u << 31,   /* every command's */
+    OPTION_COUNT = 1u << 15,
+    OPTION_HELP = 1u << 31, /* every command's */
 };
 
 struct Options {
@@ -33,8 +34,8 @@ struct Options {
     std::string device, file, output;
     bool json = false, all = false, unmap = false, snapshot = false, channels = false, once = false,
          stop = false, counters = false;
-    double interval = 1; /* seconds */
-    uint32_t top = 20, period_ms = 0;
+    double interval = 1;                         /* seconds */
+    uint32_t top = 20, period_ms = 0, count = 0; /* count 0: no end */
     Limits limits = default_limits;
     /* What is no option; behind the last word there is a null pointer. */
     std::span<char*> words;
@@ -53,7 +54,7 @@ struct Command {
 constexpr size_t ANY_WORDS = SIZE_MAX;
 
 extern const Command command_list, command_add, command_run, command_map, command_read,
-    command_watch, command_status, command_rotate, command_rm, command_check;
+    command_watch, command_status, command_rotate, command_rm, command_check, command_events;
 
 /* Reads the words behind a command's name; nothing: it printed the help that was asked for. */
 std::optional<Options> parse_options(const Command& command, int argc, char** argv);

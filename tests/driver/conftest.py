@@ -17,6 +17,27 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "anemonectl-test"
 SANITIZERS = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+RULES = """\
+[[rule]]
+name = "hotness"
+type = "RW"
+range = [0x0, 0x4000_0000]
+primary = { mask = "0xFFFFFFFFFFFFFFFF", shift = 21 }
+update = { op = "add", operand = 1 }
+read_effect = { op = "reset", value = 0 }
+map = "identity"
+
+[[rule]]
+name = "skew"
+type = "RW"
+range = [0x0, 0x4000_0000]
+primary = { mask = "0xFFFFFFFFFFFFFFFF", shift = 21 }
+sub = { mask = 0x1F_F000, shift = 12 }
+update = { op = "add", operand = 1 }
+read_effect = { op = "reset", value = 0 }
+map = [[17, 0], [83, 512]]
+"""
+
 
 @pytest.fixture(scope="session")
 def build() -> Path:
@@ -97,3 +118,15 @@ def tool(build: Path, tmp_path: Path):
     tool.device("new")
     yield tool
     tool("rm", "--all")
+
+
+@pytest.fixture
+def added(tool: Tool) -> Tool:
+    """With the rules above."""
+    tool.good("add", "-f", tool.write("rules.toml", RULES))
+    return tool
+
+
+def start(tool: Tool, *words: str, **more) -> subprocess.Popen:
+    return subprocess.Popen([tool.build / "anemonectl-fake", *words], env=tool.environment,
+                            cwd=tool.folder, **({"stdout": subprocess.PIPE} | more))  # fmt: skip

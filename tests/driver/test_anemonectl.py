@@ -15,46 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.driver.conftest import ROOT, Tool
+from tests.driver.conftest import ROOT, RULES, Tool, start
 
-RULES = """\
-[[rule]]
-name = "hotness"
-type = "RW"
-range = [0x0, 0x4000_0000]
-primary = { mask = "0xFFFFFFFFFFFFFFFF", shift = 21 }
-update = { op = "add", operand = 1 }
-read_effect = { op = "reset", value = 0 }
-map = "identity"
-
-[[rule]]
-name = "skew"
-type = "RW"
-range = [0x0, 0x4000_0000]
-primary = { mask = "0xFFFFFFFFFFFFFFFF", shift = 21 }
-sub = { mask = 0x1F_F000, shift = 12 }
-update = { op = "add", operand = 1 }
-read_effect = { op = "reset", value = 0 }
-map = [[17, 0], [83, 512]]
-"""
-COMMANDS = "list add run map read watch status rotate rm check".split()
-
-
-@pytest.fixture
-def added(tool: Tool) -> Tool:
-    """With the rules above."""
-    tool.good("add", "-f", tool.write("rules.toml", RULES))
-    return tool
+COMMANDS = "list add run map read watch events status rotate rm check".split()
 
 
 def counters(tool: Tool, name: str, *options: str) -> dict[tuple[int, int], int]:
     shown = tool.good("read", name, "--json", *options).json["counters"]
     return {(one["region"], one["offset"]): one["value"] for one in shown}
-
-
-def start(tool: Tool, *words: str, **more) -> subprocess.Popen:
-    return subprocess.Popen([tool.build / "anemonectl-fake", *words], env=tool.environment,
-                            cwd=tool.folder, **({"stdout": subprocess.PIPE} | more))  # fmt: skip
 
 
 # --- Help ---------------------------------------------------------------------------------------

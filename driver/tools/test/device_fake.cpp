@@ -2,10 +2,12 @@
 /* device.h for tests: anemone(4)'s contract, on files anemone0, ... in $ANEMONE_FAKE. */
 #include "device.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <glob.h>
 #include <unistd.h>
@@ -250,6 +252,14 @@ int call(FakeDevice* device, uint64_t self, unsigned long request, uint32_t* hea
     /* Every structure begins with its size, then id; the call's number holds the first size. */
     if (head[0] < _IOC_SIZE(request))
         return wrong(EINVAL);
+    if (request == ANEMONE_EVENTS) {
+        const auto* events = reinterpret_cast<const anemone_events*>(head);
+
+        if (events->record != sizeof(anemone_record) || events->flags & ~ANEMONE_EVENTS_LOST)
+            return wrong(EINVAL);
+        device->listens = 1;
+        return 0;
+    }
     if (request == ANEMONE_INFO)
         return info(device, reinterpret_cast<anemone_info*>(head));
     if (request == ANEMONE_ADD)
@@ -272,4 +282,46 @@ int device_ioctl(int fd, unsigned long request, void* argument) {
                   static_cast<uint32_t*>(argument));
     fake_leave(fd, device);
     return result;
+}
+
+bool device_listen(int fd) {
+    anemone_events call = {sizeof(call), sizeof(anemone_record), ANEMONE_EVENTS_LOST, 0};
+
+    return !device_ioctl(fd, ANEMONE_EVENTS, &call);
+}
+
+/* Looks every 20 ms. */
+int device_poll(std::span<pollfd> polled, int milliseconds) {
+    for (int waited = 0; waited < milliseconds; waited += 20) {
+        timespec time = {0, 20000000};
+
+        for (pollfd& one : polled) {
+            FakeDevice* device;
+
+            if (!fake_enter(one.fd, &device))
+                return -1;
+            one.revents = device->waiting ? POLLIN : 0;
+            fake_leave(one.fd, device);
+            if (one.revents)
+                return 1;
+        }
+        if (nanosleep(&time, nullptr))
+            return -1;
+    }
+    return 0;
+}
+
+ssize_t device_read(int fd, std::span<anemone_record> records) {
+    FakeDevice* device;
+    size_t count = 0;
+
+    if (!fake_enter(fd, &device))
+        return -1;
+    if (device->listens)
+        count = std::min<size_t>(device->waiting, records.size());
+    std::copy_n(device->event, count, records.begin());
+    std::copy(device->event + count, device->event + device->waiting, device->event);
+    device->waiting -= static_cast<uint32_t>(count);
+    fake_leave(fd, device);
+    return count ? static_cast<ssize_t>(count) : wrong(EAGAIN);
 }

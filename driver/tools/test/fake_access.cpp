@@ -3,6 +3,7 @@
  * Makes a device for tests, and accesses to its memory.
  *   fake-access DEVICE new|new-flat
  *   fake-access DEVICE R|W ADDRESS TIMES    accesses that all rules see; ops are add and or
+ *   fake-access DEVICE event TYPE ID COUNTER ADDRESS
  *   fake-access DEVICE turn                 every key of a rotation has had a turn more
  */
 #include <cstdlib>
@@ -49,8 +50,29 @@ static void access_all(FakeDevice* device, bool write, uint64_t address, uint64_
     }
 }
 
+/* An event of channel 1 that waits to be read. */
+static void add_event(FakeDevice* device, char** words) {
+    uint64_t number[4];
+
+    for (int i = 0; i < 4; i++)
+        number[i] = std::strtoull(words[i], nullptr, 0);
+    if (device->waiting == FAKE_EVENTS)
+        return;
+
+    anemone_record& record = device->event[device->waiting++];
+
+    record = {};
+    record.event.type = static_cast<uint32_t>(number[0]);
+    record.event.id = static_cast<uint32_t>(number[1]);
+    record.event.counter = static_cast<uint32_t>(number[2]);
+    record.event.channel = 1;
+    record.event.time_ns = 12345678901;
+    record.address = number[3];
+}
+
 static int usage() {
-    std::cerr << "fake-access DEVICE new|new-flat|turn, or DEVICE R|W ADDRESS TIMES\n";
+    std::cerr << "fake-access DEVICE new|new-flat|turn, DEVICE R|W ADDRESS TIMES, or DEVICE "
+                 "event TYPE ID COUNTER ADDRESS\n";
     return STATUS_INPUT;
 }
 
@@ -72,6 +94,8 @@ int main(int argc, char** argv) {
         device->flat = what == "new-flat";
     else if (what == "turn")
         device->turns++;
+    else if (what == "event" && argc == 7)
+        add_event(device, argv + 3);
     else if (argc == 5)
         access_all(device, what == "W", std::strtoull(argv[3], nullptr, 0),
                    std::strtoull(argv[4], nullptr, 0));

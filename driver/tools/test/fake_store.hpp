@@ -18,6 +18,7 @@ constexpr uint32_t FAKE_PIPELINES = 4;
 constexpr uint32_t FAKE_ADDRESS_BITS = 30;
 constexpr uint32_t FAKE_COUNTERS = FAKE_STATES * 8;
 constexpr uint32_t FAKE_KEYS = 64;
+constexpr uint32_t FAKE_EVENTS = 16;
 constexpr uint32_t FAKE_TURN_COUNTERS = 512;
 
 struct FakeTelemetry {
@@ -34,6 +35,8 @@ struct FakeTelemetry {
 struct FakeDevice {
     uint32_t flat, last_id, turns, pad;
     uint64_t last_owner;
+    uint32_t waiting, listens; /* events; whether anybody asked for records */
+    anemone_record event[FAKE_EVENTS];
     FakeTelemetry telemetry[FAKE_TELEMETRIES];
 };
 
