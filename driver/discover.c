@@ -105,6 +105,7 @@ static int region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
 			base, range->size);
 		return -ENODEV;
 	}
+	found->in_memory = true;
 	found->region = range->device_base + offset;
 	/* Before Linux 6.2 DEFINE_RES_MEM_NAMED is of an initialiser only. */
 	found->lines = (struct resource){ .start = range->host_base + offset,
@@ -118,6 +119,17 @@ static int region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
 		return -EBUSY;
 	}
 	return check_lines(pdev, found);
+}
+
+bool anemone_discover_stands(const struct anemone_resources *found,
+			     const struct anemone_memory *memory)
+{
+	const struct anemone_range *range = &memory->range[0];
+	u64 offset = found->lines.start - range->host_base;
+
+	return memory->ranges && range->ways == 1 && offset < range->size &&
+	       resource_size(&found->lines) <= range->size - offset &&
+	       range->device_base + offset == found->region;
 }
 
 static int by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *found)

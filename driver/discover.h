@@ -12,6 +12,7 @@ struct anemone_resources {
 	struct resource control;
 	struct resource lines; /* of the host: a BAR, or a part of the device's memory */
 	u64 region;	       /* device address of lines.start */
+	bool in_memory;	       /* lines are no BAR */
 	struct anemone_memory memory;
 };
 
@@ -26,6 +27,9 @@ bool anemone_discover_ours(struct pci_dev *pdev, const struct pci_device_id *id)
  */
 int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 		     struct anemone_resources *found);
+/* Whether lines in memory are where they were found, by what is known of the memory now. */
+bool anemone_discover_stands(const struct anemone_resources *found,
+			     const struct anemone_memory *memory);
 /*
  * Where the memory is now, by CXL's registers or the module's parameters, which are of one device:
  * host_device, or the first that needs them.

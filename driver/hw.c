@@ -4,6 +4,7 @@
 #include <linux/device.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
+#include <linux/string.h>
 
 #include "hw.h"
 
@@ -138,6 +139,34 @@ int anemone_hw_quiesce(struct anemone_hw *hw)
 	return -ETIMEDOUT;
 }
 
+/* Whether the device answers, and its region is where the host reads it. */
+static bool region_alive(struct anemone_hw *hw)
+{
+	if (!anemone_hw_alive(hw))
+		return false;
+	if (!hw->region_moved || !hw->region_moved(hw))
+		return true;
+	anemone_hw_fail(hw, "its telemetry region is not where it was");
+	return false;
+}
+
+/* Counters that were just cleared: a region that is not there, or other memory, is no zeros. */
+static int check_region(struct anemone_hw *hw)
+{
+	u64 words[ANEMONE_CHANNELS_MAX * ANEMONE_LINE_WORDS];
+	int err;
+
+	/* Also the windows are where they were put by then: a read comes back after writes. */
+	if (!region_alive(hw))
+		return -EIO;
+	err = anemone_hw_lines(hw, 0, hw->snapshot, 0, 1, words);
+	if (!err && memchr_inv(words, 0, hw->shape.channels * ANEMONE_LINE_BYTES)) {
+		anemone_hw_fail(hw, "its telemetry region does not answer");
+		err = -EIO;
+	}
+	return err;
+}
+
 int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 {
 	static const struct anemone_rule off;
@@ -182,7 +211,7 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	anemone_hw_write(hw, ANEMONE_ERROR_ENABLE,
 			 ANEMONE_ERROR_STATUS_PARITY_MASK | ANEMONE_ERROR_STATUS_UNCORRECTED_MASK);
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, ~0ULL);
-	return anemone_hw_alive(hw) ? 0 : -EIO;
+	return check_region(hw);
 }
 
 void anemone_hw_stop(struct anemone_hw *hw)
@@ -286,7 +315,7 @@ int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, u64 window, u
 	/* A device that fell off, now or on the way, reads as all ones, which counters may, too. */
 	if (words[0] != ~0ULL && words[all * ANEMONE_LINE_WORDS - 1] != ~0ULL)
 		return 0;
-	return anemone_hw_alive(hw) ? 0 : -EIO;
+	return region_alive(hw) ? 0 : -EIO;
 }
 
 int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigned int first,

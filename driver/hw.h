@@ -58,6 +58,8 @@ struct anemone_hw {
 	bool down;		       /* must not be touched: suspended, in reset, or gone */
 	bool failed;		       /* given up, see anemone_hw_fail */
 	void (*on_failure)(struct anemone_hw *hw);
+	/* Whether the host has the region elsewhere by now; NULL: it goes with the registers. */
+	bool (*region_moved)(struct anemone_hw *hw);
 	void __iomem *registers, *lines; /* of the PCI implementation */
 };
 

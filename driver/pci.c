@@ -28,7 +28,7 @@ struct vector {
  */
 struct anemone_pci {
 	struct anemone_controller *ctl;
-	u64 region_bytes;
+	struct anemone_resources found;
 	struct anemone_cxl cxl;
 	struct vector *vectors;
 };
@@ -120,6 +120,16 @@ static void find_memory(struct anemone_controller *ctl)
 	anemone_discover_memory(to_pci_dev(ctl->dev), &pci->cxl, &ctl->memory);
 }
 
+/* A reset may have lost the decoders, while the registers answer. */
+static bool region_moved(struct anemone_hw *hw)
+{
+	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
+	struct anemone_pci *pci = dev_get_drvdata(ctl->dev);
+
+	find_memory(ctl);
+	return !anemone_discover_stands(&pci->found, &ctl->memory);
+}
+
 static void put_cxl(void *cxl)
 {
 	anemone_cxl_put(cxl);
@@ -128,31 +138,32 @@ static void put_cxl(void *cxl)
 static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
 {
 	struct anemone_controller *ctl = pci->ctl;
-	struct anemone_resources found = {};
+	struct anemone_resources *found = &pci->found;
 	int err;
 
 	anemone_cxl_find(pdev, &pci->cxl);
 	err = devm_add_action_or_reset(&pdev->dev, put_cxl, &pci->cxl);
 	if (err)
 		return err;
-	err = anemone_discover(pdev, &pci->cxl, &found);
+	err = anemone_discover(pdev, &pci->cxl, found);
 	if (err)
 		return err;
-	ctl->memory = found.memory;
+	ctl->memory = found->memory;
 	ctl->find_memory = find_memory;
-	ctl->hw.region = found.region;
+	ctl->hw.region = found->region;
 	ctl->hw.on_failure = on_failure;
+	ctl->hw.region_moved = found->in_memory ? region_moved : NULL;
 	if (!anemone_mmio(&ctl->hw)) {
 		pci_err(pdev, "this processor has no MOVNTDQA, which reads a line at once\n");
 		return -EOPNOTSUPP;
 	}
-	pci->region_bytes = resource_size(&found.lines);
-	if (!reserve(pdev, &found.control) || !reserve(pdev, &found.lines))
+	if (!reserve(pdev, &found->control) || !reserve(pdev, &found->lines))
 		return -EBUSY;
 	/* One way for both: a BAR, or memory of the card that the host was told not to use. */
 	ctl->hw.registers =
-		devm_ioremap(&pdev->dev, found.control.start, resource_size(&found.control));
-	ctl->hw.lines = devm_ioremap_wc(&pdev->dev, found.lines.start, pci->region_bytes);
+		devm_ioremap(&pdev->dev, found->control.start, resource_size(&found->control));
+	ctl->hw.lines =
+		devm_ioremap_wc(&pdev->dev, found->lines.start, resource_size(&pci->found.lines));
 	if (!ctl->hw.registers || !ctl->hw.lines)
 		return -ENOMEM;
 	return 0;
@@ -225,7 +236,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	pci_set_master(pdev); /* interrupts are messages */
 	mutex_lock(&ctl->lock);
 	anemone_controller_adopt_flat(ctl);
-	err = anemone_hw_start(&ctl->hw, pci->region_bytes);
+	err = anemone_hw_start(&ctl->hw, resource_size(&pci->found.lines));
 	mutex_unlock(&ctl->lock);
 	if (!err)
 		err = request_vectors(pdev, pci);
@@ -329,7 +340,7 @@ static int bring_up(struct pci_dev *pdev)
 	if (anemone_controller_usable(ctl) || !anemone_hw_alive(&ctl->hw))
 		err = -EIO;
 	else
-		err = anemone_controller_restart(ctl, pci->region_bytes);
+		err = anemone_controller_restart(ctl, resource_size(&pci->found.lines));
 	mutex_unlock(&ctl->lock);
 	if (err)
 		pci_err(pdev, "does not start again: %d\n", err);

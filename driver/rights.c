@@ -226,13 +226,21 @@ static bool own(struct page **pages, unsigned long count, u64 reach)
 	return true;
 }
 
+/* Of a huge page that one entry of a page table maps, the first page has the mark of all. */
+static struct page *marked(struct page *page)
+{
+	struct folio *folio = page_folio(page);
+
+	return folio_test_large(folio) && folio_entire_mapcount(folio) ? &folio->page : page;
+}
+
 /* Whether no other process has any of these pages of `own`. */
 static bool alone(struct page **pages, unsigned long count)
 {
 	unsigned long i;
 
 	for (i = 0; i < count; i++)
-		if (!PageAnonExclusive(PageHuge(pages[i]) ? compound_head(pages[i]) : pages[i]))
+		if (!PageAnonExclusive(marked(pages[i])))
 			return false;
 	return true;
 }
@@ -363,17 +371,33 @@ void anemone_pages_init(struct anemone_pages *pages)
 	INIT_WORK(&pages->reaper, reaper);
 }
 
+/* Another region for a page that has its entry: in one write, so that no access is missed. */
+static bool move_entry(struct anemone_page *page, u32 region)
+{
+	struct anemone_part *part = part_of(page->telemetry);
+	bool live;
+
+	xa_lock(&part->keys);
+	/* It fails where the table was cleared, and with it the entry. */
+	page->live = page->live && !anemone_part_map_locked(part, page->key, region);
+	live = page->live;
+	if (live)
+		page->region = region;
+	xa_unlock(&part->keys);
+	return live;
+}
+
 static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region)
 {
 	unsigned int shift = telemetry->spec.translation.primary.shift;
 	struct anemone_pages *pages = &telemetry->pages;
-	struct anemone_page *page;
+	struct anemone_page *page, *old;
 	int err;
 
 	reap(pages);
-	page = find_page(telemetry, address);
-	if (page)
-		remove_page(page);
+	old = find_page(telemetry, address);
+	if (old && move_entry(old, region))
+		return 0;
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return -ENOMEM;
@@ -390,8 +414,11 @@ static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region
 	hash_add(pages->table, &page->by_address, hash_of(current->mm, address));
 	pages->count++;
 	err = settle(page);
+	/* An old one that was lost is the reaper's, and told of unless this one takes its place. */
 	if (err)
 		remove_page(page);
+	else if (old)
+		remove_page(old);
 	return err;
 }
 

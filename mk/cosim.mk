@@ -12,7 +12,7 @@ cosim-cxl: setup ## only its programs that run on the expander's memory, and whi
 cosim-kasan: setup ## the driver under KASAN, lockdep and kmemleak, longer (the first time builds a kernel, minutes)
 	@mk/cosim-tools.sh >/dev/null
 	@mk/kasan-kernel.sh >/dev/null
-	ANEMONE_KERNEL=kasan python -m pytest -n 2 --dist worksteal tests/cosim/test_probe.py tests/cosim/test_lifecycle.py tests/cosim/test_watched.py tests/cosim/test_fuzz.py
+	ANEMONE_KERNEL=kasan python -m pytest -n 2 --dist worksteal tests/cosim/test_probe.py tests/cosim/test_lifecycle.py tests/cosim/test_watched.py tests/cosim/test_pages.py tests/cosim/test_fuzz.py
 
 cosim-shell: setup ## a shell in such a guest
 	@mk/cosim-tools.sh >/dev/null

@@ -5,6 +5,7 @@
 #   kernel=PATH      its image
 #   release=VERSION  its version
 #   build=PATH       what modules are built against
+#   modules=PATH     its own modules, somewhere below
 # Exit: 0; 2 when there is no source or it does not build.
 set -eu
 cd "$(dirname "$0")/.."
@@ -47,4 +48,4 @@ if ! [ -e "$place/stamp" ]; then
     mv "$work" "$place"
 fi
 printf '%s\n' "kernel=$place/arch/x86/boot/bzImage" "release=$(cat "$place/include/config/kernel.release")" \
-    "build=$place"
+    "build=$place" "modules=$place"

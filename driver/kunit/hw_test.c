@@ -152,6 +152,50 @@ static void all_ones_are_a_value(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, words[0], ~0ULL);
 }
 
+static bool region_is_elsewhere;
+
+static bool region_moved(struct anemone_hw *hw)
+{
+	return region_is_elsewhere;
+}
+
+/* A region in memory may be lost while the registers answer. */
+static void region_that_fell_off(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_hw *hw = &mock->ctl->hw;
+	u64 words[MOCK_CHANNELS * ANEMONE_LINE_WORDS];
+
+	hw->region_moved = region_moved;
+	region_is_elsewhere = false;
+	mock->pipeline[0].states[0][0] = ~0ULL;
+	KUNIT_EXPECT_EQ(test, anemone_hw_lines(hw, 0, hw->snapshot, 0, 1, words), 0);
+	region_is_elsewhere = true;
+	KUNIT_EXPECT_EQ(test, anemone_hw_lines(hw, 0, hw->snapshot, 0, 1, words), -EIO);
+	KUNIT_EXPECT_TRUE(test, hw->failed);
+}
+
+/* Where it is read, other memory may be, or nothing. */
+static void region_that_is_not_there(struct kunit *test)
+{
+	struct mock *mock = mock_bare(test);
+	struct anemone_hw *hw = &mock->ctl->hw;
+
+	KUNIT_ASSERT_EQ(test, identify(mock), 0);
+	mock->lines_dead = true;
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(hw, MOCK_REGION_BYTES), -EIO);
+	KUNIT_EXPECT_TRUE(test, hw->failed);
+	mock = mock_bare(test);
+	hw = &mock->ctl->hw;
+	KUNIT_ASSERT_EQ(test, identify(mock), 0);
+	hw->region_moved = region_moved;
+	region_is_elsewhere = true;
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(hw, MOCK_REGION_BYTES), -EIO);
+	region_is_elsewhere = false;
+	hw->failed = false;
+	KUNIT_EXPECT_EQ(test, anemone_hw_start(hw, MOCK_REGION_BYTES), 0);
+}
+
 static void set_minor(struct mock *mock, u64 minor)
 {
 	mock->ctl->hw.shape.version = ANEMONE_PUT(VERSION_MAJOR, 1) |
@@ -196,6 +240,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(clear_that_takes_long),
 	KUNIT_CASE(device_that_fell_off),
 	KUNIT_CASE(all_ones_are_a_value),
+	KUNIT_CASE(region_that_fell_off),
+	KUNIT_CASE(region_that_is_not_there),
 	KUNIT_CASE(quiet_before_a_reset),
 	KUNIT_CASE(no_quiesce_in_old_ones),
 	{},

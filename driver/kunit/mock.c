@@ -197,6 +197,7 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 	if (mock->dead)
 		return;
 	if (offset >= ANEMONE_TABLE(0)) {
+		mock->unmaps += !ANEMONE_GET(TABLE_MAPPED, value);
 		if (entry >> mock->table_log2 < MOCK_PIPELINES)
 			mock->pipeline[entry >> mock->table_log2]
 				.table[entry & ((1U << mock->table_log2) - 1)] = value;

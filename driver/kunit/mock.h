@@ -36,7 +36,9 @@ struct mock {
 		[0x100 / 8]; /* registers of flat memory mode, as they were written */
 	bool dead;	     /* reads as all ones */
 	bool posted;	     /* lines were written, and none read since */
+	bool lines_dead;     /* the telemetry region alone does */
 	unsigned int reads;  /* of registers */
+	unsigned int unmaps; /* writes that take a table's entry away */
 	unsigned int table_log2;
 	bool never_clear;  /* status.clearing stays */
 	bool never_quiet;  /* what was accepted does not end */

@@ -41,7 +41,7 @@ static void read_line(struct mock *mock, u64 at, u64 *words)
 	unsigned int word;
 
 	for (word = 0; word < ANEMONE_LINE_WORDS; word++) {
-		words[word] = mock->dead ? ~0ULL : states[word];
+		words[word] = mock->dead || mock->lines_dead ? ~0ULL : states[word];
 		if (in_window(mock, at, mock->effect_window))
 			apply_effect(pipeline, &states[word]);
 	}

@@ -194,12 +194,49 @@ static void given_up_under_a_spinlock(struct kunit *test)
 	device_release_driver(dev);
 }
 
+#define RANGE (SZ_256M | ANEMONE_CXL_RANGE_VALID | ANEMONE_CXL_RANGE_ACTIVE)
+
+/* A region in memory, whose decoders a reset may lose or set anew. */
+static void region_in_memory(struct kunit *test)
+{
+	static const u64 bases[] = { 0, FUNCTION_HOST };
+	const u32 offset = SZ_32M + SZ_16M; /* of emulated memory that no BAR has */
+	struct scene scene = set(test);
+	struct pci_dev *pdev = scene.function->pdev;
+	const struct pci_error_handlers *handlers;
+	struct anemone_controller *ctl;
+	unsigned int i;
+
+	function_set(scene.function, FUNCTION_OURS + PCI_DVSEC_HEADER2,
+		     ANEMONE_DVSEC_ID | ANEMONE_DVSEC_IN_MEMORY << 24);
+	function_set_range(scene.function, 0, FUNCTION_CONTROL, RANGE);
+	function_set(scene.function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_BASE, offset);
+	function_set(scene.function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_BASE + 4, 0);
+	function_set(scene.function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_SIZE, SZ_16M);
+	function_set(scene.function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_SIZE + 4, 0);
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		KUNIT_ASSERT_EQ(test, probe(&scene, 0), 0);
+		ctl = anemone_of_device(&pdev->dev);
+		handlers = pdev->driver->err_handler;
+		handlers->reset_prepare(pdev);
+		mock_reset(scene.mock);
+		handlers->reset_done(pdev);
+		KUNIT_EXPECT_EQ(test, anemone_controller_usable(ctl), 0);
+		handlers->reset_prepare(pdev);
+		mock_reset(scene.mock);
+		function_set_range(scene.function, 0, bases[i], bases[i] ? RANGE : 0);
+		handlers->reset_done(pdev);
+		KUNIT_EXPECT_EQ(test, anemone_controller_usable(ctl), -EIO);
+		device_release_driver(&pdev->dev);
+		function_set_range(scene.function, 0, FUNCTION_CONTROL, RANGE);
+		mock_reset(scene.mock);
+	}
+}
+
 static struct kunit_case cases[] = {
-	KUNIT_CASE(each_step),
-	KUNIT_CASE(bars),
-	KUNIT_CASE(device),
-	KUNIT_CASE(given_up_under_a_spinlock),
-	{},
+	KUNIT_CASE(each_step),	      KUNIT_CASE(bars),
+	KUNIT_CASE(device),	      KUNIT_CASE(given_up_under_a_spinlock),
+	KUNIT_CASE(region_in_memory), {},
 };
 
 static struct kunit_suite suite = { .name = "anemone_probe", .test_cases = cases };

@@ -5,213 +5,31 @@
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
-#include <linux/mmu_notifier.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
 
 #include "../rights.h"
-#include "../rotate.h"
-#include "process.h"
+#include "own_pages.h"
 
 #define PAGES 16
-#define TABLE_LOG2 19 /* of pages: all memory that user-mode Linux has here */
-
-struct scene {
-	struct mock *mock;
-	struct file *filp;
-	struct anemone_telemetry *telemetry;
-	struct anemone_add add;
-};
-
-/* A telemetry of 4 KiB pages; all memory of this machine is the device's, the table's part too. */
-static void set(struct kunit *test, struct scene *scene, unsigned long some_page)
-{
-	struct mock *mock = mock_new(test);
-	u64 pfn = process_pfn(test, some_page);
-
-	*scene = (struct scene){ .mock = mock, .filp = process_open(test, mock) };
-	/* But for the first page: memory does not begin at 0. */
-	KUNIT_ASSERT_LT(test, pfn, 1ULL << TABLE_LOG2);
-	mock_tables(test, mock, TABLE_LOG2);
-	mock->ctl->hw.shape.address_bits = TABLE_LOG2 + PAGE_SHIFT;
-	anemone_memory_set(&mock->ctl->memory, PAGE_SIZE, PAGE_SIZE << TABLE_LOG2);
-	scene->add.size = sizeof(scene->add);
-	scene->add.spec = mock_hotness(0);
-	scene->add.spec.translation.primary.shift = PAGE_SHIFT;
-	scene->add.spec.flags = ANEMONE_SPEC_HOST;
-	KUNIT_ASSERT_EQ_MSG(test,
-			    process_call(test, scene->filp, ANEMONE_ADD, &scene->add,
-					 sizeof(scene->add)),
-			    0, "%s", scene->add.reason);
-	scene->telemetry = xa_load(&process_file(scene->filp)->telemetries, scene->add.id);
-}
-
-static long map_own(struct kunit *test, struct scene *scene, u64 address, u32 region, u32 flags)
-{
-	struct anemone_entry entry = { .key = address,
-				       .region = region,
-				       .flags = ANEMONE_ENTRY_VIRTUAL | flags };
-	unsigned long at = process_pages(test, 1);
-	struct anemone_map map = {
-		.size = sizeof(map), .id = scene->add.id, .entries = at, .count = 1
-	};
-
-	process_put(test, at, &entry, sizeof(entry));
-	return process_call(test, scene->filp, ANEMONE_MAP, &map, sizeof(map));
-}
-
-/* Of the host's address, as the device sees it. */
-static void touch(struct kunit *test, struct scene *scene, u64 pfn)
-{
-	mock_access(scene->mock, PFN_PHYS(pfn - 1), false);
-}
-
-static unsigned int entries_of(struct scene *scene)
-{
-	unsigned int count;
-
-	flush_work(&scene->telemetry->pages.reaper);
-	mutex_lock(&scene->telemetry->pages.lock);
-	count = scene->telemetry->pages.count;
-	mutex_unlock(&scene->telemetry->pages.lock);
-	return count;
-}
-
 static void counted_until_it_goes(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 4);
 	u64 pfn = process_pfn(test, at + PAGE_SIZE), value;
-	struct scene scene;
+	struct own_scene scene;
 
-	set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + PAGE_SIZE, 3, 0), 0);
-	touch(test, &scene, pfn);
+	own_set(test, &scene, at);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 3, 0), 0);
+	own_touch(test, &scene, pfn);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
-	touch(test, &scene, pfn); /* anybody's by now */
+	own_touch(test, &scene, pfn); /* anybody's by now */
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
 	KUNIT_EXPECT_EQ(test, value, 1);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 0);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
 	KUNIT_EXPECT_EQ(test, anemone_page_map(scene.telemetry, at + PAGE_SIZE, 3), -EFAULT);
 	KUNIT_EXPECT_EQ(test, anemone_page_unmap(scene.telemetry, at + PAGE_SIZE), -ENOENT);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-}
-
-static void invalidated(struct kunit *test, struct scene *scene, unsigned long at,
-			enum mmu_notifier_event event)
-{
-	struct mmu_notifier_range range;
-
-	mmu_notifier_range_init(&range, event, 0, current->mm, ALIGN_DOWN(at, PMD_SIZE),
-				ALIGN_DOWN(at, PMD_SIZE) + PMD_SIZE);
-	mmu_notifier_invalidate_range_start(&range);
-	KUNIT_EXPECT_EQ(test, scene->telemetry->part[0].mapped, event == MMU_NOTIFY_PROTECTION_VMA);
-	mmu_notifier_invalidate_range_end(&range);
-}
-
-static ssize_t read_records(struct kunit *test, struct scene *scene, void *to, size_t bytes)
-{
-	unsigned long at = process_pages(test, 1);
-	ssize_t got = scene->filp->f_op->read(scene->filp, (char __user *)at, bytes, NULL);
-
-	if (got > 0)
-		process_get(test, to, at, got);
-	return got;
-}
-
-static void ask_for_losses(struct kunit *test, struct scene *scene, u32 record)
-{
-	struct anemone_events events = { .size = sizeof(events),
-					 .record = record,
-					 .flags = ANEMONE_EVENTS_LOST };
-
-	KUNIT_ASSERT_EQ(test,
-			process_call(test, scene->filp, ANEMONE_EVENTS, &events, sizeof(events)),
-			0);
-	KUNIT_EXPECT_EQ(test, events.known, sizeof(struct anemone_record));
-}
-
-/*
- * Who splits a mapping invalidates 2 MiB: pages that are where they were are counted again, and
- * nobody is told. Not so a page that another process has by now.
- */
-static void counted_where_it_stays(struct kunit *test)
-{
-	static const enum mmu_notifier_event kinds[] = {
-		MMU_NOTIFY_CLEAR,
-		MMU_NOTIFY_PROTECTION_VMA,
-		MMU_NOTIFY_PROTECTION_PAGE,
-	};
-	unsigned long at = process_pages(test, 1);
-	u64 pfn = process_pfn(test, at), value;
-	struct anemone_record record;
-	struct scene scene;
-	unsigned int i;
-
-	set(test, &scene, at);
-	ask_for_losses(test, &scene, sizeof(record));
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		invalidated(test, &scene, at, kinds[i]);
-		KUNIT_EXPECT_EQ(test, entries_of(&scene), 1);
-		touch(test, &scene, pfn);
-		KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
-		KUNIT_EXPECT_EQ(test, value, i + 1);
-	}
-	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &record, sizeof(record)), -EAGAIN);
-	ClearPageAnonExclusive(pfn_to_page(pfn)); /* as a fork does */
-	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-	touch(test, &scene, pfn);
-	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
-	KUNIT_EXPECT_EQ(test, value, i);
-	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &record, sizeof(record)), sizeof(record));
-	SetPageAnonExclusive(pfn_to_page(pfn));
-}
-
-/* The kernel splits a mapping first, and then unmaps a part: what comes there later is another. */
-static void split_and_unmapped(struct kunit *test)
-{
-	unsigned long at = process_pages(test, 1);
-	struct scene scene;
-
-	set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
-	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
-	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	invalidated(test, &scene, at, MMU_NOTIFY_UNMAP); /* and it is there still */
-	mutex_unlock(&scene.telemetry->pages.lock);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-}
-
-/* Nothing of it is mapped in a telemetry that is about other keys now, or on a device no more. */
-static void not_again(struct kunit *test)
-{
-	unsigned long at = process_pages(test, 1), keys = process_pages(test, 1);
-	u64 pfn = process_pfn(test, at), other = pfn ^ 1;
-	struct anemone_rotate rotate = {
-		.size = sizeof(rotate), .keys = keys, .count = 1, .period_ms = 60000
-	};
-	struct scene scene;
-
-	set(test, &scene, at);
-	process_put(test, keys, &other, sizeof(other));
-	rotate.id = scene.add.id;
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
-	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
-	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	KUNIT_ASSERT_EQ(test,
-			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)), 0);
-	mutex_unlock(&scene.telemetry->pages.lock);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
-	KUNIT_ASSERT_EQ(test, anemone_rotate_stop(scene.telemetry), 0);
-
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 3, 0), 0);
-	scene.mock->dead = true;
-	invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
 }
 
 struct unmapping {
@@ -237,13 +55,13 @@ static void watched_until_it_is_gone(struct kunit *test)
 	unsigned long at = process_pages(test, 2);
 	struct unmapping unmapping = { .mm = current->mm, .address = at };
 	struct mmu_notifier_range range;
-	struct scene scene;
+	struct own_scene scene;
 	unsigned int i;
 
-	set(test, &scene, at);
+	own_set(test, &scene, at);
 	unmapping.telemetry = scene.telemetry;
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 0, 0), 0);
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + PAGE_SIZE, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
 	scene.mock->reads = 0;
 	mmu_notifier_range_init(&range, MMU_NOTIFY_PROTECTION_VMA, 0, current->mm, at + PAGE_SIZE,
 				at + 2 * PAGE_SIZE);
@@ -263,15 +81,15 @@ static void watched_until_it_is_gone(struct kunit *test)
 static void churn(struct kunit *test)
 {
 	unsigned long at = process_pages(test, PAGES);
-	struct scene scene;
+	struct own_scene scene;
 	unsigned int turn, i;
 
-	set(test, &scene, at);
+	own_set(test, &scene, at);
 	for (turn = 0; turn < 50; turn++) {
 		for (i = 0; i < PAGES; i++) {
 			unsigned long page = at + i * PAGE_SIZE;
 
-			KUNIT_ASSERT_EQ(test, map_own(test, &scene, page, i, 0), 0);
+			KUNIT_ASSERT_EQ(test, own_map(test, &scene, page, i, 0), 0);
 			KUNIT_ASSERT_EQ(test, vm_munmap(page, PAGE_SIZE), 0);
 			KUNIT_ASSERT_EQ(test,
 					vm_mmap(NULL, page, PAGE_SIZE, PROT_READ | PROT_WRITE,
@@ -279,14 +97,14 @@ static void churn(struct kunit *test)
 					page);
 			process_put(test, page, &i, sizeof(i));
 		}
-		KUNIT_ASSERT_EQ(test, entries_of(&scene), 0);
+		KUNIT_ASSERT_EQ(test, own_entries(&scene), 0);
 	}
 	/* Mapped again and again, it is one; unmapped, none. */
 	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, i, 0), 0);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 1);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, at, 0, ANEMONE_ENTRY_UNMAP), 0);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
+		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, i, 0), 0);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, ANEMONE_ENTRY_UNMAP), 0);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 0);
 }
 
@@ -295,25 +113,25 @@ static void told_of_what_was_lost(struct kunit *test)
 	unsigned long at = process_pages(test, 4);
 	struct anemone_record records[4];
 	struct anemone_event old;
-	struct scene scene;
+	struct own_scene scene;
 	unsigned int i;
 
-	set(test, &scene, at);
+	own_set(test, &scene, at);
 	/* Who has not asked reads notifications only, as ever. */
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &old, sizeof(old)), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &old, sizeof(old)), -EAGAIN);
 
-	ask_for_losses(test, &scene, sizeof(records[0]));
+	own_ask_for_losses(test, &scene, sizeof(records[0]));
 	for (i = 1; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + i * PAGE_SIZE, 10 + i, 0), 0);
+		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + i * PAGE_SIZE, 10 + i, 0), 0);
 	/* What the caller takes away itself is no loss. */
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + PAGE_SIZE, 0, ANEMONE_ENTRY_UNMAP), 0);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 0, ANEMONE_ENTRY_UNMAP), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, 3 * PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-	KUNIT_EXPECT_EQ(test, read_records(test, &scene, records, 31), -EINVAL);
-	KUNIT_ASSERT_EQ(test, read_records(test, &scene, records, sizeof(records)),
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, records, 31), -EINVAL);
+	KUNIT_ASSERT_EQ(test, own_records(test, &scene, records, sizeof(records)),
 			2 * sizeof(records[0]));
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, records[i].event.type, ANEMONE_EVENT_LOST);
@@ -322,7 +140,7 @@ static void told_of_what_was_lost(struct kunit *test)
 				at + (records[i].event.counter - 10) * PAGE_SIZE);
 	}
 	KUNIT_EXPECT_NE(test, records[0].address, records[1].address);
-	KUNIT_EXPECT_EQ(test, read_records(test, &scene, records, sizeof(records)), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, records, sizeof(records)), -EAGAIN);
 }
 
 /* Nobody reads: memory is bounded, and that there were more is told. */
@@ -331,22 +149,22 @@ static void more_than_are_read(struct kunit *test)
 	unsigned long at = process_pages(test, 1);
 	struct anemone_record record;
 	unsigned int i, told = 0;
-	struct scene scene;
+	struct own_scene scene;
 
-	set(test, &scene, at);
-	ask_for_losses(test, &scene, sizeof(record));
+	own_set(test, &scene, at);
+	own_ask_for_losses(test, &scene, sizeof(record));
 	for (i = 0; i < 5000; i++) {
 		KUNIT_ASSERT_EQ(test, anemone_page_map(scene.telemetry, at, 7), 0);
 		zap_page_range_single(find_vma(current->mm, at), at, PAGE_SIZE, NULL);
 	}
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-	while (read_records(test, &scene, &record, sizeof(record)) == sizeof(record) &&
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	while (own_records(test, &scene, &record, sizeof(record)) == sizeof(record) &&
 	       record.event.type == ANEMONE_EVENT_LOST)
 		told++;
 	KUNIT_EXPECT_EQ(test, told, 4096);
 	KUNIT_EXPECT_EQ(test, record.event.type, ANEMONE_EVENT_MORE_LOST);
 	KUNIT_EXPECT_EQ(test, record.event.counter, 5000 - 4096);
-	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &record, sizeof(record)), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), -EAGAIN);
 }
 
 /* A telemetry that is removed takes what it lost with it. */
@@ -355,16 +173,16 @@ static void removed_with_losses(struct kunit *test)
 	unsigned long at = process_pages(test, 2);
 	struct anemone_id id = { .size = sizeof(id) };
 	struct anemone_record record;
-	struct scene scene;
+	struct own_scene scene;
 
-	set(test, &scene, at);
-	ask_for_losses(test, &scene, 100);
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 0, 0), 0);
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + PAGE_SIZE, 1, 0), 0);
+	own_set(test, &scene, at);
+	own_ask_for_losses(test, &scene, 100);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 	id.id = scene.add.id;
 	KUNIT_ASSERT_EQ(test, process_call(test, scene.filp, ANEMONE_REMOVE, &id, sizeof(id)), 0);
-	KUNIT_EXPECT_EQ(test, read_records(test, &scene, &record, 100), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, 100), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
 }
 
@@ -372,63 +190,39 @@ static void removed_with_losses(struct kunit *test)
 static void device_dies_under_pages(struct kunit *test)
 {
 	unsigned long at = process_pages(test, PAGES);
-	struct scene scene;
+	struct own_scene scene;
 	unsigned int i;
 
-	set(test, &scene, at);
+	own_set(test, &scene, at);
 	for (i = 0; i < PAGES; i++)
-		KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + i * PAGE_SIZE, i, 0), 0);
+		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + i * PAGE_SIZE, i, 0), 0);
 	scene.mock->dead = true;
 	scene.mock->reads = 0;
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGES * PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, scene.mock->reads, 1);
 	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
-	KUNIT_EXPECT_EQ(test, entries_of(&scene), 0);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, at, 0, 0), -EIO);
-}
-
-/* The pages go while it is asleep or in reset: they are not mapped again. */
-static void goes_during_a_reset(struct kunit *test)
-{
-	unsigned long at = process_pages(test, 2);
-	u64 gone = process_pfn(test, at), stays = process_pfn(test, at + PAGE_SIZE), values[2];
-	struct scene scene;
-
-	set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at, 0, 0), 0);
-	KUNIT_ASSERT_EQ(test, map_own(test, &scene, at + PAGE_SIZE, 1, 0), 0);
-	scene.mock->ctl->hw.down = true;
-	mock_reset(scene.mock);
-	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
-	scene.mock->ctl->hw.down = false;
-	mutex_lock(&scene.mock->ctl->lock);
-	KUNIT_ASSERT_EQ(test, anemone_controller_restart(scene.mock->ctl, MOCK_REGION_BYTES), 0);
-	mutex_unlock(&scene.mock->ctl->lock);
-	touch(test, &scene, gone);
-	touch(test, &scene, stays);
-	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 0, 2, values), 0);
-	KUNIT_EXPECT_EQ(test, values[0], 0);
-	KUNIT_EXPECT_EQ(test, values[1], 1);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), -EIO);
 }
 
 /* What is not its own, or not there, or not whole, is not mapped. */
 static void refusals(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2), shared;
-	struct scene scene;
+	struct own_scene scene;
 
-	set(test, &scene, at);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, at + 1, 0, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, TASK_SIZE_MAX, 0, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, PAGE_SIZE, 0, 0), -EFAULT);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, at, scene.add.regions, 0), -ERANGE);
+	own_set(test, &scene, at);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at + 1, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, TASK_SIZE_MAX, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, PAGE_SIZE, 0, 0), -EFAULT);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, scene.add.regions, 0), -ERANGE);
 	shared = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
 			       MAP_ANONYMOUS | MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(shared));
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, shared, 0, 0), -EACCES);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, shared, 0, 0), -EACCES);
 	/* The host has put the memory elsewhere: nothing is where it was. */
 	anemone_memory_set(&scene.mock->ctl->memory, 2 * PAGE_SIZE, SZ_1G);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, at, 0, 0), -ESTALE);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), -ESTALE);
 }
 
 /* Who may not name physical memory, by any way. */
@@ -443,10 +237,10 @@ static void without_rights(struct kunit *test)
 	struct anemone_map map = { .size = sizeof(map), .entries = keys, .count = 1 };
 	struct anemone_add add;
 	const struct cred *self;
-	struct scene scene;
+	struct own_scene scene;
 
 	self = process_become(test, 1000, admin, ARRAY_SIZE(admin));
-	set(test, &scene, at);
+	own_set(test, &scene, at);
 	map.id = scene.add.id;
 	status.id = scene.add.id;
 	rotate.id = scene.add.id;
@@ -457,9 +251,9 @@ static void without_rights(struct kunit *test)
 	KUNIT_EXPECT_EQ(test,
 			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)),
 			-EPERM);
-	KUNIT_EXPECT_EQ(test, map_own(test, &scene, at, 0, 0), 0);
-	touch(test, &scene, process_pfn(test, at + PAGE_SIZE)); /* of no entry */
-	touch(test, &scene, process_pfn(test, at));
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
+	own_touch(test, &scene, process_pfn(test, at + PAGE_SIZE)); /* of no entry */
+	own_touch(test, &scene, process_pfn(test, at));
 	KUNIT_ASSERT_EQ(test,
 			process_call(test, scene.filp, ANEMONE_STATUS, &status, sizeof(status)), 0);
 	KUNIT_EXPECT_EQ(test, status.matched, 1);
@@ -478,13 +272,16 @@ static void without_rights(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(counted_until_it_goes),    KUNIT_CASE(counted_where_it_stays),
-	KUNIT_CASE(split_and_unmapped),	      KUNIT_CASE(not_again),
-	KUNIT_CASE(watched_until_it_is_gone), KUNIT_CASE(churn),
-	KUNIT_CASE(told_of_what_was_lost),    KUNIT_CASE(more_than_are_read),
-	KUNIT_CASE(removed_with_losses),      KUNIT_CASE(device_dies_under_pages),
-	KUNIT_CASE(goes_during_a_reset),      KUNIT_CASE(refusals),
-	KUNIT_CASE(without_rights),	      {},
+	KUNIT_CASE(counted_until_it_goes),
+	KUNIT_CASE(watched_until_it_is_gone),
+	KUNIT_CASE(churn),
+	KUNIT_CASE(told_of_what_was_lost),
+	KUNIT_CASE(more_than_are_read),
+	KUNIT_CASE(removed_with_losses),
+	KUNIT_CASE(device_dies_under_pages),
+	KUNIT_CASE(refusals),
+	KUNIT_CASE(without_rights),
+	{},
 };
 
 static struct kunit_suite suite = { .name = "anemone_rights", .test_cases = cases };

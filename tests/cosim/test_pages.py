@@ -17,14 +17,15 @@ from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
 KINDS = {
     "nothing": "kept", "protect": "kept", "forbid": "kept", "neighbour": "kept", "unmap": "went",
     "discard": "went", "fork": "went", "swap": "went", "offline": "went", "migrate": "went",
-    "collapse": "went", "merge": "went", "hugetlb": "went", "compact": "kept or went",
+    "collapse": "went", "merge": "went", "hugetlb": "went",
+    "lazyfree": "kept", "compact": "kept or went",
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def guest(tools: Tools) -> Iterator[Guest]:
     """One for all, of two nodes, with the driver; its own memory is the device's."""
-    programs = [build_program(PROGRAMS / f"{name}.c") for name in ("moves", "churn", "spy")]
+    programs = [build_program(PROGRAMS / f"{name}.c") for name in ("moves", "churn", "spy", "quota")]
     with Server(memory="off") as server:
 
         def touch(where: str) -> None:
@@ -61,6 +62,18 @@ def test_what_the_kernel_does_with_pages(guest: Guest) -> None:
 def test_a_heap_that_comes_and_goes(guest: Guest) -> None:
     """More of it: make soak SOAK="churn 1000000"."""
     assert churn(guest, seed=1, entries=2000) >= 2000
+    guest.kernel_log()
+
+
+def test_a_users_share_of_the_pipelines(guest: Guest) -> None:
+    """Of eight: half, or as user_pipelines says; what is kept for the kernel goes first."""
+    for user, kernel, taken, why in (
+        (0, 1, 4, "EDQUOT"), (1, 1, 1, "EDQUOT"), (6, 1, 6, "EDQUOT"), (8, 3, 5, "ENOSPC"),
+        (0, 1, 4, "EDQUOT"),
+    ):  # fmt: skip
+        for name, value in (("user", user), ("kernel", kernel)):
+            guest.run(f"echo {value} >/sys/module/anemone/parameters/{name}_pipelines")
+        assert guest.run("quota").startswith(f"{taken} {why}: "), (user, kernel)
     guest.kernel_log()
 
 

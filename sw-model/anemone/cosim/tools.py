@@ -18,9 +18,9 @@ class CosimError(RuntimeError):
 
 @dataclass(frozen=True)
 class Tools:
-    """qemu: the command's words. kernel: its image; release: its version; modules: their folder, of
-    Debian's. build: what modules for it are built against. watchful: it has KASAN, lockdep and more
-    (mk/kernel/kasan.config)."""
+    """qemu: the command's words. kernel: its image; release: its version; modules: its own ones,
+    somewhere below. build: what modules for it are built against. watchful: it has KASAN, lockdep
+    and more (mk/kernel/kasan.config)."""
 
     qemu: tuple[str, ...]
     kernel: Path

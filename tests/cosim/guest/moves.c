@@ -92,6 +92,8 @@ static void act(const char* kind, uint8_t* page, size_t size) {
         CHECK(!madvise(page, HUGE, MADV_HUGEPAGE) && !madvise(page, HUGE, MADV_COLLAPSE));
     else if (!strcmp(kind, "merge"))
         merge(page);
+    else if (!strcmp(kind, "lazyfree"))
+        CHECK(!madvise(page, size, MADV_FREE));
     else if (!strcmp(kind, "compact"))
         write_text("/proc/sys/vm/compact_memory", "1");
     else
@@ -100,8 +102,8 @@ static void act(const char* kind, uint8_t* page, size_t size) {
 
 int main(int argc, char** argv) {
     const char* kind = argc == 2 ? argv[1] : "";
-    bool hugetlb = !strcmp(kind, "hugetlb");
-    size_t size = hugetlb ? HUGE : PAGE;
+    bool hugetlb = !strcmp(kind, "hugetlb"), huge = hugetlb || !strcmp(kind, "lazyfree");
+    size_t size = huge ? HUGE : PAGE;
     struct anemone_record record;
     int fd = open_device();
     struct pollfd one = {.fd = fd, .events = POLLIN};
@@ -114,13 +116,13 @@ int main(int argc, char** argv) {
 
     CHECK(page != MAP_FAILED);
     page = (uint8_t*)(((uintptr_t)page + HUGE - 1) & ~(HUGE - 1));
-    CHECK(!madvise(page, HUGE, MADV_NOHUGEPAGE));
+    CHECK(!madvise(page, HUGE, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
     if (hugetlb)
         CHECK(mmap(page, HUGE, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_HUGETLB, -1, 0) == page);
-    memset(page, 7, hugetlb ? HUGE : 2 * PAGE);
+    memset(page, 7, huge ? HUGE : 2 * PAGE);
     before = physical(page);
-    added = add(fd, counting_pages("moves", 8, hugetlb ? HUGE_SHIFT : 12, before));
+    added = add(fd, counting_pages("moves", 8, huge ? HUGE_SHIFT : 12, before));
     tell_of_losses(fd);
     CHECK(!map_own(fd, added.id, page, 3));
     act(kind, page, size);

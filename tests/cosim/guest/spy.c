@@ -8,21 +8,16 @@
  * The parent, who may do all, knows where the memory is and asks the host for the accesses.
  */
 #define _GNU_SOURCE
-#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "own.h"
+#include "user.h"
 
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#define USER 1000
 #define RULES 12
 #define IDS 64
 #define SEEN_MOST (1 << 20)
@@ -30,8 +25,8 @@
 
 /* What both know of: the spy says a word in `ask`, the parent says where in `done`. */
 struct board {
-    uint64_t victim[2];            /* physical addresses, which do not help the spy */
-    uint8_t* victims;              /* and where its owner has them */
+    uint64_t about[3];             /* physical: of the victim's two pages, of the spy's own */
+    uint8_t* victims;              /* and where its owner has the two */
     volatile uint8_t *own, *given; /* the spy's pages: kept, and given back */
 };
 
@@ -159,7 +154,7 @@ static struct anemone_spec wild(unsigned int shift) {
     static const uint8_t widths[] = {8, 16, 32, 64};
     static const uint8_t ops[] = {ANEMONE_OP_ADD, ANEMONE_OP_SUB, ANEMONE_OP_XOR, ANEMONE_OP_OR,
                                   ANEMONE_OP_MAX};
-    struct anemone_spec spec = counting_pages("spy", 1 + below(32), shift, board->victim[below(2)]);
+    struct anemone_spec spec = counting_pages("spy", 1 + below(32), shift, board->about[below(3)]);
 
     spec.width = widths[below(4)];
     spec.update = (struct anemone_operation){
@@ -204,7 +199,7 @@ static void add_rules(int fd) {
 
 /* A key by number, with any right flags: never. */
 static void name_physical(int fd, const struct rule* rule) {
-    uint64_t keys[] = {board->victim[0] >> 12, board->victim[0] >> 21, 0, 1, any()};
+    uint64_t keys[] = {board->about[0] >> 12, board->about[0] >> 21, 0, 1, any()};
     struct anemone_rotate rotate = {.size = sizeof(rotate),
                                     .id = rule->id,
                                     .keys = (uintptr_t)keys,
@@ -289,17 +284,6 @@ static void request(char what) {
     CHECK(write(to_parent[1], &what, 1) == 1 && read(to_spy[0], &answer, 1) == 1);
 }
 
-static void become_a_user(void) {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {{0}, {0}};
-
-    data[CAP_PERFMON / 32].effective = 1U << CAP_PERFMON % 32;
-    data[CAP_PERFMON / 32].permitted = data[CAP_PERFMON / 32].effective;
-    CHECK(!prctl(PR_SET_KEEPCAPS, 1) && !setresgid(USER, USER, USER) &&
-          !setresuid(USER, USER, USER));
-    CHECK(!syscall(SYS_capset, &header, data));
-}
-
 static void same(const char* after) {
     if (!strcmp(seen[0], seen[1]))
         return;
@@ -319,6 +303,7 @@ static int spy(int fd, int rounds) {
     for (int round = 0; round < rounds; round++) {
         board->own = fresh_page();
         board->given = fresh_page();
+        request('g');
         add_rules(fd);
         mapped = false;
         for (unsigned int i = 0; i < count; i++) {
@@ -328,7 +313,6 @@ static int spy(int fd, int rounds) {
             map_own(fd, rules[i].id, board->given, 0);
         }
         name_ids(fd);
-        request('g');
         if (round % 2)
             CHECK(!pthread_create(&other, NULL, take_out, &fd));
         usleep(below(2000));
@@ -373,9 +357,10 @@ static void serve(pid_t child) {
             given = physical_of(process, board->given);
             own = physical_of(process, board->own);
             CHECK(given && own);
+            board->about[2] = own;
         } else if (what == 'v') {
-            touch(board->victim[0]);
-            touch(board->victim[1] + 64);
+            touch(board->about[0]);
+            touch(board->about[1] + 64);
             touch(given);
             touch(own ^ PAGE);
             touch(own ^ HUGE);
@@ -401,10 +386,10 @@ int main(int argc, char** argv) {
     CHECK(board->victims != MAP_FAILED);
     memset(board->victims, 1, 2 * PAGE);
     CHECK(!madvise(board->victims, 2 * PAGE, MADV_DONTFORK));
-    board->victim[0] = physical(board->victims);
-    board->victim[1] = physical(board->victims + PAGE);
+    board->about[0] = physical(board->victims);
+    board->about[1] = physical(board->victims + PAGE);
     /* The other one has rules and entries, too, with events. */
-    watched = add(mine, counting_pages("victim", 8, 12, board->victim[0]));
+    watched = add(mine, counting_pages("victim", 8, 12, board->about[0]));
     CHECK(!map_own(mine, watched.id, board->victims, 3));
     CHECK(!pipe(to_parent) && !pipe(to_spy));
     child = fork();

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Entries for a process's own pages that stay: what does not move them takes no entry away. */
+#include <linux/mm.h>
+
+#include "../rights.h"
+#include "../rotate.h"
+#include "own_pages.h"
+
+/*
+ * Who splits a mapping invalidates 2 MiB: pages that are where they were are counted again, and
+ * nobody is told. Not so a page that another process has by now.
+ */
+static void counted_where_it_stays(struct kunit *test)
+{
+	static const enum mmu_notifier_event kinds[] = {
+		MMU_NOTIFY_CLEAR,
+		MMU_NOTIFY_PROTECTION_VMA,
+		MMU_NOTIFY_PROTECTION_PAGE,
+	};
+	unsigned long at = process_pages(test, 1);
+	u64 pfn = process_pfn(test, at), value;
+	struct anemone_record record;
+	struct own_scene scene;
+	unsigned int i;
+
+	own_set(test, &scene, at);
+	own_ask_for_losses(test, &scene, sizeof(record));
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		own_invalidated(test, &scene, at, kinds[i]);
+		KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
+		own_touch(test, &scene, pfn);
+		KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
+		KUNIT_EXPECT_EQ(test, value, i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), -EAGAIN);
+	ClearPageAnonExclusive(pfn_to_page(pfn)); /* as a fork does */
+	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	own_touch(test, &scene, pfn);
+	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
+	KUNIT_EXPECT_EQ(test, value, i);
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
+	SetPageAnonExclusive(pfn_to_page(pfn));
+}
+
+/* The kernel splits a mapping first, and then unmaps a part: what comes there later is another. */
+static void split_and_unmapped(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 1);
+	struct own_scene scene;
+
+	own_set(test, &scene, at);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
+	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	own_invalidated(test, &scene, at, MMU_NOTIFY_UNMAP); /* and it is there still */
+	mutex_unlock(&scene.telemetry->pages.lock);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+}
+
+/* Nothing of it is mapped in a telemetry that is about other keys now, or on a device no more. */
+static void not_again(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 1), keys = process_pages(test, 1);
+	u64 pfn = process_pfn(test, at), other = pfn ^ 1;
+	struct anemone_rotate rotate = {
+		.size = sizeof(rotate), .keys = keys, .count = 1, .period_ms = 60000
+	};
+	struct own_scene scene;
+
+	own_set(test, &scene, at);
+	process_put(test, keys, &other, sizeof(other));
+	rotate.id = scene.add.id;
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
+	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_ASSERT_EQ(test,
+			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)), 0);
+	mutex_unlock(&scene.telemetry->pages.lock);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
+	KUNIT_ASSERT_EQ(test, anemone_rotate_stop(scene.telemetry), 0);
+
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	scene.mock->dead = true;
+	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
+}
+
+/* The pages go while it is asleep or in reset: they are not mapped again. */
+static void goes_during_a_reset(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 2);
+	u64 gone = process_pfn(test, at), stays = process_pfn(test, at + PAGE_SIZE), values[2];
+	struct own_scene scene;
+
+	own_set(test, &scene, at);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
+	scene.mock->ctl->hw.down = true;
+	mock_reset(scene.mock);
+	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
+	scene.mock->ctl->hw.down = false;
+	mutex_lock(&scene.mock->ctl->lock);
+	KUNIT_ASSERT_EQ(test, anemone_controller_restart(scene.mock->ctl, MOCK_REGION_BYTES), 0);
+	mutex_unlock(&scene.mock->ctl->lock);
+	own_touch(test, &scene, gone);
+	own_touch(test, &scene, stays);
+	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 0, 2, values), 0);
+	KUNIT_EXPECT_EQ(test, values[0], 0);
+	KUNIT_EXPECT_EQ(test, values[1], 1);
+}
+
+/* Mapped anew, an entry goes from one region to another: no access is missed, and no page brought.
+ */
+static void to_another_region(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 1);
+	u64 pfn = process_pfn(test, at), values[2];
+	struct vm_area_struct *vma = find_vma(current->mm, at);
+	struct anemone_record record;
+	struct own_scene scene;
+
+	own_set(test, &scene, at);
+	own_ask_for_losses(test, &scene, sizeof(record));
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	own_touch(test, &scene, pfn);
+	scene.mock->unmaps = 0;
+	/* To be written it could not be brought any more. */
+	mmap_write_lock(current->mm);
+	vm_flags_clear(vma, VM_WRITE);
+	mmap_write_unlock(current->mm);
+	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 4, 0), 0);
+	mmap_write_lock(current->mm);
+	vm_flags_set(vma, VM_WRITE);
+	mmap_write_unlock(current->mm);
+	KUNIT_EXPECT_EQ(test, scene.mock->unmaps, 0);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
+	own_touch(test, &scene, pfn);
+	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 2, values), 0);
+	KUNIT_EXPECT_EQ(test, values[0], 1);
+	KUNIT_EXPECT_EQ(test, values[1], 1);
+	/* And it goes as any other, of its region. */
+	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_ASSERT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
+	KUNIT_EXPECT_EQ(test, record.event.counter, 4);
+}
+
+/* An entry of less than a page is of its page: what happens to the next one is not about it. */
+static void less_than_a_page(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 2);
+	struct own_scene scene;
+
+	own_set_keys(test, &scene, at, 6);
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + 5 * 64, 3, 0), 0);
+	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
+	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(counted_where_it_stays),
+	KUNIT_CASE(split_and_unmapped),
+	KUNIT_CASE(not_again),
+	KUNIT_CASE(goes_during_a_reset),
+	KUNIT_CASE(to_another_region),
+	KUNIT_CASE(less_than_a_page),
+	{},
+};
+
+static struct kunit_suite suite = { .name = "anemone_rights_stay", .test_cases = cases };
+
+kunit_test_suite(suite);
