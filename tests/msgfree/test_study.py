@@ -40,9 +40,22 @@ def answers() -> list:
         for n in (32, 64)
     ]  # fmt: skip
     gradients = [
-        ({"run": "cg", "side": n}, {"compute_ns": 1.0, "site": asdict(site(8, n * n * 8, loads))})
+        ({"run": "cg", "side": n},
+         {"compute_ns": 1.0, **dict.fromkeys(("site", "along_x"),
+                                             asdict(site(8, n * n * 8, loads)))})
         for n in (8, 16)
+    ]  # fmt: skip
+    gradients += [
+        ({"run": "cg alone", "side": 8, "mode": mode, "turn": turn}, {"seconds": seconds + turn})
+        for turn in (0, 1)
+        for mode, seconds in (("message", 4e-6), ("shared", 5e-6))
     ]
+    others = [
+        ({"run": "other", "program": "lammps"},
+         {"sites": [{"of": "large", "site": asdict(site(4, 24715))},
+                    {"of": "small", "site": asdict(site(8, 0, ((86.0, "MEM"),) * 50))}],
+          "collectives": 7, "compute_ns": 1e5})
+    ]  # fmt: skip
     here = {"mpi_lat": 1000.0, "mpi_bw": 10.0, "mem_lat": 100.0, "cxl_lat": 100.0,
             "cxl_atomic_lat": 250.0}  # fmt: skip
     alone = [
@@ -56,7 +69,7 @@ def answers() -> list:
         ({"run": "shared", "load": load}, asdict(UnderLoad(load, load, 110 + 50 * load, 100, 400)))
         for load in (0.0, 0.9)
     ]
-    return [*tiles, *gradients, ({"run": "parameters"}, here), *shared, *alone]
+    return [*tiles, *gradients, *others, ({"run": "parameters"}, here), *shared, *alone]
 
 
 def test_the_rows_are_of_the_answers() -> None:
@@ -74,10 +87,23 @@ def test_the_rows_are_of_the_answers() -> None:
     said = "two hosts, other work {} of a channel: four nodes, tile of 32, all halos"
     assert here[said.format("0")] == here["four nodes, tile of 32: all halos at 350 ns"]
     assert here[said.format("0.9")] < here[said.format("0")]
+    # 1000 + 51.2 ns of MPI, 500 of CXL, of an iteration of 4 µs.
+    assert here["cg here, predicted: side of 8"] == pytest.approx(4000 / (4000 - 551.2))
+    assert here["cg here, measured: side of 8"] == pytest.approx(0.8)
+    assert here["cg here, measured: most that shared memory and messages differ"] == (
+        pytest.approx(20)
+    )
+    assert here["cg here: prediction and measurement agree on which is better"] == 0
+    # Four of 1480 + 1000 ns as messages, 860 as loads, of 4 ranks of 100 µs; nothing is loaded.
+    assert here["lammps: better as loads"] == 1
+    assert here["lammps: what they gain"] == pytest.approx(100 * 1620 / 1e5)
+    assert here["lammps: large: gain of CXL a message"] == pytest.approx(1620)
+    assert here["lammps: small: gain of CXL a message"] < here["lammps: messages"] == 12
     shares = [value for what, value in here.items() if "'s cost" in what]
     assert len(shares) == 5 and all(0 < share < 100 for share in shares)
     assert set(found.pictures) == {
-        "four-nodes", "one-node", "here", "stencil-breakdown", "cg-breakdown", "two-hosts",
+        "four-nodes", "one-node", "here", "stencil-breakdown", "cg-breakdown", "cg-here",
+        "two-hosts",
     }  # fmt: skip
     assert all(row.why for row in found.rows if row.paper is not None and row.here != row.paper)
 
@@ -92,14 +118,18 @@ def test_each_halo_is_of_its_side() -> None:
         assert len(of.samples) == 4 * 3 * 16
         assert of.loads_per_element == 1
     assert found["compute_ns"] > 16 * 16 / PAPER.lpf_bw
-    unpacked = runs.site_of(runs.cg(4, 2, 1)["site"])
-    assert unpacked.unpack and unpacked.messages == (4 * 4 * 8.0,) * (2 * 4 * 2)
+    gradient = runs.cg(4, 2, 1)
+    for name, faces in (("site", 2), ("along_x", 1)):
+        unpacked = runs.site_of(gradient[name])
+        assert unpacked.unpack and unpacked.messages == (4 * 4 * 8.0,) * (2 * 4 * faces)
 
 
 def test_the_shortest_step_is_measured() -> None:
     launcher("openmpi")
     for group in runs.GROUPS:
         assert 1e-8 < runs.heat_alone(8, 3, group, group)["seconds"] < 60
+    for mode in ("message", "shared"):
+        assert 1e-8 < runs.cg_alone(4, 3, mode)["seconds"] < 60
 
 
 def test_points_by_turns() -> None:

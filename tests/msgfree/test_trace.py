@@ -146,6 +146,20 @@ def test_shared_memory_gives_the_same_heat_with_fewer_messages(
 
 
 @each_mpi
+def test_shared_memory_gives_the_same_residual_without_a_message(
+    mpi: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = set()
+    for mode, messages in (("message", 8), ("shared", 0)):
+        found = traced(mpi, 4, ["cg", "5", "4", mode], tmp_path / mode)
+        assert sum(len(whole(rank)) for rank in found) == messages * 4
+        residual = re.search(r"residual (\S+) seconds \S+ shortest \S+", capfd.readouterr().out)
+        assert residual
+        said.add(residual[1])
+    assert len(said) == 1
+
+
+@each_mpi
 @pytest.mark.parametrize("end", ["abort", "kill"])
 def test_nothing_is_lost_where_a_program_does_not_end(mpi: str, end: str, tmp_path: Path) -> None:
     expected = sum(count for _, _, count, _ in EXPECTED + THREADS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What message-free's study runs: our two programs under Open MPI, traced with the model's loads,
-and heat as it is, by messages and by shared memory.
+and both as they are, by messages and by shared memory; and two programs that are not ours, traced.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from anemone.models.msgfree.modelled import Modelled
 from anemone.models.msgfree.parameters import read_parameters
 from anemone.models.msgfree.predict import model_site, predict
 from anemone.models.msgfree.tracer import compiler_beside, example, record
+from anemone.studies.message_free_others import prepare
 
 RANKS = 4  # a square of 2 by 2: each has one neighbour north or south, and one west or east
 CORE = "clx"
@@ -30,8 +31,12 @@ GROUPS = ("ns", "we")
 # tile, steps, loads a sample: fewer steps of large tiles, so that no run takes minutes.
 MODELLED = ((32, 100, 10), (64, 60, 10), (128, 30, 10), (256, 10, 10), (512, 4, 10), (1024, 2, 20),
             (2048, 2, 40))  # fmt: skip
-ALONE = ((32, 2000), (128, 1000), (512, 200))  # tile, steps
+ALONE = ((32, 2000), (64, 2000), (128, 1000), (256, 400), (512, 200), (1024, 60),
+         (2048, 20))  # tile, steps  # fmt: skip
 GRADIENTS = ((8, 10, 10), (16, 10, 10), (32, 4, 10))  # side, iterations, loads a sample
+GRADIENTS_ALONE = ((8, 1000), (16, 500), (32, 100))  # side, iterations
+LAMMPS_STEPS = 20
+OTHERS = (("lammps", 100), ("hpcc", 1000))  # program, loads a sample
 TURNS = 3
 # More ranks than processors, root, no right to read another process's memory: any machine.
 OPEN_MPI = {
@@ -74,17 +79,22 @@ def _settings(values: Mapping[str, str] = OPEN_MPI) -> Iterator[None]:
 
 
 def _recorded(words: Sequence[str], period: int) -> tuple[list[Rank], Loads]:
-    mpirun = launcher()
-    program = example(words[0], compiler_beside(mpirun))
-    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside, _settings():
-        out = Path(aside, "run")
-        command = [mpirun, "-n", str(RANKS), program, *words[1:]]
-        code = record(command, out, None, Modelled(CORE, period))
-        if code:
-            raise InputError("study", words[0], "exit code", code, "0")
-        loads = read_loads(out)
-        assert loads is not None
-        return read_folder(out), loads
+    program = example(words[0], compiler_beside(launcher()))
+    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
+        return _run([program, *words[1:]], Path(aside), period)
+
+
+def _run(words: Sequence[str], aside: Path, period: int) -> tuple[list[Rank], Loads]:
+    """What is recorded of a program's ranks, which run in this folder."""
+    out = aside / "run"
+    with _settings():
+        code = record([launcher(), "-n", str(RANKS), "-wdir", str(aside), *words], out, None,
+                      Modelled(CORE, period))  # fmt: skip
+    if code:
+        raise InputError("study", Path(words[0]).name, "exit code", code, "0")
+    loads = read_loads(out)
+    assert loads is not None
+    return read_folder(out), loads
 
 
 def heat(tile: int, steps: int, period: int) -> dict[str, Any]:
@@ -101,10 +111,31 @@ def heat(tile: int, steps: int, period: int) -> dict[str, Any]:
 
 
 def cg(side: int, iterations: int, period: int) -> dict[str, Any]:
-    """The one call site; its data are unpacked, as it receives into the tail of a vector."""
+    """The one call site; its data are unpacked, as it receives into the tail of a vector.
+
+    along_x: the same of the faces that two ranks exchange.
+    """
     ranks, loads = _recorded(["cg", str(side), str(iterations)], period)
-    site = {**_site(ranks, loads), "unpack": True}
-    return {"site": site, "compute_ns": loads.compute_ns / max(1, iterations - 1)}
+    along_x = [replace(r, records=r.records[r.records["tag"] < 2]) for r in ranks]
+    found = {n: {**_site(r, loads), "unpack": True} for n, r in
+             (("site", ranks), ("along_x", along_x))}  # fmt: skip
+    return {**found, "compute_ns": loads.compute_ns / max(1, iterations - 1)}
+
+
+def other(name: str, period: int) -> dict[str, Any]:
+    """The call sites of a program that is not ours, each as `evaluate` takes it and by its name."""
+    with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
+        ranks, loads = _run(prepare(name, Path(aside), RANKS, LAMMPS_STEPS), Path(aside), period)
+        sites = predict(ranks, read_parameters(), loads=loads)
+    return {
+        "sites": [
+            {"of": f"{site.place.function} ({site.place})", "site": asdict(model_site(site, loads))}
+            for site in sites
+            if site.messages
+        ],
+        "collectives": sum(sum(rank.collectives.values()) for rank in ranks),
+        "compute_ns": loads.compute_ns,
+    }
 
 
 def _site(ranks: Sequence[Rank], loads: Loads) -> dict[str, Any]:
@@ -117,15 +148,23 @@ def heat_alone(tile: int, steps: int, mode: str, group: str) -> dict[str, float]
     by side (we). Where other work has the processors most of the time, only that one says what a
     step takes.
     """
-    mpirun = launcher()
-    program = example("heat", compiler_beside(mpirun))
     rows = {"ns": "2", "we": "1"}[group]
-    words = [mpirun, "-n", "2", program, str(tile), str(steps), mode, rows]
+    return _shortest("heat", str(tile), str(steps), mode, rows)
+
+
+def cg_alone(side: int, iterations: int, mode: str) -> dict[str, float]:
+    """Seconds of the shortest iteration of a run as it is, of two cuboids side by side."""
+    return _shortest("cg", str(side), str(iterations), mode)
+
+
+def _shortest(name: str, *words: str) -> dict[str, float]:
+    mpirun = launcher()
+    command = [mpirun, "-n", "2", example(name, compiler_beside(mpirun)), *words]
     with _settings(_SPINNING):
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = _SAID.search(done.stdout)
     if done.returncode or said is None:
-        raise InputError("study", "heat", "exit code", done.returncode, "0, and its seconds")
+        raise InputError("study", name, "exit code", done.returncode, "0, and its seconds")
     return {"seconds": float(said[1])}
 
 

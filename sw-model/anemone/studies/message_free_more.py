@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What message-free's study says of the conjugate gradient on this machine, the paper's Figure 9,
+and of programs that are not ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from anemone.models.msgfree.model import evaluate
+from anemone.models.msgfree.parameters import Parameters
+from anemone.studies.message_free_runs import RANKS, site_of
+from anemone.studies.study import Point, Row
+
+Answers = Sequence[tuple[Point, dict[str, Any]]]
+Curves = dict[str, list[tuple[int, float]]]  # "measured", "predicted": side, speedup
+_TWO_RANKS = "7 points to HPCG's 27, sides to 32; two ranks on a busy virtual machine, DRAM"
+
+
+def gradient_here(answers: Answers, here: Parameters) -> Curves:
+    """Speedup of shared memory, which is unpacked, over messages. Two ranks have a face each."""
+    best: dict[tuple[int, str], float] = {}
+    for point, answer in answers:
+        if point["run"] == "cg alone":
+            key = (point["side"], point["mode"])
+            best[key] = min(answer["seconds"], best.get(key, answer["seconds"]))
+    found: Curves = {"measured": [], "predicted": []}
+    for point, answer in answers:
+        if point["run"] != "cg" or (step := best.get((point["side"], "message"))) is None:
+            continue
+        site = site_of(answer["along_x"])
+        gain = evaluate(site, here).gain_ns / len(site.messages)
+        side = point["side"]
+        found["measured"].append((side, step / best[side, "shared"]))
+        found["predicted"].append((side, step * 1e9 / (step * 1e9 - gain)))
+    return found
+
+
+def gradient_rows(found: Curves) -> list[Row]:
+    rows = [
+        Row(f"cg here, {how}: side of {side}", "×", None, speedup)
+        for how, some in found.items()
+        for side, speedup in some
+    ]
+    most = {how: 100 * max(abs(s - 1) for _, s in some) for how, some in found.items()}
+    pairs = zip(found["measured"], found["predicted"], strict=True)
+    agree = [(a > 1) == (b > 1) for (_, a), (_, b) in pairs]
+    return [
+        Row("cg here, measured: most that shared memory and messages differ", "%", 3.0,
+            most["measured"], _TWO_RANKS),
+        Row("cg here, predicted: most that they differ", "%", None, most["predicted"]),
+        Row("cg here: prediction and measurement agree on which is better", "% of sides", None,
+            100 * sum(agree) / len(agree)),
+        *rows,
+    ]  # fmt: skip
+
+
+def other_rows(answers: Answers, by: Parameters) -> list[Row]:
+    rows: list[Row] = []
+    for point, answer in answers:
+        if point["run"] == "other":
+            rows += _of_program(point["program"], answer, by)
+    return rows
+
+
+def _of_program(name: str, answer: dict[str, Any], by: Parameters) -> list[Row]:
+    sites = [(one["of"], site_of(one["site"])) for one in answer["sites"]]
+    gains = {of: evaluate(site, by).gain_ns for of, site in sites}
+    messages = {of: len(site.messages) for of, site in sites}
+    better = [gain for gain in gains.values() if gain > 0]
+    best, worst = max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__)
+    share = 100 * sum(better) / RANKS / answer["compute_ns"]
+    return [
+        Row(f"{name}: messages", "all ranks", None, sum(messages.values())),
+        Row(f"{name}: calls of collectives, not modelled", "all ranks", None,
+            answer["collectives"]),
+        Row(f"{name}: better as loads", f"of {len(gains)} call sites", None, len(better)),
+        Row(f"{name}: what they gain", "% of a rank's time outside of MPI", None, share),
+        *(Row(f"{name}: {of}: gain of CXL a message", "ns", None, gains[of] / messages[of])
+          for of in dict.fromkeys((best, worst))),
+    ]  # fmt: skip
