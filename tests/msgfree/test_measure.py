@@ -50,7 +50,15 @@ def test_the_largest_chase_and_the_best_stream() -> None:
         "mem_lat": (90.0, "memo, chase through 1024 MiB"),
         "peak_mem_gb_per_s": (30.0, "memo, all processors read"),
     }
-    assert measure.of_node(ROWS, 2)["cxl_atomic_lat"][0] == 240
+    found = measure.of_node(ROWS, 2, 123.0)
+    assert (found["cxl_lat"][0], found["cxl_atomic_lat"][0]) == (90.0, 123.0)
+
+
+def test_atomics_are_measured() -> None:
+    """Of 1 MiB on the node that every machine has: a locked addition takes several cycles."""
+    assert 2 < measure.atomic_ns(0, 1 << 20) < 100_000
+    with pytest.raises(InputError):
+        measure.atomic_ns(1023, 1 << 20)
 
 
 def test_nodes_and_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +73,9 @@ def test_nodes_and_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "has_memory").write_text("0-1,3\n")
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(measure, "memo", lambda *options: asked.append(options) or ROWS)
+    monkeypatch.setattr(measure, "atomic_ns", lambda node, size: float(node * 100 + size))
     found = measure.memory(None, tmp_path, tmp_path)
+    assert found["cxl_atomic_lat"][0] == 1 << 30  # node 0
     assert set(found) == {
         "mem_lat", "peak_mem_gb_per_s", "peak_l1_gb_per_s", "peak_l2_gb_per_s", "cxl_lat",
         "cxl_atomic_lat",

@@ -26,6 +26,7 @@ FOUR_NODES = replace(PAPER, mpi_lat=1480.0, mpi_bw=24.715, cxl_lat=350.0, cxl_at
 FOUR_NODES_300 = replace(FOUR_NODES, cxl_lat=300.0, cxl_atomic_lat=350.0)  # §V-C3
 _MEMORIES = {"Optane": PAPER, "other socket": OTHER_SOCKET}
 _NAMES = {"ns": "N+S", "we": "W+E", "all": "all halos"}
+_HERE = ("mpi_lat", "mpi_bw", "mem_lat", "cxl_atomic_lat")
 _HALOS = 2  # of a tile with four neighbours, in each group
 _SHAPE = "the compute time is the core model's, of another program and compiler"
 _BUSY = "two ranks on a busy virtual machine, DRAM, a barrier a step where the paper has flags"
@@ -106,7 +107,7 @@ def judge(answers: Answers) -> Found:
         "core model": CORE,
         "one node": "mpi 650 ns, 4.09 GB/s; Optane 417 and 653 ns, other socket 154 and 210",
         "four nodes": "mpi 1480 ns, 24.715 GB/s; CXL 350 and 430 ns, or 300 and 350",
-        **{f"here: {n}": f"{getattr(here, n):.4g}" for n in ("mpi_lat", "mpi_bw", "mem_lat")},
+        **{f"here: {n}": f"{getattr(here, n):.4g}" for n in _HERE},
     }
     return Found(rows, pictures, list(_NOTES), constants)
 

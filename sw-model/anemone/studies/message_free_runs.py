@@ -38,6 +38,7 @@ GRADIENTS_ALONE = ((8, 1000), (16, 500), (32, 100))  # side, iterations
 LAMMPS_STEPS = 20
 OTHERS = (("lammps", 100), ("hpcc", 1000))  # program, loads a sample
 TURNS = 3
+_ATOMIC_BYTES = 256 << 20  # past any cache
 # More ranks than processors, root, no right to read another process's memory: any machine.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -175,8 +176,8 @@ def parameters_here() -> dict[str, float]:
     with _settings(_SPINNING):
         found = measure.ping_pong([launcher(), "-n", "2"], None) | measure.memory(None)
     values = {name: value for name, (value, _) in found.items()}
-    latency = values["mem_lat"]
-    return {**values, "cxl_lat": latency, "cxl_atomic_lat": latency + measure.ATOMIC_NS}
+    atomic = measure.atomic_ns(measure.local_node(), _ATOMIC_BYTES)
+    return {**values, "cxl_lat": values["mem_lat"], "cxl_atomic_lat": atomic}
 
 
 def site_of(content: dict[str, Any]) -> Any:

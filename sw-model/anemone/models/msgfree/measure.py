@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from anemone.io.errors import Bare, InputError
 from anemone.memo.results import Rows, read
@@ -19,7 +20,6 @@ from anemone.models.msgfree.tracer import ROOT, compiler_beside, example
 
 NODES = Path("/sys/devices/system/node")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-ATOMIC_NS = 150.0  # an atomic is about so much slower than a load (footnote 15)
 _SECONDS = "0.1"  # of a bandwidth
 _SAID = re.compile(r"^latency_ns ([0-9.]+) gb_per_s ([0-9.]+)$", re.MULTILINE)
 
@@ -43,7 +43,7 @@ def memory(node: int | None, caches: Path = CACHES, nodes: Path = NODES) -> Foun
     """Memory and caches by memo. node: of CXL or remote memory; where None, one without processors,
     if there is one.
     """
-    local = (_numbers(nodes / "has_cpu") or [0])[0]
+    local = local_node(nodes)
     if node is None:
         node = next(iter(set(_numbers(nodes / "has_memory")) - set(_numbers(nodes / "has_cpu"))),
                     None)  # fmt: skip
@@ -57,26 +57,42 @@ def memory(node: int | None, caches: Path = CACHES, nodes: Path = NODES) -> Foun
                         str(half))  # fmt: skip
             found[name] = (_best(rows), f"memo, one thread through {half >> 10} KiB")
     if node is not None:
-        found |= of_node(memo("-t", "chase", "-n", str(node)), node)
+        rows = memo("-t", "chase", "-n", str(node))
+        found |= of_node(rows, node, atomic_ns(node, _largest(rows)["bytes"]))
     return found
+
+
+def local_node(nodes: Path = NODES) -> int:
+    """The first with processors."""
+    return (_numbers(nodes / "has_cpu") or [0])[0]
 
 
 def of_memory(rows: Rows) -> Found:
     """Latency and bandwidth of this host's own memory."""
-    last = max(rows["chase"], key=lambda row: row["bytes"])
+    last = _largest(rows)
     return {
         "mem_lat": (last["ns"], f"memo, chase through {last['bytes'] >> 20} MiB"),
         "peak_mem_gb_per_s": (_best(rows), "memo, all processors read"),
     }
 
 
-def of_node(rows: Rows, node: int) -> Found:
-    """Latency of the memory that stands for CXL."""
-    last = max(rows["chase"], key=lambda row: row["bytes"])
+def of_node(rows: Rows, node: int, atomic: float) -> Found:
+    """Latency of the memory that stands for CXL, of a load and of an atomic operation."""
     return {
-        "cxl_lat": (last["ns"], f"memo, chase on node {node}"),
-        "cxl_atomic_lat": (last["ns"] + ATOMIC_NS, "not measured: that and 150 ns (footnote 15)"),
+        "cxl_lat": (_largest(rows)["ns"], f"memo, chase on node {node}"),
+        "cxl_atomic_lat": (atomic, f"chase by atomic additions on node {node}"),
     }
+
+
+def atomic_ns(node: int, size: int) -> float:
+    """Of atomic operations that wait for each other, through so many bytes of a node's memory."""
+    folder = ROOT / "build" / "memo"
+    _run(["make", "-s", "-C", str(ROOT / "sim" / "memo"), f"BUILD={folder}", "atomic"])
+    return float(_run([str(folder / "atomic-chase"), str(node), str(size)]))
+
+
+def _largest(rows: Rows) -> dict[str, Any]:
+    return max(rows["chase"], key=lambda row: row["bytes"])
 
 
 def _best(rows: Rows) -> float:
