@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from anemone.caption import sources
-from anemone.caption.sources import Allocations, Nemo, perf_rows, table_4
+from anemone.caption.sources import EVENTS, Allocations, Nemo, table_4
+from anemone.io.counters import SourceError, perf_rows
 from anemone.io.errors import InputError
 from tests.commands import one_line
 
@@ -30,7 +31,7 @@ def printed(t: float, values: dict = VALUES) -> list[str]:
 def test_table_4_by_hand() -> None:
     """200 cycles a miss at 3 GHz; 150 CHA cycles a read at 1.5 GHz."""
     lines = ["# started on Mon Nov 23", "", *printed(1.000123), *printed(2.000211)]
-    found = [table_4(counted) for counted in perf_rows(iter(lines))]
+    found = [table_4(counted[()]) for counted in perf_rows(lines, tuple(EVENTS))]
     assert len(found) == 2 and found[0] == found[1]
     assert found[0] == pytest.approx(
         {"l1_miss_latency_ns": 200 / 3, "ddr_read_latency_ns": 100, "ipc": 0.5}
@@ -39,16 +40,16 @@ def test_table_4_by_hand() -> None:
 
 def test_nothing_happened() -> None:
     none = {name: (0, ns) for name, (_, ns) in VALUES.items()}
-    assert set(table_4(next(perf_rows(iter(printed(1, none))))).values()) == {0}
+    assert set(table_4(next(perf_rows(printed(1, none), tuple(EVENTS)))[()]).values()) == {0}
 
 
 def test_what_was_not_counted_is_named() -> None:
     lines = [line.replace("3000000000,,ddr", "<not supported>,,ddr") for line in printed(1)]
     with pytest.raises(InputError) as refused:
-        list(perf_rows(iter(lines)))
+        list(perf_rows(lines, tuple(EVENTS)))
     assert "ddr_pending is not supported" in one_line(refused.value)
     with pytest.raises(InputError) as refused:
-        list(perf_rows(iter(printed(1)[:-1])))
+        list(perf_rows(printed(1)[:-1], tuple(EVENTS)))
     assert "cha_clock is missing" in one_line(refused.value)
 
 
@@ -66,7 +67,7 @@ def test_perf_is_asked_for_the_whole_machine(tmp_path: Path, monkeypatch) -> Non
     command(tmp_path, "perf", said, monkeypatch)
     found = sources.perf(0.25)
     assert next(found)["ipc"] == 0.5
-    with pytest.raises(sources.SourceError, match="status 3"):
+    with pytest.raises(SourceError, match="status 3"):
         next(found)
     asked = (tmp_path / "asked").read_text().split()
     assert asked[:5] == ["stat", "-a", "-x,", "-I", "250"]
@@ -74,10 +75,10 @@ def test_perf_is_asked_for_the_whole_machine(tmp_path: Path, monkeypatch) -> Non
 
 
 @pytest.mark.skipif(shutil.which("perf") is None, reason="no perf")
-@pytest.mark.parametrize("name", sources.EVENTS)
+@pytest.mark.parametrize("name", EVENTS)
 def test_perf_can_read_each_event(name: str) -> None:
     """Whether the processor has it or not: a name may be a word of perf's own, as `ref` was."""
-    words = ["perf", "stat", "-a", "-x,", "-e", sources.EVENTS[name], "true"]
+    words = ["perf", "stat", "-a", "-x,", "-e", EVENTS[name], "true"]
     said = subprocess.run(words, capture_output=True, text=True, check=False).stderr
     assert name in said and "parser error" not in said, said
 
@@ -103,7 +104,7 @@ def test_what_perf_cannot_count_is_said(tmp_path: Path, monkeypatch) -> None:
     """Its reason, not the end of its usage."""
     text = "event syntax error: 'cha/..'\n   \\___ Cannot find PMU 'cha'\n\n Usage: x\n -e\n"
     command(tmp_path, "perf", f"cat >&2 <<E\n{text}E\nexit 129\n", monkeypatch)
-    with pytest.raises(sources.SourceError, match=r"status 129: Cannot find PMU 'cha'$"):
+    with pytest.raises(SourceError, match=r"status 129: Cannot find PMU 'cha'$"):
         next(sources.perf(1.0))
 
 
@@ -143,7 +144,7 @@ def test_nemo_counts_differences(tmp_path: Path, monkeypatch) -> None:
     assert nemo.sample() == pytest.approx(32)
     assert nemo.sample() == 0
     counts.write_text("{}")
-    with pytest.raises(sources.SourceError, match="not what it prints"):
+    with pytest.raises(SourceError, match="not what it prints"):
         nemo.sample()
 
 

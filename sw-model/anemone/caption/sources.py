@@ -3,29 +3,21 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from anemone.caption import samples
 from anemone.caption.algorithm import Sample
 from anemone.caption.model import TABLE_4
+from anemone.io import counters as machine
+from anemone.io.counters import Counted, telemetry
 from anemone.io.errors import MISSING, Bare, InputError
 
 _LINE = 64  # bytes that one request moves
 _WRAP = 1 << 64
-
-
-class SourceError(RuntimeError):
-    """What is sampled stopped answering."""
-
 
 # Table 4 by perf's events, for the parts that take CXL memory: Sapphire and Emerald Rapids. Numbers
 # are those of Intel's event files; a line that is missed is a TOR entry until it is served.
@@ -47,15 +39,6 @@ NEEDS = {
     "ddr_read_latency_ns": ("ddr_pending", "ddr_reads", "cha_clock"),
     "ipc": ("instructions", "cycles"),
 }
-_REASON = "\\___"  # perf points so at what is wrong, before its usage
-
-
-@dataclass(frozen=True)
-class Counted:
-    """An event of one interval, all processors and units together. ns: for which it was counted."""
-
-    value: float
-    ns: float
 
 
 def events_of(counters: Sequence[str]) -> tuple[str, ...]:
@@ -98,76 +81,12 @@ def _ratio(a: float, b: float) -> float:
     return a / b if b else 0.0
 
 
-def perf_rows(
-    lines: Iterator[str], events: Sequence[str] = tuple(EVENTS)
-) -> Iterator[dict[str, Counted]]:
-    """Intervals of what `perf stat -I -x,` prints. Raises InputError, naming line and event."""
-    at, found = "", {}
-    for number, line in enumerate(lines, 1):
-        fields = line.strip().split(",")
-        if len(fields) < 6 or line.startswith("#"):
-            continue
-        if fields[0] != at and found:
-            yield _whole(found, events, number)
-            found = {}
-        at = fields[0]
-        name = _name(fields[3])
-        if name not in events:
-            continue
-        try:
-            counted = Counted(float(fields[1]), float(fields[4]))
-        except ValueError as e:
-            value = Bare(fields[1].strip("<>"))
-            allowed = "a count: a machine, not a virtual one, with this event; and root"
-            raise InputError("perf stat", f"line {number}", name, value, allowed) from e
-        before = found.get(name, Counted(0.0, 0.0))  # units of a socket may be told one by one
-        found[name] = Counted(before.value + counted.value, before.ns + counted.ns)
-    if found:
-        yield _whole(found, events, number)
-
-
-def _whole(found: dict[str, Counted], events: Sequence[str], line: int) -> dict[str, Counted]:
-    for name in events:
-        if name not in found:
-            raise InputError("perf stat", f"line {line}", name, MISSING, "a row of each event")
-    return found
-
-
-def _name(told: str) -> str:
-    inner = re.search(r"name=(\w+)", told)
-    return inner[1] if inner else told.split(":")[0]
-
-
 def perf(interval: float, counters: Sequence[str] = TABLE_4) -> Iterator[dict[str, float]]:
     """These of Table 4 each `interval` seconds, of the whole machine, until it is closed."""
-    if shutil.which("perf") is None:
-        allowed = "perf (apt-get install linux-perf), or --samples"
-        raise InputError("caption", "commands", "perf", MISSING, allowed)
-    words = ["perf", "stat", "-a", "-x,", "-I", str(round(interval * 1000))]
     events = events_of(counters)
-    for name in events:
-        words += ["-e", EVENTS[name]]
-    process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, bufsize=1
-    )
-    said: list[str] = []
-    try:
-        for counted in perf_rows(_noted(process.stderr, said), events):
-            yield table_4(counted, counters)
-    finally:
-        with suppress(ProcessLookupError):
-            process.terminate()
-        process.wait()
-    last = said[-1].split(_REASON)[-1].strip() if said else "nothing"
-    raise SourceError(f"perf stat ended with status {process.returncode}: {last}")
-
-
-def _noted(lines: Iterator[str], last: list[str]) -> Iterator[str]:
-    """The same lines; the last of them, or the one that has a reason, is in `last`."""
-    for line in lines:
-        if not (last and _REASON in last[0]):
-            last[:] = [line]
-        yield line
+    asked = [word for name in events for word in ("-e", EVENTS[name])]
+    for counted in machine.perf("caption", interval, asked, events, "--samples"):
+        yield table_4(counted[()], counters)
 
 
 class Nemo:
@@ -181,22 +100,8 @@ class Nemo:
 
     def sample(self) -> float:
         """Since the last call. The plain window is read: who else reads it is not disturbed."""
-        words = ["anemonectl", "read", self.name, "--snapshot", "--all", "--json"]
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30)
-        except FileNotFoundError as e:
-            allowed = "anemonectl (docs/anemonectl.md)"
-            raise InputError("caption", "commands", "anemonectl", MISSING, allowed) from e
-        except subprocess.TimeoutExpired as e:
-            raise SourceError(f"anemonectl read {self.name}: no answer in 30 s") from e
-        if done.returncode:
-            raise SourceError(f"anemonectl read {self.name}: {done.stderr.strip()}")
+        values = telemetry("caption", self.name)
         now = self._clock()
-        try:
-            rows = json.loads(done.stdout)["counters"]
-            values = {(r["region"], r["offset"]): int(r["value"]) for r in rows}
-        except (ValueError, KeyError, TypeError) as e:
-            raise SourceError(f"anemonectl read {self.name}: not what it prints: {e}") from e
         # Differences modulo 2^64 are exact for sums, and there is nothing to lose between two.
         requests = sum((v - self._values.get(at, 0)) % _WRAP for at, v in values.items())
         seconds, self._values, self._at = now - self._at, values, now

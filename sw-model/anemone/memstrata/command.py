@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anemone.io.errors import MISSING, InputError
 from anemone.terminal import print_json, printing, show_table
+
+if TYPE_CHECKING:
+    from anemone.memstrata.judges import Forest
+    from anemone.memstrata.live import Interval
+    from anemone.memstrata.outliers import Line
+    from anemone.memstrata.perf import Measured
 
 app = typer.Typer(
     add_completion=False,
@@ -116,6 +124,9 @@ def train(
     samples: Annotated[Path, typer.Option(help="What to learn from.", metavar="SAMPLES.json")],
     out: Annotated[Path, typer.Option(help="Folder for the model.", metavar="MODEL")],
     seed: Annotated[int, typer.Option(help="Of halves and forest.", min=0, max=1 << 31)] = 1,
+    counted: Annotated[
+        bool, typer.Option("--counted", help="Of misses that NEMO counts, not of L3 latency.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """A random forest that tells who loses more than 5 % (§4.2), and how right it is."""
@@ -130,10 +141,11 @@ def train(
     known = read_samples(samples)
     check_out(out, (MODEL, FOREST))
     with tempfile.TemporaryDirectory(prefix="anemone-memstrata-") as folder:
-        found = trained(known, Path(folder), seed, ask, samples)
+        found = trained(known, Path(folder), seed, ask, samples, counted)
         forest = (Path(folder) / FOREST).read_bytes()
     report = {
-        "features": list(FEATURES), "line": asdict(found.line), "outlier_above": SLOW,
+        "features": list(FEATURES), "line": asdict(found.line), "counted": counted,
+        "outlier_above": SLOW,
         "ewma": EWMA, "trees": TREES, "seed": seed, "samples": len(known),
         "scores": {name: asdict(score) for name, score in found.scores.items()}, "r2": found.r2,
         "training": list(found.training), "validation": list(found.validation),
@@ -168,7 +180,8 @@ _CLASSIFY = """
             { "l3_ns": 171.0, "l2_ns": 88.0, "tlb_ns": 41.0,
               "l2_mpki": 9.1, "requests": 7.3 } ] } ] }
 
-The fields are those of `anemone memstrata train --help`. Metrics are smoothed (EWMA of 0.2), so a
+The fields are those of `anemone memstrata train --help`; a model of counted misses needs `misses`
+(of near memory) and `instructions`, too. Metrics are smoothed (EWMA of 0.2), so a
 machine is judged by all of its intervals, the last most of all.
 
     $ anemone memstrata classify --model model --counters counters.json
@@ -187,9 +200,9 @@ def classify(
     from anemone.memstrata.outliers import classify as shares_of
 
     line = read_model(model)
-    machines = read_counters(counters)
+    machines = read_counters(counters, whole=line is None)
     last = [
-        smoothed([features(row, line.ratio(row["l3_ns"])) for row in intervals])[-1]
+        smoothed([features(m.metrics, _ratio(counters, m, line)) for m in intervals])[-1]
         for intervals in machines.values()
     ]
     shares = shares_of((model / FOREST).resolve(), last, ask) if last else []
@@ -207,3 +220,108 @@ def classify(
             for f in found
         ]  # fmt: skip
         show_table("Machines", ["name", "outlier", "of the trees, %", "MPKI, estimated"], rows)
+
+
+def _ratio(path: Path, measured: Measured, line: Line | None) -> float:
+    """The miss ratio, guessed, or counted where the model was trained on that."""
+    if line:
+        return line.ratio(measured.metrics["l3_ns"])
+    if measured.misses is None:
+        allowed = "counted misses, as those that the model was trained on"
+        raise InputError(path, "intervals", "misses", MISSING, allowed)
+    return measured.misses / measured.requests if measured.requests else 0.0
+
+
+_RUN = """
+**HOST.toml**, the machines as they are now (docs/memstrata.md has all fields):
+
+    telemetry = "misses"   # anemonectl's rule that counts misses by VM; without it nobody does
+
+    [[vm]]
+    name = "redis"
+    cores = "0-3"          # that its virtual processors are pinned to
+    pages = 4096           # of 2 MiB
+    dedicated = 1351
+    regions = "0"          # of the telemetry, only with one
+
+    $ anemone memstrata run --dry-run --host host.toml --model model
+
+perf counts its cores, each interval (10 s). **COUNTERS.json** plays what was counted before, of
+`--record` or as `classify` takes it with `instructions` in each interval; its exchanges are taken
+for done, while live every interval begins with the pages of HOST.toml. Without `--model` each
+interval has to say `is_outlier`. With a telemetry misses are always those of now.
+"""
+
+
+@app.command(epilog=_RUN)
+def run(
+    host: Annotated[Path, typer.Option(help="The machines.", metavar="HOST.toml")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say it, do nothing.")] = False,
+    model: Annotated[
+        Path | None, typer.Option(help="Folder that `train` wrote.", metavar="MODEL")
+    ] = None,
+    counters: Annotated[
+        Path | None, typer.Option(help="Counted before.", metavar="COUNTERS.json")
+    ] = None,
+    intervals: Annotated[
+        int | None, typer.Option(help="So many, and no more.", min=1, metavar="N")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep what is counted.", metavar="COUNTERS.json")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON an interval.")] = False,
+) -> None:
+    """What the allocator would exchange on this host, interval by interval, until Ctrl-C."""
+    import json
+    from itertools import islice
+
+    from anemone.io.outputs import check_out, write_files, write_json
+    from anemone.memstrata import files, live, perf
+    from anemone.memstrata.host import read_host
+
+    if not dry_run:
+        allowed = "--dry-run: the exchange is the hypervisor's (docs/memstrata.md)"
+        raise InputError("command line", "run", "--dry-run", MISSING, allowed)
+    if not (model or counters):
+        allowed = "the forest to judge by, or --counters that say who is an outlier"
+        raise InputError("command line", "run", "--model", MISSING, allowed)
+    of = read_host(host)
+    judge = _judge(model) if model else None
+    if counters:
+        known = files.read_counters(counters, whole=True, judged=judge is None)
+        seen = live.recorded(of, known, counters)
+    else:
+        seen = perf.live({vm.name: vm.cores for vm in of.machines}, of.interval_s)
+    if of.telemetry:
+        seen = live.counted(seen, of)
+    elif judge and not judge.line:
+        seen = live.with_misses(seen, counters or host)
+    if record:
+        check_out(record.parent, (record.name,))
+    kept: list[live.Interval] = []
+    try:
+        for found in live.rounds(of, judge, _noted(islice(seen, intervals), kept), bool(counters)):
+            with printing():
+                print(json.dumps(found.named()) if as_json else found.line(), flush=True)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        seen.close()
+        if record and kept:
+            content = files.counters(kept)
+            write_files(record.parent, {record.name: lambda path: write_json(path, content)})
+
+
+def _judge(model: Path) -> Forest:
+    from anemone.memstrata.files import FOREST, read_model
+    from anemone.memstrata.judges import Forest
+    from anemone.memstrata.outliers import ask
+
+    line = read_model(model)
+    return Forest((model / FOREST).resolve(), line, ask)
+
+
+def _noted(intervals: Iterable[Interval], kept: list[Interval]) -> Iterator[Interval]:
+    for interval in intervals:
+        kept.append(interval)
+        yield interval

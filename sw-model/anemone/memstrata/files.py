@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SAMPLES.json, COUNTERS.json and the model's folder, read; what is wrong is one line."""
+"""SAMPLES.json, COUNTERS.json and the model's folder; what is wrong is one line."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from anemone.io.errors import MISSING, InputError
 from anemone.io.json_file import read_json
 from anemone.io.tables import Table
 from anemone.memstrata.outliers import METRICS, Line, Sample
+from anemone.memstrata.perf import Measured
 
 MODEL, FOREST = "model.json", "model.onnx"
+_MORE = ("instructions", "misses", "is_outlier")
 _SAMPLE = ("program", *METRICS, "miss_ratio", "slowdown")
 
 
@@ -34,22 +37,56 @@ def read_samples(path: str | os.PathLike) -> list[Sample]:
     return found
 
 
-def read_counters(path: str | os.PathLike) -> dict[str, list[dict[str, float]]]:
-    """By machine its intervals, one at least. Raises InputError."""
-    machines: dict[str, list[dict[str, float]]] = {}
+def read_counters(
+    path: str | os.PathLike, whole: bool = False, judged: bool = False
+) -> dict[str, list[Measured]]:
+    """By machine its intervals, one at least. Raises InputError.
+
+    whole: each has to have `instructions`; judged: and to say who is an outlier.
+    """
+    machines: dict[str, list[Measured]] = {}
     for place, each in _list(path, read_json(path), "file", "vms", ("name", "intervals")):
         name = _text(each, "name")
         if name in machines:
             raise InputError(path, place, "name", name, "a name that no other VM has")
-        rows = list(_list(path, each.content, place, "intervals", METRICS, whole=False))
+        rows = list(_list(path, each.content, place, "intervals", METRICS, whole=False, more=_MORE))
         if not rows:
             raise each.wrong("intervals", "one interval at least")
-        machines[name] = [_metrics(row) for _, row in rows]
+        machines[name] = [_measured(row, whole, judged) for _, row in rows]
     return machines
 
 
-def read_model(folder: Path) -> Line:
-    """The line of a model that `train` wrote, and that the forest is there. Raises InputError."""
+def _measured(table: Table, whole: bool, judged: bool) -> Measured:
+    outlier = table.content.get("is_outlier")
+    if not isinstance(outlier, bool) and (judged or outlier is not None):
+        allowed = "true or false" + (", or a --model to judge by" if judged else "")
+        raise table.wrong("is_outlier", allowed)
+    counts = {
+        name: table.real(name, least=0)
+        for name in _MORE[:2]
+        if name in table.content or (whole and name == "instructions")
+    }
+    return Measured(_metrics(table), counts.get("instructions", 0.0), counts.get("misses"), outlier)
+
+
+def counters(intervals: Sequence[Mapping[str, Measured]]) -> dict[str, Any]:
+    """Intervals by machine as COUNTERS.json."""
+    return {
+        "vms": [
+            {"name": name, "intervals": [_row(each[name]) for each in intervals]}
+            for name in (intervals[0] if intervals else ())
+        ]
+    }
+
+
+def _row(each: Measured) -> dict[str, Any]:
+    more = {"instructions": each.instructions, "misses": each.misses, "is_outlier": each.is_outlier}
+    return {**each.metrics, **{name: value for name, value in more.items() if value is not None}}
+
+
+def read_model(folder: Path) -> Line | None:
+    """The line of a model that `train` wrote, and that the forest is there; None: it was trained on
+    counted misses. Raises InputError."""
     path = folder / MODEL
     table = Table(path, "file", read_json(path))
     line = table.table("line")
@@ -59,14 +96,16 @@ def read_model(folder: Path) -> Line:
     if not (folder / FOREST).is_file():
         allowed = f"{MODEL} and {FOREST} as `anemone memstrata train` writes them"
         raise InputError(folder, "folder", FOREST, MISSING, allowed)
-    return Line(line.real("slope"), line.real("intercept"))
+    found = Line(line.real("slope"), line.real("intercept"))
+    return None if table.content.get("counted") is True else found
 
 
 def _list(
     path: object, content: dict[str, Any], place: str, key: str, keys: tuple[str, ...],
-    whole: bool = True,
+    whole: bool = True, more: tuple[str, ...] = (),
 ):  # fmt: skip
-    """The objects of a list, each with these keys; whole: the content has nothing else."""
+    """The objects of a list, each with these keys; whole: the content has nothing else; more: keys
+    that may be there."""
     table = Table(path, place, content)
     if whole:
         table.only(key)
@@ -78,7 +117,7 @@ def _list(
         if not isinstance(each, dict):
             raise InputError(path, at, key, each, "{ " + ", ".join(keys) + " }")
         row = Table(path, at, each)
-        row.only(*keys)
+        row.only(*keys, optional=more)
         yield at, row
 
 

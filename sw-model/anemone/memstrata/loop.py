@@ -78,11 +78,15 @@ class Host:
         others = self._vms()
         dedicated = min(floor(self._share * pages), self.pages.free_dedicated)
         dedicated = max(dedicated, pages - self.pages.free_tiered)
-        self.pages.launch(name, pages - dedicated, dedicated)
-        self._sizes[name] = pages
+        self.adopt(name, pages, dedicated)
         if not self._judge:
             return []
         return self.exchange(balance(others, self._vm(name), self._share))
+
+    def adopt(self, name: str, pages: int, dedicated: int) -> None:
+        """A machine that runs already, as it is."""
+        self.pages.launch(name, pages - dedicated, dedicated)
+        self._sizes[name] = pages
 
     def terminate(self, name: str) -> None:
         """Its pages are free; what is too many of the dedicated ones the next round gives away."""
