@@ -28,9 +28,10 @@ struct Running {
     std::vector<core::Op> ops;
     std::size_t next = 0;
     std::uint64_t end = 0; // operations, at which it stops
+    core::Cycle stop = 0;  // and the cycle
     bool ended = false;
 
-    bool runs() const { return source && !ended && core.operations() < end; }
+    bool runs() const { return source && !ended && core.operations() < end && core.now() < stop; }
     void step() {
         if (next + kAhead >= ops.size() && !refill())
             return;
@@ -66,9 +67,14 @@ struct anemone_core {
     core::Shared shared;
     std::vector<std::unique_ptr<Running>> cores;
 
-    void run(std::uint64_t operations) {
+    void run(std::uint64_t operations, core::Cycle cycles) {
+        core::Cycle last = 0;
         for (auto& each : cores)
+            last = std::max(last, each->core.now());
+        for (auto& each : cores) {
             each->end = each->core.operations() + operations;
+            each->stop = cycles ? last + cycles : ~core::Cycle{0};
+        }
         for (;;) {
             Running* behind = nullptr;
             core::Cycle others = ~core::Cycle{0};
@@ -165,14 +171,18 @@ int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, s
     });
 }
 
-// Bytes [first, end), multiples of a line, have that share of their pages on the fast tier.
-void anemone_core_place(anemone_core* m, std::uint64_t first, std::uint64_t end, double share) {
-    m->shared.memory.place(first >> core::kLineBits, end >> core::kLineBits, share);
+// Bytes [first, end), multiples of a line, have that share of their pages on the fast tier, and in
+// flat memory that of the others filled.
+void anemone_core_place(anemone_core* m, std::uint64_t first, std::uint64_t end, double share,
+                        double filled) {
+    m->shared.memory.place(first >> core::kLineBits, end >> core::kLineBits, share, filled);
 }
 
-// Every core so many operations on, or to the end of its program.
-int anemone_core_run(anemone_core* m, std::uint64_t operations, char* error, std::size_t bytes) {
-    return guarded(error, bytes, [&] { m->run(operations); });
+// Every core so many operations on, or so many cycles on from where the last one is (0: any), or to
+// the end of its program.
+int anemone_core_run(anemone_core* m, std::uint64_t operations, std::uint64_t cycles, char* error,
+                     std::size_t bytes) {
+    return guarded(error, bytes, [&] { m->run(operations, cycles); });
 }
 
 const char* anemone_core_names() {
@@ -235,6 +245,29 @@ void anemone_core_memory(anemone_core* m, double* out) {
     *out++ = static_cast<double>(m->shared.memory.near_hits());
     *out++ = static_cast<double>(m->shared.memory.near_misses());
     *out++ = static_cast<double>(m->shared.memory.dedicated());
+}
+
+// Of each range in the order of their placing: lines asked for, lines that near memory missed,
+// walks.
+void anemone_core_placed(anemone_core* m, std::uint64_t* out) {
+    for (const auto& each : m->shared.memory.placed()) {
+        *out++ = each.asked;
+        *out++ = each.missed;
+        *out++ = each.walks;
+    }
+}
+
+// Parts of a kernel's data, as many as there are, at most n: first byte and bytes, in pairs.
+std::size_t anemone_core_parts(anemone_core* m, std::size_t core, std::uint64_t* out,
+                               std::size_t n) {
+    const core::Past past = m->cores[core]->source->past();
+    std::size_t found = 0;
+    for (const auto& part : past)
+        if (found++ < n) {
+            *out++ = part.first;
+            *out++ = part.bytes;
+        }
+    return found;
 }
 
 } // extern "C"

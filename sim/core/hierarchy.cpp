@@ -34,6 +34,7 @@ Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
         const std::uint64_t line = (kTables + page * 8) >> kLineBits;
         t = fetch(line, begins, For::walk).arrives + config_.walk;
         timeline_.walks.occupy(begins, t);
+        shared_.memory.walked(address >> kLineBits);
         count_.tlb_miss++;
         count_.tlb_miss_cycles += t - asked;
         stlb_.fill(page, t, false);

@@ -65,15 +65,20 @@ Memory::Memory(const Config& config)
     }
 }
 
-bool Memory::on_fast(std::uint64_t line) const {
+Memory::Placed* Memory::placed_of(std::uint64_t line) {
+    const auto found = std::find_if(placed_.rbegin(), placed_.rend(), [&](const Placed& each) {
+        return line >= each.first && line < each.end;
+    });
+    return found == placed_.rend() ? nullptr : &*found;
+}
+
+bool Memory::on_fast(std::uint64_t line) {
     // Multiples of the golden ratio: of any stretch of pages, whatever its stride, the share is on
     // the fast tier to within a page or two, as weighted interleaving has it.
     const std::uint64_t page = line >> (config_.page_bits - kLineBits);
     const std::uint64_t spread = page * 0x9E3779B97F4A7C15u;
-    double share = config_.fast_share;
-    for (const Placed& each : placed_)
-        if (line >= each.first && line < each.end)
-            share = each.share;
+    const Placed* placed = placed_of(line);
+    const double share = placed ? placed->share : config_.fast_share;
     return static_cast<double>(spread >> 11) * 0x1p-53 < share;
 }
 
@@ -100,6 +105,8 @@ bool Memory::near_has(std::uint64_t line) {
     const bool hit = near_tag_[set] == tag;
     near_tag_[set] = tag;
     (hit ? near_hits_ : near_misses_)++;
+    if (Placed* of = hit ? nullptr : placed_of(line))
+        of->missed++;
     return hit;
 }
 
@@ -108,11 +115,13 @@ bool Memory::was_last(std::uint64_t line) {
     const auto past = std::find_if(pasts_.begin(), pasts_.end(),
                                    [&](const Past& each) { return each.has(address); });
     const bool known = past != pasts_.end();
+    const Placed* placed = placed_of(line);
+    const double filled = placed ? placed->filled : config_.filled;
     const double age = known ? past->times(address, true, random_).age : random_.share();
     for (std::uint64_t i = 0; i < config_.ratio; i++) {
         // A rival, if there is one, was not asked for since the beginning: the set was not.
-        for (unsigned tries = 0; tries < kTries && random_.happens(config_.filled); tries++) {
-            const Past::Times rival = known ? past->times(past->anywhere(random_), false, random_)
+        for (unsigned tries = 0; tries < kTries && random_.happens(filled); tries++) {
+            const Past::Times rival = known ? past->times(rival_of(*past), false, random_)
                                             : Past::Times{random_.share(), false};
             if (rival.since)
                 continue;
@@ -124,11 +133,24 @@ bool Memory::was_last(std::uint64_t line) {
     return true;
 }
 
+std::uint64_t Memory::rival_of(const Past& of) {
+    std::uint64_t address = of.anywhere(random_);
+    // Shares of the pages that differ: those with more dedicated ones have fewer rivals.
+    for (unsigned tries = 0; tries < kTries && !placed_.empty(); tries++) {
+        if (!on_fast(address >> kLineBits))
+            break;
+        address = of.anywhere(random_);
+    }
+    return address;
+}
+
 bool Memory::tiered(std::uint64_t line) {
     if (!config_.near_lines)
         return false;
     const bool is = !on_fast(line);
     dedicated_ += !is;
+    if (Placed* of = placed_of(line))
+        of->asked++;
     return is;
 }
 

@@ -58,9 +58,22 @@ public:
     // A dirty line that leaves the L3; posted.
     void write(std::uint64_t line, Cycle t);
 
-    // Of the pages of these lines such a share is on the fast tier, whatever the others' is.
-    void place(std::uint64_t first, std::uint64_t end, double share) {
-        placed_.push_back({first, end, share});
+    // Lines [first, end); of their pages such a share is on the fast tier, or dedicated; `filled`
+    // is of these alone. What was asked of them here, what near memory did not have, and walks to
+    // their pages' entries.
+    struct Placed {
+        std::uint64_t first, end;
+        double share, filled;
+        std::uint64_t asked, missed, walks;
+    };
+    void place(std::uint64_t first, std::uint64_t end, double share, double filled) {
+        placed_.push_back({first, end, share, filled, 0, 0, 0});
+    }
+    const std::vector<Placed>& placed() const { return placed_; }
+    // The page table was walked for this line.
+    void walked(std::uint64_t line) {
+        if (Placed* of = placed_of(line))
+            of->walks++;
     }
 
     // What a program did before; it says so before the first read.
@@ -72,7 +85,7 @@ public:
     std::uint64_t dedicated() const { return dedicated_; }
 
 private:
-    bool on_fast(std::uint64_t line) const;
+    bool on_fast(std::uint64_t line);
     double serve(unsigned tier, bool write, double t);
     // Whether a line is swapped with others.
     bool tiered(std::uint64_t line);
@@ -81,10 +94,10 @@ private:
     // Whether the first line of a set that is asked for was its last one, too.
     bool was_last(std::uint64_t line);
 
-    struct Placed {
-        std::uint64_t first, end; // lines
-        double share;
-    };
+    // The last that was placed there; null: nothing was.
+    Placed* placed_of(std::uint64_t line);
+    // The address of any data of a program, of those on tiered pages if there are some.
+    std::uint64_t rival_of(const Past& of);
 
     const Config config_;
     std::vector<Placed> placed_;

@@ -156,6 +156,20 @@ def test_jobs_are_drawn_by_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(name.split()[0].endswith(".2") for name in later)
 
 
+def test_the_draw_of_sensitivity_is_the_first_that_is_served(monkeypatch) -> None:
+    """Of 30 % at none dedicated a third leaves 20.1, two thirds 9.9; of 12 % less than 5 go."""
+    assert [flat_mixes.served([job("a", s)]) for s in (0.3, 0.12, 0.0)] == [True, False, False]
+    monkeypatch.setattr(
+        flat_mixes, "Draw",
+        lambda kinds, quick, seed, number, ends: type("", (), {
+            "jobs": [job("a", 0.0), job("b", 0.3 if number % 8 >= 3 else 0.1)]
+        }),
+    )  # fmt: skip
+    assert flat_mixes.first_served("balanced", False, 12345) == 3
+    monkeypatch.setattr(flat_mixes, "served", lambda jobs: False)
+    assert flat_mixes.first_served("balanced", False, 12346) == 0
+
+
 def test_forests_judge_by_a_line_or_by_counts() -> None:
     seen = []
 

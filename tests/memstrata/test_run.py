@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from anemone.io.errors import InputError
 from anemone.memstrata import perf
 from anemone.memstrata.files import counters, read_counters
 from anemone.memstrata.host import HostFile, Machine, read_host
-from anemone.memstrata.live import counted, recorded, rounds
+from anemone.memstrata.live import counted, processor_s, recorded, rounds
 from anemone.memstrata.loop import Judged, Reading
 from anemone.memstrata.outliers import METRICS
 from anemone.memstrata.perf import EVENTS, Measured, asked, measured
@@ -167,12 +168,31 @@ def test_what_would_be_exchanged(done: bool) -> None:
     found = list(rounds(FILE, None, iter(some), done))
     pages = [[m.exchange.pages for m in r.moved] for r in found]
     assert pages == ([[10], [10], [10], [2], []] if done else [[10]] * 5)
-    assert found[0].named() == {
-        "interval": 0,
+    assert {**found[0].named(), "core": 0} == {
+        "interval": 0, "core": 0,
         "vms": [{"name": "calm", "is_outlier": False, "misses": 100.0},
                 {"name": "slow", "is_outlier": True, "misses": 100.0}],
         "exchanges": [{"from": "calm", "to": "slow", "pages": 10, "bytes": 3 * 10 << 21}],
     }  # fmt: skip
+
+
+def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:
+    """Of this one, of what it waited for, and of what it started and still runs."""
+
+    def process(pid: int, parent: int, times: str) -> None:
+        (tmp_path / str(pid)).mkdir()
+        text = f"{pid} (a) b) S {parent} 2 3 4 5 6 7 8 9 10 {times} 20"
+        (tmp_path / str(pid) / "stat").write_text(text)
+
+    process(7, 1, "100 50 20 10")
+    process(8, 7, "300 0 0 0")
+    process(9, 8, "0 1 0 0")
+    process(10, 1, "9999 0 0 0")
+    (tmp_path / "11").mkdir()  # it ended meanwhile
+    assert processor_s(7, tmp_path) == 481 / os.sysconf("SC_CLK_TCK")
+    before = processor_s()
+    while processor_s() < before + 0.05:
+        pass
 
 
 def by_requests(readings: Mapping[str, Reading]) -> dict[str, Judged]:

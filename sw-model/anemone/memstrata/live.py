@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from anemone.io.counters import telemetry
@@ -19,16 +22,18 @@ Interval = Mapping[str, Measured]  # by machine
 
 @dataclass(frozen=True)
 class Round:
-    """judged: machines, by their smoothed counters. moved: exchanges, in order."""
+    """judged: machines, by their smoothed counters. moved: exchanges, in order. core: share of a
+    processor that all of this took, of the interval."""
 
     number: int
     judged: Mapping[str, Judged]
     moved: Sequence[Moved]
+    core: float
 
     def named(self) -> dict[str, Any]:
         """As JSON."""
         return {
-            "interval": self.number,
+            "interval": self.number, "core": self.core,
             "vms": [
                 {"name": name, "is_outlier": j.is_outlier, "misses": j.misses}
                 for name, j in self.judged.items()
@@ -46,7 +51,8 @@ class Round:
         moves = "; ".join(
             f"{m.donor} to {m.borrower}: {m.exchange.pages:,} pages" for m in self.moved
         )
-        return f"{self.number}: outliers: {slow}; would exchange: {moves or 'nothing'}"
+        said = f"{self.number}: outliers: {slow}; would exchange: {moves or 'nothing'}"
+        return f"{said} ({100 * self.core:.1f} % of a core)"
 
 
 def recorded(
@@ -132,6 +138,7 @@ def rounds(
     host = Host(file.layout, 0.0, judge or as_recorded, file.step_ratio, file.ewma)
     for vm in file.machines:
         host.adopt(vm.name, vm.pages, vm.dedicated)
+    before = processor_s()
     for number, interval in enumerate(intervals):
         said.update({name: bool(each.is_outlier) for name, each in interval.items()})
         readings = {
@@ -139,9 +146,25 @@ def rounds(
             for name, each in interval.items()
         }
         moved = host.round(readings)
-        yield Round(number, host.judged, moved)
+        now = processor_s()
+        yield Round(number, host.judged, moved, (now - before) / file.interval_s)
+        before = now
         if not done:
             host.pages = _as_it_is(file)
+
+
+def processor_s(pid: int | None = None, proc: Path = Path("/proc")) -> float:
+    """Processor time of this process and those that it started: perf, anemonectl, the forest."""
+    found: dict[int, tuple[int, int]] = {}  # by process: who started it; its ticks
+    for path in proc.glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended meanwhile; who started it has its time
+            # Behind the name, which may be anything in parentheses.
+            fields = path.read_text().rpartition(")")[2].split()
+            found[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    every = {pid or os.getpid()}
+    while more := {p for p, (parent, _) in found.items() if parent in every} - every:
+        every |= more
+    return sum(found[p][1] for p in every) / os.sysconf("SC_CLK_TCK")
 
 
 def _as_it_is(file: HostFile) -> PageAllocator:

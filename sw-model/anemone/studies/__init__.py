@@ -43,5 +43,17 @@ STUDIES = {
         "anemone.studies.memstrata_sensitivity",
         "The allocator's interval, step and moving average (Memstrata, Figure 16).",
     ),
+    "flat-tpp": (
+        "anemone.studies.flat_tpp",
+        "Flat memory and software tiering like TPP's (Memstrata, Figure 11).",
+    ),
+    "memstrata-check": (
+        "anemone.studies.mix_check",
+        "Five mixes of machines simulated in full, and on profiles.",
+    ),
+    "memstrata-pages": (
+        "anemone.studies.memstrata_pages",
+        "Which pages are dedicated: random, hotness, misses (Memstrata, Figure 14).",
+    ),
     "camp-colocate": ("anemone.studies.camp_colocate", "Who gets the DRAM (CAMP §6.3)."),
 }

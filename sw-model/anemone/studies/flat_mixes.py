@@ -45,6 +45,7 @@ MIXES = {  # §6.1; what is not said of the two of Figure 12 are web and data by
     # Not the paper's: two machines with an outlier's workload and a calm one's by turns.
     "changing": ("web", "data") * 2 + (CHANGING,) * 2,
 }
+_DRAWS = 8  # of a mix, at most
 _TURN = 100.0  # s of each of them on local memory
 _WORK = (60.0, 240.0)  # s of a job on local memory, where machines come and go: an assumption
 POLICIES = ("no software", "Memstrata", "miss counters", "oracle")
@@ -110,6 +111,7 @@ class Draw:
         self._seeds, self._kinds = [seed, number], kinds
         self._drawn: dict[str, tuple[int, int]] = {}  # place, and the how many-th there
         self._surfaces: dict[str, Surface] = {}
+        self.workloads: dict[str, list[Point]] = {}  # of each job
         self.jobs = [self._job(place, 0) for place in range(len(kinds))]
 
     def next_job(self, before: Job) -> Job:
@@ -123,7 +125,7 @@ class Draw:
         kinds = (OUTLIER, "data") if kind == CHANGING else (kind,)
         some = [self._of[k][int(rng.integers(len(self._of[k])))] for k in kinds]
         name = f"{place + 1}.{number + 1} {kind}: {' and '.join(w['kernel'] for w in some)}"
-        self._drawn[name] = place, number
+        self._drawn[name], self.workloads[name] = (place, number), some
         largest = max(some, key=lambda workload: workload["vm_bytes"])
         phases = tuple((self._surface(workload), _TURN) for workload in some)
         job = Job(name, largest["vm_bytes"] >> PAGE_BITS, largest["cores"], phases)
@@ -135,3 +137,29 @@ class Draw:
         if text not in self._surfaces:
             self._surfaces[text] = surface(workload, self._places)
         return self._surfaces[text]
+
+
+def served(jobs: Sequence[Job]) -> bool:
+    """Whether a machine would gain by what a loop can do: alone it is slowed by more than 5 % with
+    a third dedicated, and by 5 points less with two thirds."""
+
+    def slowed(job: Job, share: float) -> float:
+        of = job.phases[0][0]
+        return of.at(share).seconds / of.at(1.0).seconds - 1
+
+    return any(slowed(j, 0.33) > SLOW and slowed(j, 0.33) - slowed(j, 0.67) > SLOW for j in jobs)
+
+
+@functools.cache
+def first_served(mix: str, quick: bool, seed: int) -> int:
+    """The first draw of a mix in which a machine is served, of those of Figure 10 and the next: a
+    rule for who looks at parameters, by profiles alone. The first where none is."""
+    for number in range(_DRAWS):
+        if served(Draw(MIXES[mix], quick, seed, drawn(mix, number), False).jobs):
+            return number
+    return 0
+
+
+def drawn(mix: str, number: int) -> int:
+    """What a mix is drawn by, each of MIXES apart from the others."""
+    return _DRAWS * list(MIXES).index(mix) + number

@@ -11,19 +11,19 @@ from anemone.memstrata.loop import COPY_GB_PER_S, INTERVAL_S
 from anemone.memstrata.outliers import EWMA
 from anemone.memstrata.plan import STEP_RATIO
 from anemone.studies.curves import curves
-from anemone.studies.flat_mixes import MIXES, POLICIES, Draw, policy
+from anemone.studies.flat_mixes import MIXES, POLICIES, Draw, drawn, policy
 from anemone.studies.mixes import Mix
 from anemone.studies.study import Found, Point, Row, Study
 
-_FIXED, _DYNAMIC = 300, 600  # s
-_COMMON = ("web-heavy", "data-heavy", "balanced")
+FIXED, _DYNAMIC = 300, 600  # s
+COMMON = ("web-heavy", "data-heavy", "balanced")
 _WORST, _MENDED, _SERVED, _CORE = 35.0, 6.0, 5.0, 4.0  # %, §1, §6.1
 WHY = "other workloads, that are slowed more (flat-slowdown); machines on profiles, not on a server"
 NOTE = f"""**What is not the paper's.**
 
 - *Machines run on profiles* (docs/memstrata.md): a machine is as fast as its workload was, alone,
   with as many dedicated pages and as much bandwidth as the others leave it. The L3 is divided by
-  cores. That six on one core model do the same was not checked yet.
+  cores. `anemone study memstrata-check` runs five mixes on one core model, too.
 - *Mixes are drawn* of the workloads that no forest was trained on, outliers of those that lose more
   than 5 % alone with a third dedicated. Captured programs are in no mix.
 - *The host has 192 GB*, as six machines may have 32 GB each; no page of it is dedicated to nobody
@@ -50,7 +50,7 @@ class MemstrataMixes(Study):
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
-        common = _COMMON[:1] if quick else _COMMON
+        common = COMMON[:1] if quick else COMMON
         mixes = [_mix(name, i, 0.33) for name in common for i in range(1 if quick else 2)]
         if not quick:
             some = ("two outliers", "four outliers", "changing")
@@ -75,11 +75,10 @@ def run_mix(point: Point, **changed: float) -> dict[str, Any]:
     """What became of a mix; changed: of the loop's parameters."""
     quick, seed = point["quick"], point["seed"]
     kinds = MIXES[point["mix"]]
-    number = 8 * list(MIXES).index(point["mix"]) + point["number"]
-    draw = Draw(kinds, quick, seed, number, point["ends"])
+    draw = Draw(kinds, quick, seed, drawn(point["mix"], point["number"]), point["ends"])
     chosen = policy(point["policy"], quick, seed, **changed)
     mix = Mix(draw.jobs, point["share"], chosen, draw.next_job)
-    seconds = (_DYNAMIC if point["ends"] else _FIXED) // (3 if quick else 1)
+    seconds = (_DYNAMIC if point["ends"] else FIXED) // (3 if quick else 1)
     done = mix.run(seconds)
     ended = [r for r in done.ended if r.done >= r.job.work] if point["ends"] else done.ended
     return {
@@ -94,7 +93,7 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     """What the points' answers say."""
     rows = []
     for figure, of, papers in (
-        ("Figure 10, the common mixes", lambda p: p["mix"] in _COMMON and not p["ends"],
+        ("Figure 10, the common mixes", lambda p: p["mix"] in COMMON and not p["ends"],
          (_WORST, _MENDED)),
         ("Figure 12, two outliers", lambda p: p["mix"] == "two outliers", (None, _SERVED)),
         ("Figure 12, four outliers", lambda p: p["mix"] == "four outliers" and p["share"] < 0.5,
@@ -121,7 +120,7 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     )  # fmt: skip
     constants = {
         "interval": f"{INTERVAL_S:g} s", "step": f"{100 * STEP_RATIO:g} %", "EWMA": EWMA,
-        "runs": f"{_FIXED} s; {_DYNAMIC} s where machines come and go; a third of it in quick runs",
+        "runs": f"{FIXED} s; {_DYNAMIC} s where machines come and go; a third of it in quick runs",
     }  # fmt: skip
     return Found(rows, {"mixes": picture}, [_table(by_policy), NOTE], constants)
 

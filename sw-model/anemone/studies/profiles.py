@@ -23,7 +23,7 @@ LOCAL = tier(PLATFORM)
 # §6: 200 to 220 % of the local latency; three cards of 50 GB/s.
 FAR = Tier(2.1 * LOCAL.ns, 3 * 50)
 PAGE_BITS = 15  # 2 MiB by flat_workloads.SCALE
-_CORES = 32  # of the platform (CAMP, Table 3): a machine has its cores' part of the L3
+CORES = 32  # of the platform (CAMP, Table 3): a machine has its cores' part of the L3
 _PAGE_LINES = 64  # flat memory's pages
 
 
@@ -64,7 +64,7 @@ def slowdown(there: dict[str, float], local: dict[str, float]) -> float:
 def _run(workload: Point, place: Place) -> Run:
     cores = workload["cores"]
     base = machine(PLATFORM)
-    l3 = int(base.sizes["l3_kib"]) // _CORES * cores
+    l3 = int(base.sizes["l3_kib"]) // CORES * cores
     on = base.with_(page_bits=PAGE_BITS, l3_kib=l3)
     near, far = (Tier(t.ns, t.gb_per_s * place.bandwidth) for t in (LOCAL, FAR))
     if place.dedicated in (None, 1.0):

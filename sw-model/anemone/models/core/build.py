@@ -27,6 +27,7 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
+_U64 = ctypes.c_uint64
 _TEXT, _SIZE, _HANDLE = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p
 _CALLS = (
     ("anemone_core_new", _HANDLE, (_TEXT, _TEXT, _SIZE)),
@@ -34,9 +35,11 @@ _CALLS = (
     ("anemone_core_operations", _SIZE, (_HANDLE, _SIZE, _HANDLE, _HANDLE)),
     ("anemone_core_kernel", ctypes.c_int, (_HANDLE, _SIZE, _TEXT, _TEXT, _SIZE)),
     ("anemone_core_trace", ctypes.c_int, (_HANDLE, _SIZE, _HANDLE, _SIZE, _TEXT, _SIZE)),
-    ("anemone_core_place", None, (_HANDLE, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_double)),
-    ("anemone_core_run", ctypes.c_int, (_HANDLE, ctypes.c_uint64, _TEXT, _SIZE)),
+    ("anemone_core_place", None, (_HANDLE, _U64, _U64, ctypes.c_double, ctypes.c_double)),
+    ("anemone_core_run", ctypes.c_int, (_HANDLE, _U64, _U64, _TEXT, _SIZE)),
     ("anemone_core_names", _TEXT, ()),
     ("anemone_core_counts", None, (_HANDLE, _SIZE, ctypes.c_int, _HANDLE)),
     ("anemone_core_memory", None, (_HANDLE, _HANDLE)),
+    ("anemone_core_placed", None, (_HANDLE, _HANDLE)),
+    ("anemone_core_parts", _SIZE, (_HANDLE, _SIZE, _HANDLE, _SIZE)),
 )

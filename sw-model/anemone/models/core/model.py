@@ -27,6 +27,7 @@ OPERATION = np.dtype(
 _ERROR_BYTES = 400
 _MEMORY = 9  # numbers of anemone_core_memory
 _LINE = 64
+_FOREVER = 1 << 62  # operations
 
 
 class CoreError(RuntimeError):
@@ -60,6 +61,17 @@ class Tier:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """A range of bytes of flat memory: the share of its pages that is dedicated, and the share of
+    the others' frames that is filled."""
+
+    first: int
+    end: int
+    share: float
+    filled: float
+
+
+@dataclass(frozen=True)
 class Memory:
     """Two tiers, pages divided: fast_share of them on the fast one. Or, with near_lines, both as
     one flat memory (docs/flat.md): `ratio` far lines to each near line, every miss swaps.
@@ -78,6 +90,7 @@ class Memory:
     shares: tuple[float, ...] = ()
     dedicated: float = 0.0
     filled: float = 0.0
+    parts: tuple[Placed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,12 +108,22 @@ Program = Kernel | np.ndarray  # of OPERATION
 
 
 @dataclass(frozen=True)
+class Part:
+    """Of a range of memory: lines asked of flat memory, near misses, and page walks."""
+
+    asked: int
+    missed: int
+    walks: int
+
+
+@dataclass(frozen=True)
 class Run:
     """What a run gave.
 
     cores: counts of each core by name: c, P1 ... P17 (Table 5 of CAMP) and more (capi.cpp).
     seconds: until the last core was done. read_gb, written_gb: of each tier; queued_ns: what a read
-    waited there, on average. near_hits, near_misses, dedicated: of flat memory.
+    waited there, on average. near_hits, near_misses, dedicated: of flat memory; parts: of
+    those that its memory names.
     """
 
     machine: Machine
@@ -112,6 +135,7 @@ class Run:
     near_hits: int
     near_misses: int
     dedicated: int
+    parts: tuple[Part, ...] = ()
 
     @functools.cached_property
     def counters(self) -> dict[str, float]:
@@ -165,9 +189,11 @@ def simulate(
     programs: Sequence[Program],
     operations: int,
     warm: int = 0,
+    by_cycles: bool = False,
 ) -> Run:
     """Each program on a core of its own, `operations` of each after `warm` that are not counted.
 
+    by_cycles: both are cycles, so that cores are side by side all the time.
     A program of operations (an array of OPERATION) ends with the array. Raises CoreError for sizes
     or programs that the model does not take.
     """
@@ -182,18 +208,26 @@ def simulate(
     checked(not made)
     try:
         for core, share in enumerate(memory.shares):
-            lib.anemone_core_place(made, _base(core), _base(core + 1), share)
+            lib.anemone_core_place(made, _base(core), _base(core + 1), share, memory.filled)
+        for part in memory.parts:
+            lib.anemone_core_place(made, part.first, part.end, part.share, part.filled)
         kept = [_load(lib, made, i, p, error, checked) for i, p in enumerate(programs)]
-        checked(lib.anemone_core_run(made, warm, error, len(error)))
+        first, then = (_FOREVER, _FOREVER) if by_cycles else (warm, operations)
+        stops = (warm, operations) if by_cycles else (0, 0)
+        if warm:
+            checked(lib.anemone_core_run(made, first, stops[0], error, len(error)))
         cold, before = _counts(lib, made, len(programs), False), _memory(lib, made)
-        checked(lib.anemone_core_run(made, operations, error, len(error)))
-        counted, after = _counts(lib, made, len(programs), True), _memory(lib, made)
+        placed = _placed(lib, made, memory)
+        checked(lib.anemone_core_run(made, then, stops[1], error, len(error)))
+        # What is under way when cycles end is so when they begin, too.
+        done, after = _counts(lib, made, len(programs), not by_cycles), _memory(lib, made)
+        placed = _placed(lib, made, memory) - placed
         del kept
     finally:
         lib.anemone_core_delete(made)
     cores = tuple(
         {n: b - a for n, a, b in zip(_names(), one, two, strict=True)}
-        for one, two in zip(cold.tolist(), counted.tolist(), strict=True)
+        for one, two in zip(cold.tolist(), done.tolist(), strict=True)
     )
     counts = after - before
     gb = counts * _LINE / 1e9
@@ -208,7 +242,37 @@ def simulate(
         int(counts[6]),
         int(counts[7]),
         int(counts[8]),
+        tuple(Part(*row) for row in placed[len(memory.shares) :].tolist()),
     )
+
+
+def parts_of(on: Machine, programs: Sequence[Kernel]) -> list[list[tuple[int, int]]]:
+    """Each kernel's data on a core of its own: ranges of bytes (first, end), in order; those that
+    are in another are left out. Raises CoreError."""
+    lib = library()
+    error = ctypes.create_string_buffer(_ERROR_BYTES)
+
+    def checked(status: int) -> None:
+        if status:
+            raise CoreError(error.value.decode())
+
+    text = settings(on, Memory(tier("spr"), tier("spr")), len(programs))
+    made = lib.anemone_core_new(text.encode(), error, len(error))
+    checked(not made)
+    try:
+        found = []
+        for core, program in enumerate(programs):
+            _load(lib, made, core, program, error, checked)
+            rows = np.zeros((lib.anemone_core_parts(made, core, None, 0), 2), np.uint64)
+            lib.anemone_core_parts(made, core, rows.ctypes.data, len(rows))
+            ranges = sorted({(a, a + n) for a, n in rows.tolist()})
+            found.append([
+                (a, b) for a, b in ranges
+                if not any((c, d) != (a, b) and c <= a and b <= d for c, d in ranges)
+            ])  # fmt: skip
+    finally:
+        lib.anemone_core_delete(made)
+    return found
 
 
 def settings(on: Machine, memory: Memory, cores: int) -> str:
@@ -263,3 +327,9 @@ def _memory(lib, made) -> np.ndarray:
     found = np.zeros(_MEMORY)
     lib.anemone_core_memory(made, found.ctypes.data)
     return found
+
+
+def _placed(lib, made, memory: Memory) -> np.ndarray:
+    found = np.zeros((len(memory.shares) + len(memory.parts), 3), np.uint64)
+    lib.anemone_core_placed(made, found.ctypes.data)
+    return found.astype(np.int64)
