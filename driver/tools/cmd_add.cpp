@@ -31,7 +31,7 @@ int run(const Options& o) {
         bad_input("add: --file is missing; allowed: a rule file (docs/rules.md), - for stdin");
 
     std::string device = chosen_device(o);
-    std::vector<Rule> rules = read_rules(o.file, device_limits(device));
+    std::vector<Rule> rules = read_rules(o.file, device_limits(device, o.host));
     Session session;
     auto link = Link::open(device, true, true, session);
     std::vector<Telemetry> added;
@@ -67,12 +67,14 @@ A map's base indices have to be multiples of the region's counters, as the drive
 places regions; read_every is of replays and ignored.
 
   -f, --file F    the rules; - for stdin
+      --host-addresses  addresses and keys of the file are the host's, not the
+                  device's
   -d, --device D  /dev/anemone1, anemone1 or 1; not needed where there is only one
   -j, --json      for programs: a list with an object for each rule
 
 example:  anemonectl add -f hotness.toml && anemonectl watch hotness
 )",
-    .options = OPTION_FILE | OPTION_DEVICE | OPTION_JSON,
+    .options = OPTION_FILE | OPTION_HOST | OPTION_DEVICE | OPTION_JSON,
     .least = 0,
     .most = 0,
     .run = run,

@@ -35,6 +35,7 @@ Json json_of(const Rule& rule, uint64_t bytes) {
         {"effect_operand", spec.read_effect.operand},
         {"regions", spec.regions},
         {"region_counters", region_counters(spec, bytes)},
+        {"host_addresses", (spec.flags & ANEMONE_SPEC_HOST) != 0},
         {"map", map},
     };
 }
@@ -43,7 +44,9 @@ int run(const Options& o) {
     if (o.file.empty())
         bad_input("check: --file is missing; allowed: a rule file (docs/rules.md), - for stdin");
 
-    Limits limits = o.device.empty() ? o.limits : device_limits(chosen_device(o));
+    Limits limits = !o.device.empty() ? device_limits(chosen_device(o), o.host)
+                    : o.host          ? o.limits.of_host()
+                                      : o.limits;
     Json list = Json::array();
 
     for (const Rule& rule : read_rules(o.file, limits)) {
@@ -73,6 +76,8 @@ the rules. What is wrong is one line that names file, rule, line, field, value a
 what is allowed; the exit status is then 2.
 
   -f, --file F        the rules; - for stdin
+      --host-addresses  addresses and keys of the file are the host's, not the
+                      device's
   -d, --device D      as this device could run them; else as the paper's prototype,
                       or one with these sizes:
       --pipelines N   rules (8)
@@ -83,7 +88,7 @@ what is allowed; the exit status is then 2.
   -j, --json          the rules' fields: a list with an object for each; the map is
                       of [key, region]
 )",
-    .options = OPTION_FILE | OPTION_DEVICE | OPTION_JSON | OPTION_LIMITS,
+    .options = OPTION_FILE | OPTION_HOST | OPTION_DEVICE | OPTION_JSON | OPTION_LIMITS,
     .least = 0,
     .most = 0,
     .run = run,

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <algorithm>
 #include <cstdio>
+#include <ranges>
 
 #include "json.hpp"
 #include "numbers.hpp"
+#include "pages.hpp"
 #include "target.hpp"
 
 namespace {
@@ -35,12 +38,74 @@ anemone_entry from_words(const Options& o, const Telemetry& t) {
     return entry;
 }
 
-int run(const Options& o) {
-    size_t wanted = !o.file.empty() ? 1 : o.unmap ? 2 : 3;
+/* A free region for each of the keys that has none. */
+std::vector<anemone_entry> in_free_regions(const Options& o, const Telemetry& t,
+                                           std::span<const ProcessKey> keys) {
+    auto unmapped = [&](const ProcessKey& key) { return !t.map.contains(key.key); };
+    std::vector<anemone_entry> entries;
+    std::vector<bool> taken(t.regions);
+    uint32_t free = 0;
 
-    if (o.words.size() != wanted)
+    for (const auto& [key, entry] : t.map)
+        if (entry.region < t.regions)
+            taken[entry.region] = true;
+    for (const ProcessKey& key : keys | std::views::filter(unmapped)) {
+        while (free < t.regions && taken[free])
+            free++;
+        if (free == t.regions)
+            fail("process ", o.pid, " has ", std::ranges::count_if(keys, unmapped),
+                 " keys without a region, and ", entries.size(), " region", plural(entries.size()),
+                 " of \"", t.name, "\" are free: name a REGION for all, or a --range");
+        entries.push_back({key.key, free++, 0});
+    }
+    return entries;
+}
+
+std::vector<anemone_entry> from_process(const Options& o, const Session& session,
+                                        const Telemetry& t, std::vector<ProcessKey>& keys) {
+    std::vector<anemone_entry> entries;
+    uint32_t all = 0;
+
+    if (!(t.spec.flags & ANEMONE_SPEC_HOST))
+        bad_input("map: \"", t.name,
+                  "\" has the device's addresses; allowed with --pid: one of "
+                  "`anemonectl add --host-addresses`");
+    if (o.words.size() == 2)
+        all = region(t, "REGION", parse_number("REGION", o.words[1], 0, UINT64_MAX));
+    keys = keys_of_process(o.pid, t.spec, {o.first, o.last}, session.info.table);
+    if (keys.empty())
+        fail("process ", o.pid, " has no page in the rule's range");
+    if (o.words.size() == 1)
+        return in_free_regions(o, t, keys);
+    for (const ProcessKey& key : keys)
+        entries.push_back({key.key, all, 0});
+    return entries;
+}
+
+/* What was done, in JSON; of a process, which of its addresses has which region now. */
+Json json_of(const Options& o, const Telemetry& t, size_t set, std::span<const ProcessKey> keys) {
+    Json object = {{"name", t.name}, {o.unmap ? "unmapped" : "set", set}, {"mapped", t.mapped()}};
+
+    for (const ProcessKey& key : keys)
+        object["pages"].push_back(
+            {{"address", key.address}, {"key", key.key}, {"region", t.map.at(key.key).region}});
+    return object;
+}
+
+void check_words(const Options& o) {
+    size_t most = o.pid ? 2 : !o.file.empty() ? 1 : o.unmap ? 2 : 3;
+    size_t least = o.pid ? 1 : most;
+
+    if (!o.pid && o.last != UINT64_MAX)
+        bad_input("map: --range is of a process's addresses; allowed: with --pid");
+    if (o.words.size() < least || o.words.size() > most || (o.pid && (o.unmap || !o.file.empty())))
         bad_input("map: ", o.words.size(),
-                  " words; allowed: NAME KEY REGION, NAME --unmap KEY, NAME -f FILE");
+                  " words; allowed: NAME KEY REGION, NAME --unmap KEY, NAME -f FILE, "
+                  "NAME --pid PID [REGION]");
+}
+
+int run(const Options& o) {
+    check_words(o);
 
     Target target = open_telemetry(o, o.words[0], true);
     Telemetry& t = *target.telemetry;
@@ -49,17 +114,17 @@ int run(const Options& o) {
         bad_input("map: \"", t.name, "\" is rotated; allowed: one that is not (`anemonectl rotate ",
                   t.name, " --stop`)");
 
-    std::vector<anemone_entry> entries =
-        !o.file.empty() ? from_file(o, t) : std::vector{from_words(o, t)};
+    std::vector<ProcessKey> keys;
+    std::vector<anemone_entry> entries = o.pid ? from_process(o, target.session, t, keys)
+                                         : !o.file.empty() ? from_file(o, t)
+                                                           : std::vector{from_words(o, t)};
 
     for (anemone_entry& entry : entries)
         entry.flags = o.unmap ? ANEMONE_ENTRY_UNMAP : 0;
     telemetry_map(target.session, t, entries);
     target.link->put(t);
     if (o.json)
-        print_json({{"name", t.name},
-                    {o.unmap ? "unmapped" : "set", entries.size()},
-                    {"mapped", t.mapped()}});
+        print_json(json_of(o, t, entries.size(), keys));
     else
         std::printf("%s: %zu key%s %s, %u mapped\n", t.name.c_str(), entries.size(),
                     plural(entries.size()), o.unmap ? "unmapped" : "set", t.mapped());
@@ -72,21 +137,29 @@ const Command command_map = {
     .name = "map",
     .summary = "choose the region of counters that a key's accesses go to",
     .help = R"(usage: anemonectl map NAME KEY REGION | NAME --unmap KEY | NAME -f FILE
+       anemonectl map NAME --pid PID [REGION] [--range START-END]
 
 An access's key is (address & primary.mask) >> primary.shift; a 2 MiB page's with
 shift 21, say. A key that is mapped is counted in its region, one that is not only
 as unmapped (`anemonectl status`). Several keys may share a region. A file's
 entries are set all or none.
 
+With --pid the keys are those of the pages that a running process has now in the
+rule's range, which has to be of the host's addresses (`anemonectl add --help`): each
+key that has no region gets one that is free, or all get REGION. Pages that move
+later are not followed. It takes CAP_SYS_ADMIN, and the right to trace the process.
+
   -f, --file F    lines "KEY REGION", or "KEY" with --unmap; # begins a comment;
                   - for stdin
       --unmap     forget the keys
+      --pid PID   the pages of this process
+      --range A-B only of these addresses of the process, B exclusive
   -d, --device D  where several devices have a telemetry of this name
   -j, --json      for programs
 
 example:  anemonectl map skew 0x323 1
 )",
-    .options = OPTION_FILE | OPTION_UNMAP | OPTION_DEVICE | OPTION_JSON,
+    .options = OPTION_FILE | OPTION_UNMAP | OPTION_PID | OPTION_DEVICE | OPTION_JSON,
     .least = 1,
     .most = 3,
     .run = run,

@@ -75,7 +75,7 @@ int run(const Options& o) {
         bad_input("run: --file is missing; allowed: a rule file (docs/rules.md)");
     session.path = chosen_device(o);
 
-    std::vector<Rule> rules = read_rules(o.file, device_limits(session.path));
+    std::vector<Rule> rules = read_rules(o.file, device_limits(session.path, o.host));
 
     session.fd = device_open(session.path);
 
@@ -112,13 +112,15 @@ too. The exit status is the command's.
   -o, --output F  the counters go to a file, not between the command's output
       --channels  a value for each memory channel, instead of the whole
   -a, --all       counters that are zero, too
+      --host-addresses  addresses and keys of the file are the host's, not the
+                  device's
   -d, --device D  not needed where there is only one
   -j, --json      for programs: a list with an object for each rule
 
 example:  anemonectl run -f skew.toml -- numactl --membind=1 ./server
 )",
-    .options =
-        OPTION_FILE | OPTION_OUTPUT | OPTION_CHANNELS | OPTION_ALL | OPTION_DEVICE | OPTION_JSON,
+    .options = OPTION_FILE | OPTION_HOST | OPTION_OUTPUT | OPTION_CHANNELS | OPTION_ALL |
+               OPTION_DEVICE | OPTION_JSON,
     .least = 1,
     .most = ANY_WORDS,
     .run = run,

@@ -47,3 +47,7 @@ ssize_t device_read(int fd, std::span<anemone_record> records) {
 
     return got < 0 ? got : got / static_cast<ssize_t>(sizeof(anemone_record));
 }
+
+std::string device_proc(uint32_t pid) {
+    return "/proc/" + std::to_string(pid);
+}

@@ -28,4 +28,7 @@ bool device_listen(int fd);
 int device_poll(std::span<pollfd> polled, int milliseconds);
 ssize_t device_read(int fd, std::span<anemone_record> records);
 
+/* The folder of a process in /proc. */
+std::string device_proc(uint32_t pid);
+
 #endif

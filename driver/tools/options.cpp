@@ -23,7 +23,10 @@ enum Code {
     TABLE,
     DEVICE_GIB,
     FLAT,
-    COUNT
+    COUNT,
+    HOST,
+    PID,
+    RANGE
 };
 
 constexpr struct {
@@ -50,6 +53,9 @@ constexpr struct {
     {{"device-gib", required_argument, nullptr, DEVICE_GIB}, OPTION_LIMITS},
     {{"flat", no_argument, nullptr, FLAT}, OPTION_LIMITS},
     {{"count", required_argument, nullptr, COUNT}, OPTION_COUNT},
+    {{"host-addresses", no_argument, nullptr, HOST}, OPTION_HOST},
+    {{"pid", required_argument, nullptr, PID}, OPTION_PID},
+    {{"range", required_argument, nullptr, RANGE}, OPTION_PID},
     {{"help", no_argument, nullptr, 'h'}, OPTION_HELP},
 };
 
@@ -64,6 +70,16 @@ double seconds(const char* word) {
 
 uint32_t small_number(const char* what, const char* word, uint32_t least, uint32_t most) {
     return static_cast<uint32_t>(parse_number(what, word, least, most));
+}
+
+/* START-END, the end exclusive. */
+void take_range(Options& o, std::string_view word) {
+    size_t dash = word.find('-');
+
+    if (dash == word.npos)
+        bad_input("--range is \"", word, "\"; allowed: START-END, two addresses of the process");
+    o.first = parse_number("--range START", word.substr(0, dash), 0, UINT64_MAX - 1);
+    o.last = parse_number("--range END", word.substr(dash + 1), o.first + 1, UINT64_MAX) - 1;
 }
 
 /* An option with a value. */
@@ -89,6 +105,12 @@ void take(Options& o, int code, const char* word) {
         break;
     case COUNT:
         o.count = small_number("--count", word, 1, UINT32_MAX);
+        break;
+    case PID:
+        o.pid = small_number("--pid", word, 1, INT32_MAX);
+        break;
+    case RANGE:
+        take_range(o, word);
         break;
     case PIPELINES:
         o.limits.pipelines = small_number("--pipelines", word, 1, 32);
@@ -121,6 +143,8 @@ bool& flag(Options& o, int code) {
         return o.once;
     case STOP:
         return o.stop;
+    case HOST:
+        return o.host;
     case COUNTERS:
         return o.counters;
     default:

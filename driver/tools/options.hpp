@@ -26,6 +26,8 @@ enum OptionBit : unsigned int {
     OPTION_COUNTERS = 1u << 13,
     OPTION_LIMITS = 1u << 14, /* --pipelines, --states, --table, --device-gib, --flat */
     OPTION_COUNT = 1u << 15,
+    OPTION_HOST = 1u << 16,
+    OPTION_PID = 1u << 17,  /* --pid, --range */
     OPTION_HELP = 1u << 31, /* every command's */
 };
 
@@ -33,9 +35,10 @@ struct Options {
     /* Empty: not given. */
     std::string device, file, output;
     bool json = false, all = false, unmap = false, snapshot = false, channels = false, once = false,
-         stop = false, counters = false;
-    double interval = 1;                         /* seconds */
-    uint32_t top = 20, period_ms = 0, count = 0; /* count 0: no end */
+         stop = false, counters = false, host = false;
+    double interval = 1;                                  /* seconds */
+    uint32_t top = 20, period_ms = 0, count = 0, pid = 0; /* count 0: no end; pid 0: none */
+    uint64_t first = 0, last = UINT64_MAX;                /* of the process's addresses: --range */
     Limits limits = default_limits;
     /* What is no option; behind the last word there is a null pointer. */
     std::span<char*> words;

@@ -3,9 +3,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "rule_fields.hpp"
 #include "utf8.hpp"
+
+/* No host has more physical addresses. */
+static constexpr unsigned int HOST_BITS = 52;
+
+Limits Limits::of_host() const {
+    Limits limits = *this;
+
+    limits.host = true;
+    limits.bytes = 1ULL << HOST_BITS;
+    return limits;
+}
 
 uint64_t region_counters(const anemone_spec& spec, uint64_t bytes) {
     /* Address bits that the device does not have are zero, and ask for no counters. */
@@ -19,12 +31,11 @@ uint64_t region_counters(const anemone_spec& spec, uint64_t bytes) {
 
 bool reaches(const anemone_spec& spec, uint64_t key) {
     unsigned int shift = spec.translation.primary.shift;
-    uint64_t first = key << shift;
 
     /* Other masks let a key have addresses in many places. */
     if (spec.translation.primary.mask >> shift != UINT64_MAX >> shift || !spec.filter.end)
         return true;
-    return first < spec.filter.end && first + ((1ULL << shift) - 1) >= spec.filter.start;
+    return key >= spec.filter.start >> shift && key <= (spec.filter.end - 1) >> shift;
 }
 
 unsigned int spec_width(const anemone_spec& spec) {
@@ -81,6 +92,19 @@ unsigned int read_width(const Scope& s) {
 void read_field(const Scope& s, anemone_field& field) {
     field.mask = s.number("mask", UINT64_MAX);
     field.shift = static_cast<uint32_t>(s.number("shift", 63));
+}
+
+/* What the driver wants of host addresses, so that keys do not depend on where the memory is. */
+void check_host_fields(const Scope& primary, const Scope& sub, const anemone_translation& fields) {
+    uint32_t shift = fields.primary.shift;
+    uint64_t reach = 1ULL << shift;
+
+    if (fields.primary.mask >> shift != UINT64_MAX >> shift)
+        primary.wrong("mask", text("with --host-addresses every bit from shift ", shift,
+                                   " on, such as ", Hex{UINT64_MAX << shift}));
+    if (fields.sub.mask >= reach)
+        sub.wrong("mask", text("with --host-addresses less than ", Hex{reach},
+                               ", a key's reach by primary.shift ", shift));
 }
 
 void read_update(const Scope& rule, anemone_operation& update) {
@@ -151,9 +175,11 @@ uint32_t region_of(const Scope& s, const anemone_spec& spec, const std::string& 
 void read_map(const Scope& s, Rule& rule) {
     const toml::array* map = s.field("map")->as_array();
     uint64_t counters = uint64_t{s.limits.states} * (64 / spec_width(rule.spec));
-    const char* table_option = s.limits.from_options ? " (--table)" : "";
+    const char* table_option = s.limits.from_options && !s.limits.host ? " (--table)" : "";
     const char* states_option = s.limits.from_options ? " (--states x 64 / width)" : "";
-    std::vector<uint32_t> seen(s.limits.table);
+    /* Of host addresses the driver knows which keys there are. */
+    uint64_t keys = s.limits.host ? s.limits.bytes : s.limits.table;
+    std::map<uint64_t, size_t> seen;
     uint32_t most = 0;
 
     if (s.is("map", "identity")) {
@@ -174,21 +200,21 @@ void read_map(const Scope& s, Rule& rule) {
 
         auto key = s.whole_number((*pair)[0]), base = s.whole_number((*pair)[1]);
 
-        if (!key || *key >= s.limits.table)
-            s.wrong(at, &entry, text("a key of 0 to ", s.limits.table - 1, table_option));
+        if (!key || *key >= keys)
+            s.wrong(at, &entry, text("a key of 0 to ", keys - 1, table_option));
         if (!base || *base >= counters)
             s.wrong(at, &entry, text("a base index of 0 to ", counters - 1, states_option));
-        if (seen[*key])
-            s.wrong(at, &entry, text("each key once (map[", seen[*key] - 1, "] has ", *key, ')'));
+        if (auto [first, added] = seen.emplace(*key, rule.map.size()); !added)
+            s.wrong(at, &entry, text("each key once (map[", first->second, "] has ", *key, ')'));
 
         uint32_t region = region_of(s, rule.spec, at, entry, *base);
 
         rule.map.push_back({.key = *key, .region = region, .flags = 0});
         most = std::max(most, region + 1);
-        seen[*key] = static_cast<uint32_t>(rule.map.size());
     }
-    /* As many as the file names; a file without any gets one, for `map` to use. */
-    rule.spec.regions = most ? most : 1;
+    /* As many as the file names. A file without any gets one, for `map` to use, or of host
+     * addresses as many as a pipeline holds, for a process's pages. */
+    rule.spec.regions = most || s.limits.host ? most : 1;
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */
@@ -201,6 +227,7 @@ Rule read_rule(const Scope& s) {
                 {"near", "sub", "width", "notify", "read_effect", "read_every"});
     read_name(s, rule);
     read_range(s, spec);
+    spec.flags = s.limits.host ? ANEMONE_SPEC_HOST : 0;
 
     Scope primary = s.inner("primary"), sub = s.inner("sub");
 
@@ -214,6 +241,8 @@ Rule read_rule(const Scope& s) {
     read_field(primary, spec.translation.primary);
     if (sub)
         read_field(sub, spec.translation.sub);
+    if (s.limits.host)
+        check_host_fields(primary, sub, spec.translation);
     read_update(s, spec.update);
     read_notify(s, spec.notify);
     read_effect(s, spec.read_effect);

@@ -15,6 +15,10 @@ struct Limits {
     uint64_t features; /* register `features` */
     bool flat;
     bool from_options; /* command line options of these names can change them */
+    bool host;         /* addresses and keys of the file are the host's */
+
+    /* The same for a file of host addresses. */
+    Limits of_host() const;
 };
 
 /* The prototype of the paper, which the software model assumes, too. */
@@ -26,12 +30,14 @@ constexpr Limits default_limits = {
     .features = UINT64_MAX,
     .flat = false,
     .from_options = true,
+    .host = false,
 };
 
 struct Rule {
     std::string name;
     anemone_spec spec = {};
-    bool identity = false; /* key i to region i, as far as both go; `map` is then empty */
+    /* The first key of the device, or of the range in the host's memory, to region 0, and so on. */
+    bool identity = false;
     std::vector<anemone_entry> map;
 };
 

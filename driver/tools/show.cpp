@@ -8,13 +8,13 @@
 #include "addresses.hpp"
 #include "device.hpp"
 
-Limits device_limits(const std::string& path) {
+Limits device_limits(const std::string& path, bool host) {
     Descriptor fd = device_open(path);
     auto info = device_info(fd.get());
 
     if (!info)
         fail(path, ": ", error_text());
-    return limits_of(*info);
+    return host ? limits_of(*info).of_host() : limits_of(*info);
 }
 
 void add_telemetry(Json& object, const Telemetry& t) {

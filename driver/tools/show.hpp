@@ -6,8 +6,8 @@
 #include "json.hpp"
 #include "telemetry.hpp"
 
-/* What rules may ask of a device that can be opened. */
-Limits device_limits(const std::string& path);
+/* What rules may ask of a device that can be opened; `host`: rules of host addresses. */
+Limits device_limits(const std::string& path, bool host);
 /* Adds a telemetry's members to an object. */
 void add_telemetry(Json& object, const Telemetry& telemetry);
 

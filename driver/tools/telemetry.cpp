@@ -27,6 +27,9 @@ std::string why(int error) {
         return "the telemetry is gone";
     case EBUSY:
         return "it takes turns, or the device is asleep";
+    case ESTALE:
+        return "the host has put the memory elsewhere since the rule was added; remove it and add "
+               "it again";
     default:
         return error_text(error);
     }
@@ -97,6 +100,7 @@ Limits limits_of(const anemone_info& info) {
         .features = info.features,
         .flat = (info.flags & ANEMONE_INFO_FLAT) != 0,
         .from_options = false,
+        .host = false,
     };
 }
 
@@ -152,11 +156,32 @@ Telemetry telemetry_add(const Session& session, const Rule& rule) {
     return added;
 }
 
-void telemetry_map_rule(const Session& session, const Rule& rule, Telemetry& added) {
-    std::vector<anemone_entry> entries = rule.map;
+/* The keys of "identity". */
+static std::vector<anemone_entry> identity(const anemone_info& info, const anemone_spec& spec,
+                                           uint32_t regions) {
+    unsigned int shift = spec.translation.primary.shift;
+    uint64_t first = 0, keys = std::min(regions, info.table);
+    std::vector<anemone_entry> entries;
 
-    for (uint32_t i = 0; rule.identity && i < std::min(added.regions, session.info.table); i++)
-        entries.push_back({i, i, 0});
+    if (spec.flags & ANEMONE_SPEC_HOST) {
+        /* The range may begin before the memory and end behind it. */
+        uint64_t start = std::max(spec.filter.start, info.host_base);
+        uint64_t end = info.host_base + info.host_size;
+
+        first = start >> shift;
+        /* Else it is in memory that the driver has in a second place. */
+        if (start < end)
+            keys = std::min(keys, ((end - 1) >> shift) - first + 1);
+    }
+    for (uint32_t i = 0; i < keys; i++)
+        entries.push_back({first + i, i, 0});
+    return entries;
+}
+
+void telemetry_map_rule(const Session& session, const Rule& rule, Telemetry& added) {
+    std::vector<anemone_entry> entries =
+        rule.identity ? identity(session.info, rule.spec, added.regions) : rule.map;
+
     /* Keys that can never be counted do no harm in a replay; the driver refuses them. */
     auto left_out = std::erase_if(
         entries, [&](const anemone_entry& entry) { return !reaches(rule.spec, entry.key); });

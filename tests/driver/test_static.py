@@ -202,6 +202,34 @@ def test_the_header_is_installed(tmp_path: Path) -> None:
     assert (tmp_path / "usr/share/man/man4/anemone.4").exists()
 
 
+def test_install_is_the_module_and_what_programs_need(tmp_path: Path) -> None:
+    """With a kernel's build folder and a depmod that only say how they were called."""
+    kernel, root = tmp_path / "kernel", tmp_path / "root"
+    kernel.mkdir()
+    (kernel / "Makefile").write_text(
+        "modules modules_install:\n\t@echo $@ of $(M) to=$(INSTALL_MOD_PATH)\n"
+    )
+    depmod = tmp_path / "bin/depmod"
+    depmod.parent.mkdir()
+    depmod.write_text('#!/bin/sh\necho depmod "$@"\n')
+    depmod.chmod(0o755)
+    environment = os.environ | {"PATH": f"{depmod.parent}:{os.environ['PATH']}"}
+    for prefix, folder in ((), "usr/local"), (("PREFIX=/usr",), "usr"):
+        where = root / folder
+        done = sh("make", "-s", "-C", DRIVER, "install", f"KDIR={kernel}", f"DESTDIR={root}",
+                  *prefix, env=environment)  # fmt: skip
+        assert not done.returncode, done.stderr
+        assert (where / "include/linux/anemone.h").read_text() == UAPI.read_text()
+        assert (where / "share/man/man4/anemone.4").read_text() == PAGES[0].read_text()
+        # All of it goes below DESTDIR.
+        said = [line for line in done.stdout.splitlines() if not line.startswith("make")]
+        assert said == [
+            f"modules of {DRIVER} to=",
+            f"modules_install of {DRIVER} to={root}",
+            f"depmod -a -b {root}",
+        ]
+
+
 def test_the_devices_page_has_every_call_and_attribute() -> None:
     page = PAGES[0].read_text()
     for call in re.findall(r"#define (ANEMONE_\w+) _IO", UAPI.read_text()):

@@ -26,6 +26,12 @@ std::vector<std::string> device_paths() {
     return paths;
 }
 
+std::string device_proc(uint32_t pid) {
+    const char* folder = std::getenv("ANEMONE_FAKE");
+
+    return std::string(folder ? folder : "/nowhere") + "/proc/" + std::to_string(pid);
+}
+
 Descriptor device_open(const std::string& path) {
     FakeDevice* device;
     Descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -67,7 +73,7 @@ int info(const FakeDevice* device, anemone_info* info) {
     info->table = FAKE_TABLE;
     info->address_bits = FAKE_ADDRESS_BITS;
     info->features = UINT64_MAX;
-    info->host_base = 0x1000000000;
+    info->host_base = FAKE_HOST_BASE;
     info->host_size = 1ULL << FAKE_ADDRESS_BITS;
     std::strcpy(info->device, "0000:01:00.0");
     for (uint32_t i = 0; i < FAKE_TELEMETRIES; i++)
@@ -85,12 +91,32 @@ bool good(const anemone_spec* s) {
     return s->name[0] && !s->name[sizeof(s->name) - 1] && s->filter.type >= 1 &&
            s->filter.type <= 3 && !std::memcmp(s->pad, zero, 7) &&
            !std::memcmp(s->filter.pad, zero, 6) &&
-           !std::memcmp(s->reserved, zero, sizeof(s->reserved)) && !s->flags &&
-           !s->translation.primary.pad && !s->translation.sub.pad &&
-           s->translation.primary.shift < 64 && s->translation.sub.shift < 64 &&
-           !std::memcmp(s->update.pad, zero, 6) && !std::memcmp(s->notify.pad, zero, 6) &&
-           !std::memcmp(s->read_effect.pad, zero, 6) && s->update.op >= ANEMONE_OP_ADD &&
-           s->update.op <= ANEMONE_OP_ADDSAT && s->notify.op <= ANEMONE_NOTIFY_LE;
+           !std::memcmp(s->reserved, zero, sizeof(s->reserved)) &&
+           !(s->flags & ~ANEMONE_SPEC_HOST) && !s->translation.primary.pad &&
+           !s->translation.sub.pad && s->translation.primary.shift < 64 &&
+           s->translation.sub.shift < 64 && !std::memcmp(s->update.pad, zero, 6) &&
+           !std::memcmp(s->notify.pad, zero, 6) && !std::memcmp(s->read_effect.pad, zero, 6) &&
+           s->update.op >= ANEMONE_OP_ADD && s->update.op <= ANEMONE_OP_ADDSAT &&
+           s->notify.op <= ANEMONE_NOTIFY_LE;
+}
+
+/* As the driver has it: some of the range is in the memory, and keys are of whole ranges. */
+bool good_for_host(anemone_add* call) {
+    const anemone_spec& spec = call->spec;
+    uint64_t end = FAKE_HOST_BASE + (1ULL << FAKE_ADDRESS_BITS), start = spec.filter.start;
+    const anemone_field& primary = spec.translation.primary;
+
+    if (!(spec.flags & ANEMONE_SPEC_HOST))
+        return true;
+    if (start >= end || spec.filter.end <= FAKE_HOST_BASE)
+        std::snprintf(call->reason, sizeof(call->reason), "%#llx is not in %#llx to %#llx",
+                      spec.filter.start, static_cast<unsigned long long>(FAKE_HOST_BASE),
+                      end - 1ULL);
+    else if (primary.mask >> primary.shift != UINT64_MAX >> primary.shift)
+        std::snprintf(call->reason, sizeof(call->reason), "primary.mask %#llx", primary.mask);
+    else
+        return true;
+    return false;
 }
 
 int add(FakeDevice* device, uint64_t self, anemone_add* call) {
@@ -102,6 +128,8 @@ int add(FakeDevice* device, uint64_t self, anemone_add* call) {
 
     if (!good(&call->spec))
         return wrong(EINVAL);
+    if (!good_for_host(call))
+        return wrong(ERANGE);
     while (counters <= last && counters <= one)
         counters *= 2;
     if (counters > one) {
@@ -130,6 +158,10 @@ int add(FakeDevice* device, uint64_t self, anemone_add* call) {
     t.owner = self;
     t.id = call->id;
     t.spec = call->spec;
+    if (t.spec.flags & ANEMONE_SPEC_HOST) {
+        t.spec.filter.start = std::max<uint64_t>(t.spec.filter.start, FAKE_HOST_BASE);
+        t.spec.filter.end = std::min<uint64_t>(t.spec.filter.end, FAKE_HOST_BASE + all + 1);
+    }
     t.regions = call->regions;
     t.region_counters = call->region_counters;
     t.pipelines = call->pipelines;
@@ -140,26 +172,31 @@ int add(FakeDevice* device, uint64_t self, anemone_add* call) {
 bool reached(const FakeTelemetry* t, uint64_t key) {
     unsigned int shift = t->spec.translation.primary.shift;
 
-    if (key >= FAKE_TABLE)
+    if (fake_index(t, key) >= FAKE_TABLE)
         return false;
     return t->spec.translation.primary.mask >> shift != UINT64_MAX >> shift ||
-           (key << shift < t->spec.filter.end &&
-            (key << shift) + (1ULL << shift) > t->spec.filter.start);
+           (key <= (t->spec.filter.end - 1) >> shift && key >= t->spec.filter.start >> shift);
 }
 
-int map(FakeTelemetry* t, anemone_map* call) {
+int map(const FakeDevice* device, FakeTelemetry* t, anemone_map* call) {
     const anemone_entry* entries = reinterpret_cast<const anemone_entry*>(call->entries);
 
-    for (call->done = 0; call->done < call->count; call->done++) {
+    call->done = 0;
+    if (device->moved && t->spec.flags & ANEMONE_SPEC_HOST)
+        return wrong(ESTALE);
+    for (; call->done < call->count; call->done++) {
         const anemone_entry* e = &entries[call->done];
         bool unmap = e->flags & ANEMONE_ENTRY_UNMAP;
 
         if (!reached(t, e->key) || (!unmap && e->region >= t->regions))
             return wrong(ERANGE);
-        if (unmap && !t->region_of[e->key])
+
+        uint32_t& region = t->region_of[fake_index(t, e->key)];
+
+        if (unmap && !region)
             return wrong(ENOENT);
-        t->status.mapped -= t->region_of[e->key] != 0;
-        t->region_of[e->key] = unmap ? 0 : e->region + 1;
+        t->status.mapped -= region != 0;
+        region = unmap ? 0 : e->region + 1;
         t->status.mapped += !unmap;
     }
     return 0;
@@ -230,7 +267,7 @@ int of_telemetry(FakeDevice* device, FakeTelemetry* t, unsigned long request, vo
         *t = {};
         return 0;
     case ANEMONE_MAP:
-        return map(t, static_cast<anemone_map*>(argument));
+        return map(device, t, static_cast<anemone_map*>(argument));
     case ANEMONE_READ:
         return read_counters(t, static_cast<anemone_read*>(argument));
     case ANEMONE_STATUS:

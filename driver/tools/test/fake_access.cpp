@@ -4,6 +4,7 @@
  *   fake-access DEVICE new|new-flat
  *   fake-access DEVICE R|W ADDRESS TIMES    accesses that all rules see; ops are add and or
  *   fake-access DEVICE event TYPE ID COUNTER ADDRESS
+ *   fake-access DEVICE moved                the host has put the memory elsewhere
  *   fake-access DEVICE turn                 every key of a rotation has had a turn more
  */
 #include <cstdlib>
@@ -17,6 +18,7 @@
 static void count(FakeTelemetry* t, uint64_t address, uint64_t times) {
     const anemone_spec* s = &t->spec;
     uint64_t key = (address & s->translation.primary.mask) >> s->translation.primary.shift;
+    uint64_t index = fake_index(t, key);
     uint64_t offset = (address & s->translation.sub.mask) >> s->translation.sub.shift;
     unsigned int width = s->width ? s->width : 64;
     uint64_t all = width < 64 ? (1ULL << width) - 1 : UINT64_MAX;
@@ -27,21 +29,22 @@ static void count(FakeTelemetry* t, uint64_t address, uint64_t times) {
             t->turn[i][offset] += times;
     if (t->keys)
         return;
-    if (key >= FAKE_TABLE || !t->region_of[key]) {
+    if (index >= FAKE_TABLE || !t->region_of[index]) {
         t->status.unmapped += times;
         return;
     }
-    value = &t->value[address >> 6 & 1][(t->region_of[key] - 1) * t->region_counters + offset];
+    value = &t->value[address >> 6 & 1][(t->region_of[index] - 1) * t->region_counters + offset];
     *value = (s->update.op == ANEMONE_OP_OR ? *value | s->update.operand
                                             : *value + times * s->update.operand) &
              all;
     t->status.matched += times;
 }
 
-static void access_all(FakeDevice* device, bool write, uint64_t address, uint64_t times) {
+static void access_all(FakeDevice* device, bool write, uint64_t device_address, uint64_t times) {
     for (uint32_t i = 0; i < FAKE_TELEMETRIES; i++) {
         FakeTelemetry* t = &device->telemetry[i];
         const anemone_spec* s = &t->spec;
+        uint64_t address = device_address + (s->flags & ANEMONE_SPEC_HOST ? FAKE_HOST_BASE : 0);
 
         if (t->owner && s->filter.type & (write ? ANEMONE_W : ANEMONE_R) &&
             ((!s->filter.start && !s->filter.end) ||
@@ -71,7 +74,7 @@ static void add_event(FakeDevice* device, char** words) {
 }
 
 static int usage() {
-    std::cerr << "fake-access DEVICE new|new-flat|turn, DEVICE R|W ADDRESS TIMES, or DEVICE "
+    std::cerr << "fake-access DEVICE new|new-flat|moved|turn, DEVICE R|W ADDRESS TIMES, or DEVICE "
                  "event TYPE ID COUNTER ADDRESS\n";
     return STATUS_INPUT;
 }
@@ -92,6 +95,8 @@ int main(int argc, char** argv) {
     }
     if (fresh)
         device->flat = what == "new-flat";
+    else if (what == "moved")
+        device->moved = 1;
     else if (what == "turn")
         device->turns++;
     else if (what == "event" && argc == 7)

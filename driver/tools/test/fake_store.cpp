@@ -66,3 +66,9 @@ void fake_leave(int fd, FakeDevice* device) {
     fcntl(fd, F_SETLK, &whole);
     errno = error;
 }
+
+uint64_t fake_index(const FakeTelemetry* t, uint64_t key) {
+    bool host = t->spec.flags & ANEMONE_SPEC_HOST;
+
+    return key - (host ? FAKE_HOST_BASE >> t->spec.translation.primary.shift : 0);
+}

@@ -18,6 +18,7 @@ constexpr uint32_t FAKE_PIPELINES = 4;
 constexpr uint32_t FAKE_ADDRESS_BITS = 30;
 constexpr uint32_t FAKE_COUNTERS = FAKE_STATES * 8;
 constexpr uint32_t FAKE_KEYS = 64;
+constexpr uint64_t FAKE_HOST_BASE = 0x1000000000;
 constexpr uint32_t FAKE_EVENTS = 16;
 constexpr uint32_t FAKE_TURN_COUNTERS = 512;
 
@@ -33,7 +34,8 @@ struct FakeTelemetry {
 };
 
 struct FakeDevice {
-    uint32_t flat, last_id, turns, pad;
+    uint32_t flat, last_id, turns;
+    uint32_t moved; /* the host has put the memory elsewhere */
     uint64_t last_owner;
     uint32_t waiting, listens; /* events; whether anybody asked for records */
     anemone_record event[FAKE_EVENTS];
@@ -43,5 +45,7 @@ struct FakeDevice {
 /* The device in a file that is open, locked against others; false: errno. */
 bool fake_enter(int fd, FakeDevice** device);
 void fake_leave(int fd, FakeDevice* device);
+/* Where a key is in the table. */
+uint64_t fake_index(const FakeTelemetry* telemetry, uint64_t key);
 
 #endif
