@@ -76,7 +76,7 @@ struct anemone_part {
 	unsigned int generation; /* of its counters: another one when they have been cleared */
 	unsigned int harvest;	 /* ANEMONE_HARVEST_*: harvest.h */
 	u64 *last; /* of differences: what counters had, last[counter * channels + channel] */
-	unsigned int read_generation; /* of what was read, and is to be taken away */
+	unsigned int read_generation; /* of what was read with effect, and is to be taken away */
 	u64 events;
 	/* Counts until the last turn of a rotation, which cleared the device's. */
 	struct anemone_counts before;

@@ -146,7 +146,7 @@ static bool region_alive(struct anemone_hw *hw)
 		return false;
 	if (!hw->region_moved || !hw->region_moved(hw))
 		return true;
-	anemone_hw_fail(hw, "its telemetry region is not where it was");
+	anemone_hw_abandon(hw, "its telemetry region is not where it was");
 	return false;
 }
 
@@ -156,12 +156,12 @@ static int check_region(struct anemone_hw *hw)
 	u64 words[ANEMONE_CHANNELS_MAX * ANEMONE_LINE_WORDS];
 	int err;
 
-	/* Also the windows are where they were put by then: a read comes back after writes. */
-	if (!region_alive(hw))
+	/* The windows are where they were put by then: a read comes back after writes. */
+	if (!anemone_hw_alive(hw))
 		return -EIO;
 	err = anemone_hw_lines(hw, 0, hw->snapshot, 0, 1, words);
 	if (!err && memchr_inv(words, 0, hw->shape.channels * ANEMONE_LINE_BYTES)) {
-		anemone_hw_fail(hw, "its telemetry region does not answer");
+		anemone_hw_abandon(hw, "its telemetry region does not answer");
 		err = -EIO;
 	}
 	return err;
@@ -199,6 +199,9 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 		if (err)
 			return err;
 	}
+	/* No window lies over other memory, not for a moment. */
+	if (!region_alive(hw))
+		return -EIO;
 	anemone_hw_write(hw, ANEMONE_EFFECT_WINDOW,
 			 (hw->region + hw->effect) | ANEMONE_PUT(EFFECT_WINDOW_ENABLE, 1));
 	anemone_hw_write(hw, ANEMONE_SNAPSHOT_WINDOW,
@@ -229,6 +232,12 @@ void anemone_hw_stop(struct anemone_hw *hw)
 	acknowledge_all(hw);
 }
 
+void anemone_hw_abandon(struct anemone_hw *hw, const char *why)
+{
+	anemone_hw_stop(hw);
+	anemone_hw_fail(hw, why);
+}
+
 int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 {
 	u32 at = ANEMONE_PIPELINE(pipeline);
@@ -249,7 +258,7 @@ int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 		if (!ANEMONE_GET(PIPELINE_STATUS_CLEARING, status))
 			break;
 		if (late && !reads) {
-			anemone_hw_fail(hw, "a clear does not end");
+			anemone_hw_abandon(hw, "a clear does not end");
 			break;
 		}
 		reads -= !!reads;

@@ -15,6 +15,9 @@
 /* Counters read at a time. */
 #define CHUNK 512
 
+/* Of an entry of the first programs, who do not say how large theirs are. */
+#define ENTRY_BYTES 16
+
 static struct anemone_telemetry *find(struct anemone_file *file, u32 id)
 {
 	return xa_load(&file->telemetries, id) ?: ERR_PTR(-ENOENT);
@@ -134,14 +137,14 @@ static int map_entry(struct anemone_telemetry *telemetry, const struct anemone_e
 static long do_map(struct anemone_file *file, struct anemone_map *map)
 {
 	struct anemone_telemetry *telemetry = find(file, map->id);
-	size_t size = map->entry_size ?: sizeof(struct anemone_entry);
+	size_t size = map->entry_size ?: ENTRY_BYTES;
 	void __user *entries = u64_to_user_ptr(map->entries);
 	struct anemone_entry entry;
 	int err;
 
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
-	if (map->pad || size < sizeof(entry) || size > PAGE_SIZE)
+	if (map->pad || size < ENTRY_BYTES || size > PAGE_SIZE)
 		return -EINVAL;
 	if (telemetry->rotation)
 		return -EBUSY;

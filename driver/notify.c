@@ -120,7 +120,7 @@ static bool spurious(struct anemone_controller *ctl)
 	}
 	if (++ctl->spurious_row < SPURIOUS_MOST)
 		return false;
-	anemone_hw_fail(&ctl->hw, "it raises interrupts for nothing");
+	anemone_hw_abandon(&ctl->hw, "it raises interrupts for nothing");
 	return true;
 }
 

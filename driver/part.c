@@ -309,7 +309,8 @@ int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first
 	unsigned int most = ANEMONE_BOUNCE_WORDS / ANEMONE_LINE_WORDS /
 			    part->ctl->hw.shape.channels * part->plan.granule;
 
-	part->read_generation = part->generation;
+	if (effect)
+		part->read_generation = part->generation;
 	while (count) {
 		unsigned int slab = first / counters, from = first % counters;
 		/* Up to where the lines of a read end, which begin with a line's first counter. */

@@ -231,6 +231,8 @@ static struct page *marked(struct page *page)
 {
 	struct folio *folio = page_folio(page);
 
+	if (folio_test_hugetlb(folio))
+		return &folio->page;
 	return folio_test_large(folio) && folio_entire_mapcount(folio) ? &folio->page : page;
 }
 
@@ -307,6 +309,8 @@ static int map_again(struct anemone_page *page, unsigned long sequence)
 	mutex_lock(&part->ctl->lock);
 	if (!anemone_part_installed(part) || part->ctl->hw.failed || page->telemetry->rotation)
 		err = -ENODEV;
+	else if (anemone_part_stands(part))
+		err = -ESTALE;
 	xa_lock(&part->keys);
 	if (err == -EAGAIN && !mmu_interval_read_retry(&page->notifier, sequence)) {
 		err = anemone_part_map_locked(part, page->key, page->region);
@@ -358,7 +362,9 @@ static void reaper(struct work_struct *work)
 {
 	struct anemone_pages *pages = container_of(work, struct anemone_pages, reaper);
 
-	mutex_lock(&pages->lock);
+	/* Who has it may wait for a page of a user's file system: then this is no hung task. */
+	if (mutex_lock_interruptible(&pages->lock))
+		return;
 	reap(pages);
 	mutex_unlock(&pages->lock);
 }

@@ -173,6 +173,7 @@ static void region_that_fell_off(struct kunit *test)
 	region_is_elsewhere = true;
 	KUNIT_EXPECT_EQ(test, anemone_hw_lines(hw, 0, hw->snapshot, 0, 1, words), -EIO);
 	KUNIT_EXPECT_TRUE(test, hw->failed);
+	KUNIT_EXPECT_EQ(test, mock->snapshot_window | mock->effect_window, 0);
 }
 
 /* Where it is read, other memory may be, or nothing. */

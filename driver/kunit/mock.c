@@ -245,12 +245,15 @@ static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
 		break;
 	case ANEMONE_EFFECT_WINDOW:
 		mock->effect_window = value;
+		mock->opened += value & 1;
 		break;
 	case ANEMONE_SNAPSHOT_WINDOW:
 		mock->snapshot_window = value;
+		mock->opened += value & 1;
 		break;
 	case ANEMONE_ACKNOWLEDGE_WINDOW:
 		mock->acknowledge_window = value;
+		mock->opened += value & 1;
 		break;
 	case ANEMONE_INTERRUPT_ACKNOWLEDGE:
 		acknowledge(mock, value);

@@ -38,6 +38,7 @@ struct mock {
 	bool posted;	     /* lines were written, and none read since */
 	bool lines_dead;     /* the telemetry region alone does */
 	unsigned int reads;  /* of registers */
+	unsigned int opened; /* times that a window was opened */
 	unsigned int unmaps; /* writes that take a table's entry away */
 	unsigned int table_log2;
 	bool never_clear;  /* status.clearing stays */

@@ -176,6 +176,9 @@ static void device(struct kunit *test)
 	mock->never_clear = true;
 	REFUSED(-EIO);
 	mock->never_clear = false;
+	mock->lines_dead = true;
+	REFUSED(-EIO);
+	mock->lines_dead = false;
 	works(test, &scene);
 }
 
@@ -225,7 +228,9 @@ static void region_in_memory(struct kunit *test)
 		handlers->reset_prepare(pdev);
 		mock_reset(scene.mock);
 		function_set_range(scene.function, 0, bases[i], bases[i] ? RANGE : 0);
+		scene.mock->opened = 0;
 		handlers->reset_done(pdev);
+		KUNIT_EXPECT_EQ(test, scene.mock->opened, 0);
 		KUNIT_EXPECT_EQ(test, anemone_controller_usable(ctl), -EIO);
 		device_release_driver(&pdev->dev);
 		function_set_range(scene.function, 0, FUNCTION_CONTROL, RANGE);

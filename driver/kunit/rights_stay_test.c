@@ -149,6 +149,23 @@ static void to_another_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, record.event.counter, 4);
 }
 
+/* The host has put the memory elsewhere meanwhile: what the key is of now is another's. */
+static void not_where_it_was(struct kunit *test)
+{
+	unsigned long at = process_pages(test, 1);
+	struct anemone_record record;
+	struct own_scene scene;
+
+	own_set(test, &scene, at);
+	own_ask_for_losses(test, &scene, sizeof(record));
+	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	scene.mock->ctl->memory.range[0].host_base += PAGE_SIZE;
+	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 0);
+	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
+}
+
 /* An entry of less than a page is of its page: what happens to the next one is not about it. */
 static void less_than_a_page(struct kunit *test)
 {
@@ -170,6 +187,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(not_again),
 	KUNIT_CASE(goes_during_a_reset),
 	KUNIT_CASE(to_another_region),
+	KUNIT_CASE(not_where_it_was),
 	KUNIT_CASE(less_than_a_page),
 	{},
 };

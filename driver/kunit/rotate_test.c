@@ -286,7 +286,50 @@ static void sums_go_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen_by(telemetry), 2);
 }
 
+struct reading {
+	struct kunit *test;
+	struct anemone_telemetry *telemetry;
+	u64 had, longest;
+};
+
+/* A rotation begins, and has a turn, while somebody has the values of before. */
+static int rotates(void *to, const u64 *some, size_t count)
+{
+	struct reading *reading = to;
+	u64 sweep;
+	int err = anemone_clear_translation(reading->telemetry, 0)
+			  ?: anemone_rotate(reading->telemetry, keys_up_to(reading->test, 1), 1,
+					    400, &sweep);
+
+	if (!err)
+		next_turn(reading->test, reading->telemetry, 0, &reading->had, &reading->longest);
+	return err;
+}
+
+/* What was read before a rotation is taken from none of its turns. */
+static void read_as_it_begins(struct kunit *test)
+{
+	struct mock *mock = mock_new(test);
+	struct anemone_spec spec = mock_hotness(0);
+	struct reading reading = { .test = test, .telemetry = mock_add(test, mock, &spec) };
+
+	KUNIT_ASSERT_EQ(test, anemone_set_translation(reading.telemetry, 0, 0), 0);
+	mock_access(mock, 0, false);
+	KUNIT_ASSERT_EQ(test,
+			anemone_telemetry_deliver(reading.telemetry, true, false, 0,
+						  reading.telemetry->granule, rotates, &reading),
+			0);
+	mutex_lock(&mock->ctl->lock);
+	mock_access(mock, 0, false);
+	mock_access(mock, 64, false);
+	mutex_unlock(&mock->ctl->lock);
+	KUNIT_EXPECT_EQ(test, next_turn(test, reading.telemetry, 0, &reading.had, &reading.longest),
+			2);
+	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(reading.telemetry), 0);
+}
+
 static struct kunit_case cases[] = {
+	KUNIT_CASE(read_as_it_begins),
 	KUNIT_CASE(sweep_time),
 	KUNIT_CASE(turns),
 	KUNIT_CASE(nothing_lost_between_turns),

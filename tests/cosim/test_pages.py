@@ -12,13 +12,14 @@ import pytest
 from anemone.cosim import CosimError, Guest, Server, Tools, build_module, build_program, cxl, rows
 from tests.cosim.churn import churn
 from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
+from tests.cosim.test_watched import no_leak
 
 # kept: the page stays where it is; went: it does not, and the entry is gone before.
 KINDS = {
     "nothing": "kept", "protect": "kept", "forbid": "kept", "neighbour": "kept", "unmap": "went",
     "discard": "went", "fork": "went", "swap": "went", "offline": "went", "migrate": "went",
     "collapse": "went", "merge": "went", "hugetlb": "went",
-    "lazyfree": "kept", "compact": "kept or went",
+    "hugetlb-fork": "went", "lazyfree": "kept", "compact": "kept or went",
 }  # fmt: skip
 
 
@@ -38,6 +39,7 @@ def guest(tools: Tools) -> Iterator[Guest]:
         ) as guest:  # fmt: skip
             guest.run(f"insmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
             yield guest
+            no_leak(guest)
             guest.run("rmmod anemone")
             guest.kernel_log()
 

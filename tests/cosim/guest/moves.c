@@ -80,7 +80,7 @@ static void act(const char* kind, uint8_t* page, size_t size) {
         CHECK(!munmap(page, size));
     else if (!strcmp(kind, "discard"))
         CHECK(!madvise(page, size, MADV_DONTNEED));
-    else if (!strcmp(kind, "fork"))
+    else if (strstr(kind, "fork"))
         share(page);
     else if (!strcmp(kind, "swap"))
         CHECK(!madvise(page, size, MADV_PAGEOUT));
@@ -102,7 +102,7 @@ static void act(const char* kind, uint8_t* page, size_t size) {
 
 int main(int argc, char** argv) {
     const char* kind = argc == 2 ? argv[1] : "";
-    bool hugetlb = !strcmp(kind, "hugetlb"), huge = hugetlb || !strcmp(kind, "lazyfree");
+    bool hugetlb = !!strstr(kind, "hugetlb"), huge = hugetlb || !strcmp(kind, "lazyfree");
     size_t size = huge ? HUGE : PAGE;
     struct anemone_record record;
     int fd = open_device();
