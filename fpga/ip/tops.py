@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tops that a user may instantiate, their parameters, and their ports as emitted."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from math import ceil, log2
+from pathlib import Path
+
+from anemone.backends.rtl import builder
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "ip"
+
+
+@dataclass(frozen=True)
+class Port:
+    """One pin or bus of a module; `bits` wide, bit 0 the lowest."""
+
+    name: str
+    direction: str  # "in", "out"
+    bits: int
+
+
+@dataclass(frozen=True)
+class Top:
+    """A module, and the elaborator's options that choose it."""
+
+    name: str
+    module: str
+    options: tuple[str, ...]
+
+    def emit(self, *sizes: str) -> Path:
+        """The folder with its SystemVerilog, `filelist.f` and `params.json`."""
+        key = "-".join([self.name, *(word.removeprefix("--") for word in sizes)])
+        return builder.emit(WORK / key / "rtl", builder.run_with([*self.options, *sizes]))
+
+
+TOPS = {
+    top.name: top
+    for top in (
+        Top("engine", "TelemetryEngine", ("--top", "engine")),
+        Top("expander", "MemoryExpander", ("--top", "expander")),
+        Top("tiered", "MemoryExpander", ("--top", "expander", "--flat")),
+        Top("flat", "FlatMemory", ("--top", "flat")),
+        Top("board", "BoardExpander", ("--top", "board")),
+    )
+}
+
+
+def ports(rtl: Path, module: str) -> list[Port]:
+    """The ports of a module in the folder it was emitted to, in their order."""
+    text = (rtl / f"{module}.sv").read_text()
+    header = re.search(rf"^module {module}\((.*?)\n\);", text, re.DOTALL | re.MULTILINE)
+    assert header, f"{module}.sv has no list of ports"
+    found, direction, bits = [], "", 1
+    for item in header[1].split(","):
+        way, high, name = re.fullmatch(
+            r"\s*(?:(input|output)\s+)?(?:\[(\d+):0\]\s+)?(\w+)\s*", item
+        ).groups()
+        if way:  # else both are those of the port before
+            direction, bits = way.removesuffix("put"), int(high or 0) + 1
+        found.append(Port(name, direction, bits))
+    return found
+
+
+def parameters(rtl: Path) -> dict[str, float]:
+    """The numbers of params.json by name, those of flat memory mode with `flat_` before them."""
+    params = json.loads((rtl / "params.json").read_text())
+    flat = params.pop("flat", {})
+    both = params | {f"flat_{name}": value for name, value in flat.items()}
+    return {name: value for name, value in both.items() if isinstance(value, int)}
+
+
+def width(expression: str, params: dict[str, float]) -> int:
+    """The bits that a sum, product or logarithm of parameters says."""
+    names = {"__builtins__": {}, "log2": lambda value: ceil(log2(value))}
+    return int(eval(expression, names, dict(params)))
