@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memstrata's dry run in a guest, against the expander with flat memory mode: what it would
-exchange is what the simulator's allocator does with the golden model's misses."""
+exchange, and which pages, is what the simulator's allocator does with the golden model's misses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROGRAM = Path(__file__).parent / "guest" / "memstrata_dry_run.py"
 # Regions of the rule are pages: by turns of a page's number, outliers by interval.
 REGIONS = {"calm": (0, 99), "slow": (100, 199), "late": (200, 299)}
 OUTLIERS = ({"slow"}, {"slow", "late"}, {"slow", "late"})
-SIZE, DEDICATED, METRIC = 90, 30, dict.fromkeys(METRICS, 5.0)
+SIZE, DEDICATED, METRIC = 100, 30, dict.fromkeys(METRICS, 5.0)
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def plan(misses: list[Counter[int]]) -> list[list[tuple[str, str, int]]]:
     def judge(readings: dict[str, Reading]) -> dict[str, Judged]:
         return {n: Judged(n in said, r.misses) for n, r in readings.items()}
 
-    tiered = len(REGIONS) * (SIZE - DEDICATED) // (RATIO + 1)
-    host = Host(Layout(tiered, RATIO, len(REGIONS) * DEDICATED, 2 << 20), 1 / 3, judge)
+    colours = len(REGIONS) * -(-(SIZE - DEDICATED) // (RATIO + 1))
+    host = Host(Layout(colours, RATIO, len(REGIONS) * DEDICATED, 2 << 20), 0.3, judge)
     for name in REGIONS:
         host.launch(name, SIZE)
     found = []
@@ -53,6 +53,15 @@ def plan(misses: list[Counter[int]]) -> list[list[tuple[str, str, int]]]:
         moved = host.round({n: Reading(METRIC, 5000.0, float(of[n])) for n in REGIONS})
         found.append([(m.donor, m.borrower, m.exchange.pages) for m in moved])
     return found
+
+
+def worst(by_page: Counter[int], name: str, skipped: int, pages: int) -> list[int]:
+    """The machine's pages that miss most, but for those that others of the round have."""
+    first, last = REGIONS[name]
+    order = sorted(
+        (p for p in range(first, last + 1) if by_page[p]), key=lambda p: (-by_page[p], p)
+    )
+    return order[skipped : skipped + pages]
 
 
 def test_a_dry_run(server: Server, tools: Tools) -> None:
@@ -88,3 +97,9 @@ def test_a_dry_run(server: Server, tools: Tools) -> None:
     here = plan(misses)
     assert len(misses) == len(OUTLIERS) and any(here)
     assert [[(e["from"], e["to"], e["pages"]) for e in r["exchanges"]] for r in there] == here
+    for by_page, said_there in zip(misses, there, strict=True):
+        taken: Counter[str] = Counter()
+        for each in said_there["exchanges"]:
+            borrower, pages = each["to"], each["pages"]
+            assert each["regions"] == worst(by_page, borrower, taken[borrower], pages)
+            taken[borrower] += pages

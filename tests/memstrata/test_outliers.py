@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ def test_the_line() -> None:
     assert line.ratio(160.0) == pytest.approx(0.3)
     assert (line.ratio(50.0), line.ratio(1000.0)) == (0.0, 1.0)
     assert Line.through([sample("a", 120.0, 0.0)] * 2).ratio(300.0) == pytest.approx(0.1)
+    idle = sample("c", 0.0, 0.0)  # no demand load misses: it has no latency, and no say
+    assert Line.through([sample("a", 120.0, 0.0), sample("b", 180.0, 0.0), idle]) == line
     row = features(sample("a", 160.0, 0.0).metrics, line.ratio(160.0))
     assert row == pytest.approx([1.5, 160.0, 50.0, 20.0, 4.0])
 
@@ -99,6 +102,19 @@ def test_training_asks_for_three(tmp_path: Path) -> None:
     ) or majority.accuracy == pytest.approx(
         np.mean([s.outlier for s in samples if s.program in found.validation])
     )
+
+
+def test_figure_9_with_and_without_latencies(tmp_path: Path) -> None:
+    """Programs of which no demand load misses have none, and spoil the correlation."""
+
+    def ask(request: dict[str, Any]) -> list[list[float]]:
+        return [[0.0] * len(each["rows"]) for each in request["ask"]]
+
+    blind = [replace(s, metrics={**s.metrics, "l3_ns": 0.0}) for s in drawn(4, 7)]
+    samples = [*drawn(20), *(replace(s, program=f"b{s.program}") for s in blind)]
+    found = trained(samples, tmp_path, 1, ask, "samples.json").r2
+    assert found["L3 miss latency and miss ratio"] < 0.8
+    assert found["the same, where demand loads miss"] > 0.99
 
 
 def test_one_class_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,8 +173,34 @@ def test_what_would_be_exchanged(done: bool) -> None:
         "interval": 0, "core": 0,
         "vms": [{"name": "calm", "is_outlier": False, "misses": 100.0},
                 {"name": "slow", "is_outlier": True, "misses": 100.0}],
-        "exchanges": [{"from": "calm", "to": "slow", "pages": 10, "bytes": 3 * 10 << 21}],
+        "exchanges": [{"from": "calm", "to": "slow", "pages": 10, "bytes": 3 * 10 << 21,
+                       "regions": []}],
     }  # fmt: skip
+
+
+def test_which_pages_should_be_dedicated() -> None:
+    """Where a region is a page: those that miss most, each in one exchange only."""
+    first, slow = FILE.machines
+    regions = tuple(range(100, 200))
+    other = replace(first, name="more", regions=())
+    file = replace(FILE, machines=(replace(slow, regions=regions), other, first))
+    misses = {r: 0 if r < 190 else 500 - r for r in regions}
+    interval = {
+        "slow": replace(judged("slow", 100.0), by_region=misses),
+        "more": judged("more", 1.0), "calm": replace(judged("calm", 2.0), by_region={0: 5}),
+    }  # fmt: skip
+    file = replace(file, step_ratio=0.06)
+    (found,) = rounds(file, None, iter([interval]), True)
+    assert [(m.donor, m.exchange.pages) for m in found.moved] == [("more", 6)]
+    assert found.regions == [[190, 191, 192, 193, 194, 195]]
+    file = replace(
+        file, machines=(replace(file.machines[0], pages=200, regions=regions), *file.machines[1:])
+    )
+    misses = {r: 0 if r < 310 else 500 - r for r in range(200, 400)}
+    interval["slow"] = replace(interval["slow"], by_region=misses)
+    (found,) = rounds(file, None, iter([interval]), True)
+    assert [(m.donor, m.exchange.pages) for m in found.moved] == [("more", 6), ("calm", 6)]
+    assert [r[0] for r in found.regions] == [310, 316] and found.regions[1][-1] == 321
 
 
 def test_processor_time_is_that_of_all_processes(tmp_path: Path) -> None:

@@ -23,12 +23,14 @@ Interval = Mapping[str, Measured]  # by machine
 @dataclass(frozen=True)
 class Round:
     """judged: machines, by their smoothed counters. moved: exchanges, in order. core: share of a
-    processor that all of this took, of the interval."""
+    processor that all of this took, of the interval. regions: of each exchange, those of the
+    borrower that miss most, so should become dedicated; none where regions are not its pages."""
 
     number: int
     judged: Mapping[str, Judged]
     moved: Sequence[Moved]
     core: float
+    regions: Sequence[Sequence[int]]
 
     def named(self) -> dict[str, Any]:
         """As JSON."""
@@ -40,8 +42,8 @@ class Round:
             ],
             "exchanges": [
                 {"from": m.donor, "to": m.borrower, "pages": m.exchange.pages,
-                 "bytes": m.exchange.bytes}
-                for m in self.moved
+                 "bytes": m.exchange.bytes, "regions": list(regions)}
+                for m, regions in zip(self.moved, self.regions, strict=True)
             ],
         }  # fmt: skip
 
@@ -89,11 +91,14 @@ def counted(
     for interval in intervals:
         now = _by_region(read())
         of = {
-            vm.name: sum(_since(before.get(r, 0), now.get(r, 0)) for r in vm.regions)
+            vm.name: {r: _since(before.get(r, 0), now.get(r, 0)) for r in vm.regions}
             for vm in file.machines
         }
         before = now
-        yield {name: replace(each, misses=float(of[name])) for name, each in interval.items()}
+        yield {
+            name: replace(each, misses=float(sum(of[name].values())), by_region=of[name])
+            for name, each in interval.items()
+        }
 
 
 def with_misses(intervals: Iterator[Interval], path: object) -> Generator[Interval, None, None]:
@@ -147,7 +152,8 @@ def rounds(
         }
         moved = host.round(readings)
         now = processor_s()
-        yield Round(number, host.judged, moved, (now - before) / file.interval_s)
+        core = (now - before) / file.interval_s
+        yield Round(number, host.judged, moved, core, _missing(file, interval, moved))
         before = now
         if not done:
             host.pages = _as_it_is(file)
@@ -165,6 +171,21 @@ def processor_s(pid: int | None = None, proc: Path = Path("/proc")) -> float:
     while more := {p for p, (parent, _) in found.items() if parent in every} - every:
         every |= more
     return sum(found[p][1] for p in every) / os.sysconf("SC_CLK_TCK")
+
+
+def _missing(file: HostFile, interval: Interval, moved: Sequence[Moved]) -> list[list[int]]:
+    """Of each exchange so many of the borrower's regions as pages go there, each once."""
+    left: dict[str, list[int]] = {}
+    for vm in file.machines:
+        by_region = interval[vm.name].by_region
+        if len(by_region) == vm.pages:
+            order = sorted(by_region, key=lambda r: (by_region[r], -r))  # the last misses most
+            left[vm.name] = [r for r in order if by_region[r]]
+    found = []
+    for each in moved:
+        some = left.get(each.borrower, [])
+        found.append([some.pop() for _ in range(min(each.exchange.pages, len(some)))])
+    return found
 
 
 def _as_it_is(file: HostFile) -> PageAllocator:

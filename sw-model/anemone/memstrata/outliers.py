@@ -48,6 +48,11 @@ class Sample:
     def outlier(self) -> bool:
         return self.slowdown > SLOW
 
+    @property
+    def has_latency(self) -> bool:
+        """Whether a demand load missed the L3."""
+        return self.metrics["l3_ns"] > 0
+
 
 @dataclass(frozen=True)
 class Line:
@@ -58,9 +63,10 @@ class Line:
 
     @staticmethod
     def through(samples: Sequence[Sample]) -> Line:
-        """By least squares; level where all have one latency."""
-        at = np.array([s.metrics["l3_ns"] for s in samples])
-        ratio = np.array([s.miss_ratio for s in samples])
+        """By least squares, of those that have a latency; level where all have one."""
+        some = [s for s in samples if s.has_latency] or samples
+        at = np.array([s.metrics["l3_ns"] for s in some])
+        ratio = np.array([s.miss_ratio for s in some])
         spread = at.var()
         slope = float(np.mean((at - at.mean()) * (ratio - ratio.mean())) / spread) if spread else 0
         return Line(slope, float(ratio.mean() - slope * at.mean()))
@@ -188,15 +194,17 @@ def _figure_9(samples: Sequence[Sample]) -> dict[str, float]:
     """r² of slowdown over MPKI as it is, and of the miss ratio over the L3 miss latency."""
 
     def r2(a: list[float], b: list[float]) -> float:
-        return float(np.corrcoef(a, b)[0, 1] ** 2) if np.std(a) and np.std(b) else 0.0
+        return float(np.corrcoef(a, b)[0, 1] ** 2) if a and np.std(a) and np.std(b) else 0.0
+
+    def of_latency(some: Sequence[Sample]) -> float:
+        return r2([s.metrics["l3_ns"] for s in some], [s.miss_ratio for s in some])
 
     return {
         "mpki and slowdown": r2(
             [s.miss_ratio * s.metrics["requests"] for s in samples], [s.slowdown for s in samples]
         ),
-        "L3 miss latency and miss ratio": r2(
-            [s.metrics["l3_ns"] for s in samples], [s.miss_ratio for s in samples]
-        ),
+        "L3 miss latency and miss ratio": of_latency(samples),
+        "the same, where demand loads miss": of_latency([s for s in samples if s.has_latency]),
     }
 
 

@@ -8,7 +8,7 @@ occupancy over arrivals, or walks' cycles over walks, in ns by the clock while n
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from anemone.io import counters
 from anemone.io.counters import Counted
@@ -40,12 +40,14 @@ EVENTS = (*(name for group in _GROUPS for name in group), "tsc")
 @dataclass(frozen=True)
 class Measured:
     """Of a machine in an interval. metrics: as in outliers.METRICS. misses: of near memory, None
-    where nobody counts them. is_outlier: None where nobody said so before."""
+    where nobody counts them. is_outlier: None where nobody said so before. by_region: misses of
+    each of the telemetry's regions that are the machine's."""
 
     metrics: dict[str, float]
     instructions: float
     misses: float | None = None
     is_outlier: bool | None = None
+    by_region: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def requests(self) -> float:

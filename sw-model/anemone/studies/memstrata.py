@@ -32,7 +32,8 @@ NOTE = f"""**What is not the paper's.**
   a core that asks memory for a page on the move waits, one that has its line in a cache does not.
 - *What an ended machine leaves* of dedicated pages, beyond the system's share of what is free, the
   next round gives to the others.
-- *Processor time* is that of copies; reading counters and asking the forest are not in it.
+- *Processor time* is that of copies; counters and forest take 1.3 % of a core more (measured,
+  docs/memstrata.md).
 - *Miss counters*: misses of near memory by tenant, as NEMO counts them, in place of the line over
   the L3 miss latency, in a forest that was trained on them.
 - *Oracle*: knows every machine's slowdown at every share, and at each interval's end moves what
