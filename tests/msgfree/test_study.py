@@ -54,7 +54,10 @@ def answers() -> list:
         ({"run": "other", "program": "lammps"},
          {"sites": [{"of": "large", "site": asdict(site(4, 24715))},
                     {"of": "small", "site": asdict(site(8, 0, ((86.0, "MEM"),) * 50))}],
-          "collectives": 7, "compute_ns": 1e5})
+          "collectives": 7, "compute_ns": 1e5}),
+        ({"run": "other", "program": "hpcc"},
+         {"sites": [{"of": "one", "site": asdict(site(4, 0))}], "collectives": 7,
+          "compute_ns": None}),
     ]  # fmt: skip
     here = {"mpi_lat": 1000.0, "mpi_bw": 10.0, "mem_lat": 100.0, "cxl_lat": 100.0,
             "cxl_atomic_lat": 250.0}  # fmt: skip
@@ -97,6 +100,7 @@ def test_the_rows_are_of_the_answers() -> None:
     # Four of 1480 + 1000 ns as messages, 860 as loads, of 4 ranks of 100 µs; nothing is loaded.
     assert here["lammps: better as loads"] == 1
     assert here["lammps: what they gain"] == pytest.approx(100 * 1620 / 1e5)
+    assert here["hpcc: what they gain, transfer only"] == pytest.approx(620 / 1e6)
     assert here["lammps: large: gain of CXL a message"] == pytest.approx(1620)
     assert here["lammps: small: gain of CXL a message"] < here["lammps: messages"] == 12
     shares = [value for what, value in here.items() if "'s cost" in what]

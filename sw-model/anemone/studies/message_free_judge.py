@@ -118,7 +118,9 @@ _NOTES = (
     "cg-here: the faces are left in shared memory and copied out of it into the vector's tail. "
     "Measured time has the barrier that stands for the paper's flags; predicted time has not.",
     "lammps is its example melt, of 4000 atoms; hpcc solves for a matrix of 64 rows, and its other "
-    "tests follow that size. Both are the distribution's, with the parameters of four nodes at "
+    "tests follow that size. hpcc's loads are not sampled, so its gains are of the transfer only "
+    "and too high: access to CXL memory costs more, as lammps shows. Both are "
+    "the distribution's, with the parameters of four nodes at "
     "350 ns. They have no debug information: a call site is a function, or an offset where it has "
     "no name. Data of all their call sites stay in CXL memory, as if none were unpacked.",
     "Where a measured speedup is nearer to 1 than turns of a run are apart, it does not say which "

@@ -70,13 +70,21 @@ def _of_program(name: str, answer: dict[str, Any], by: Parameters) -> list[Row]:
     messages = {of: len(site.messages) for of, site in sites}
     better = [gain for gain in gains.values() if gain > 0]
     best, worst = max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__)
-    share = 100 * sum(better) / RANKS / answer["compute_ns"]
     return [
         Row(f"{name}: messages", "all ranks", None, sum(messages.values())),
         Row(f"{name}: calls of collectives, not modelled", "all ranks", None,
             answer["collectives"]),
         Row(f"{name}: better as loads", f"of {len(gains)} call sites", None, len(better)),
-        Row(f"{name}: what they gain", "% of a rank's time outside of MPI", None, share),
+        *_share(name, sum(better), answer["compute_ns"]),
         *(Row(f"{name}: {of}: gain of CXL a message", "ns", None, gains[of] / messages[of])
           for of in dict.fromkeys((best, worst))),
     ]  # fmt: skip
+
+
+def _share(name: str, gain: float, compute_ns: float | None) -> list[Row]:
+    """Without loads a gain is of the transfer only."""
+    if compute_ns is None:
+        return [Row(f"{name}: what they gain, transfer only", "ms a rank", None,
+                    gain / RANKS / 1e6)]  # fmt: skip
+    share = 100 * gain / RANKS / compute_ns
+    return [Row(f"{name}: what they gain", "% of a rank's time outside of MPI", None, share)]

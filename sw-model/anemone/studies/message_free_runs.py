@@ -21,6 +21,7 @@ from anemone.models.msgfree.folder import Rank, read_folder
 from anemone.models.msgfree.loads import Loads, read_loads
 from anemone.models.msgfree.modelled import Modelled
 from anemone.models.msgfree.parameters import read_parameters
+from anemone.models.msgfree.places import Place
 from anemone.models.msgfree.predict import model_site, predict
 from anemone.models.msgfree.tracer import compiler_beside, example, record
 from anemone.studies.message_free_others import prepare
@@ -36,7 +37,8 @@ ALONE = ((32, 2000), (64, 2000), (128, 1000), (256, 400), (512, 200), (1024, 60)
 GRADIENTS = ((8, 10, 10), (16, 10, 10), (32, 4, 10))  # side, iterations, loads a sample
 GRADIENTS_ALONE = ((8, 1000), (16, 500), (32, 100))  # side, iterations
 LAMMPS_STEPS = 20
-OTHERS = (("lammps", 100), ("hpcc", 1000))  # program, loads a sample
+# Program, loads a sample. In the model HPCC, whose tests last by the clock, takes far longer.
+OTHERS: tuple[tuple[str, int | None], ...] = (("lammps", 100), ("hpcc", None))
 TURNS = 3
 _ATOMIC_BYTES = 256 << 20  # past any cache
 # More ranks than processors, root, no right to read another process's memory: any machine.
@@ -82,20 +84,20 @@ def _settings(values: Mapping[str, str] = OPEN_MPI) -> Iterator[None]:
 def _recorded(words: Sequence[str], period: int) -> tuple[list[Rank], Loads]:
     program = example(words[0], compiler_beside(launcher()))
     with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
-        return _run([program, *words[1:]], Path(aside), period)
+        ranks, loads = _run([program, *words[1:]], Path(aside), period)
+        assert loads is not None
+        return ranks, loads
 
 
-def _run(words: Sequence[str], aside: Path, period: int) -> tuple[list[Rank], Loads]:
-    """What is recorded of a program's ranks, which run in this folder."""
+def _run(words: Sequence[str], aside: Path, period: int | None) -> tuple[list[Rank], Loads | None]:
+    """What is recorded of a program's ranks, which run in this folder. period None: no loads."""
     out = aside / "run"
     with _settings():
         code = record([launcher(), "-n", str(RANKS), "-wdir", str(aside), *words], out, None,
-                      Modelled(CORE, period))  # fmt: skip
+                      Modelled(CORE, period) if period else None)  # fmt: skip
     if code:
         raise InputError("study", Path(words[0]).name, "exit code", code, "0")
-    loads = read_loads(out)
-    assert loads is not None
-    return read_folder(out), loads
+    return read_folder(out), read_loads(out)
 
 
 def heat(tile: int, steps: int, period: int) -> dict[str, Any]:
@@ -123,20 +125,26 @@ def cg(side: int, iterations: int, period: int) -> dict[str, Any]:
     return {**found, "compute_ns": loads.compute_ns / max(1, iterations - 1)}
 
 
-def other(name: str, period: int) -> dict[str, Any]:
-    """The call sites of a program that is not ours, each as `evaluate` takes it and by its name."""
+def other(name: str, period: int | None) -> dict[str, Any]:
+    """The call sites of a program that is not ours, each as `evaluate` takes it and by its name.
+    compute_ns: None without loads.
+    """
     with tempfile.TemporaryDirectory(prefix="anemone-study-") as aside:
         ranks, loads = _run(prepare(name, Path(aside), RANKS, LAMMPS_STEPS), Path(aside), period)
         sites = predict(ranks, read_parameters(), loads=loads)
     return {
         "sites": [
-            {"of": f"{site.place.function} ({site.place})", "site": asdict(model_site(site, loads))}
+            {"of": _name(site.place), "site": asdict(model_site(site, loads))}
             for site in sites
             if site.messages
         ],
         "collectives": sum(sum(rank.collectives.values()) for rank in ranks),
-        "compute_ns": loads.compute_ns,
+        "compute_ns": loads.compute_ns if loads else None,
     }
+
+
+def _name(place: Place) -> str:
+    return str(place) if place.function == "??" else f"{place.function} ({place})"
 
 
 def _site(ranks: Sequence[Rank], loads: Loads) -> dict[str, Any]:
