@@ -26,7 +26,8 @@ KINDS = {
 @pytest.fixture(scope="module")
 def guest(tools: Tools) -> Iterator[Guest]:
     """One for all, of two nodes, with the driver; its own memory is the device's."""
-    programs = [build_program(PROGRAMS / f"{name}.c") for name in ("moves", "churn", "spy", "quota")]
+    names = "moves", "churn", "spy", "quota"
+    programs = [build_program(PROGRAMS / f"{name}.c") for name in names]
     with Server(memory="off") as server:
 
         def touch(where: str) -> None:

@@ -426,8 +426,10 @@ static inline void op_snapshot(struct worker* w, int fd, struct own* own) {
         EXPECT(w, protection == PROT_READ && (!own || find(own, id.id)));
         munmap(seen, size);
     } else {
-        EXPECT(w, errno == EPERM || errno == ENXIO || errno == EINVAL || errno == ENOMEM);
-        EXPECT(w, protection == PROT_READ || errno == EPERM || errno == ENOMEM);
+        EXPECT(w, errno == EPERM || errno == ENXIO || errno == EINVAL || errno == ENOMEM ||
+                      errno == EOVERFLOW);
+        EXPECT(w,
+               protection == PROT_READ || errno == EPERM || errno == ENOMEM || errno == EOVERFLOW);
     }
     error = call(w, fd, ANEMONE_SNAPSHOT, &id);
     meant(w, own, id.id, error);

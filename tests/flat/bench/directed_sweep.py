@@ -17,6 +17,7 @@ from tests.flat.bench.directed_environment import DirectedEnvironment
 
 LINES = 33  # near lines
 CHANCE = 0.2  # of a write to be refused
+LATE = 60  # cycles, at most, of a near memory that is not reset
 
 
 @cocotb.test()
@@ -43,3 +44,30 @@ async def no_request_is_taken_before_every_write_of_the_sweep_was_accepted(dut: 
         environment.play()
         read = await environment.read(range(0, config.lines, 7))
         assert all(resp == OKAY for resp, _ in read), read
+
+
+@cocotb.test()
+async def a_sweep_that_is_cut_takes_no_late_answer(dut: Any) -> None:
+    """Near is not reset, and acknowledges or refuses late what was written before. The sweep begins
+    anew and writes every line; what it does not wait for any more is dropped, and no error of it.
+    """
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    config = FlatConfig(LINES, environment.build.ratio)
+    late = 0
+    for cycle in range(3, 60, 2):
+        await environment.power_up(Random(cycle), config)
+        near = environment.near
+        environment.reset.set(0)
+        environment.power_on.set(0)
+        environment.play(LATE)
+        near.profile.errors = float(cycle % 4 == 1)
+        await environment.cycles(cycle)
+        near.store.lines.clear()
+        near.sidebands.clear()
+        near.profile.errors = 0.0
+        await environment.cut()
+        assert near.store.lines == dict.fromkeys(range(LINES), (0, 0)), f"cycle {cycle}"
+        late += int(dut.counters_strays.value)
+        assert int(dut.counters_nearErrors.value) == 0, f"cycle {cycle}"
+    assert late > LINES, late

@@ -170,6 +170,7 @@ async def two_flipped_bits_side_by_side_are_poison(dut: Any) -> None:
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()
+    environment.watchers = []
     rows = at(dut, MEMORIES[FaultMemory.LINES][0])
     rng, hurt = Random(1), 0
     for _ in range(TWINS):

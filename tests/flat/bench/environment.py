@@ -12,6 +12,7 @@ from cocotb.triggers import RisingEdge
 
 from anemone.flat.config import POLICIES, FlatConfig
 from anemone.golden.flat import FlatMemory
+from anemone.hardware.registers import FaultMemory
 from tests.bench.difference import Difference
 from tests.bench.master import Master
 from tests.bench.pins import Flag, power_on, reader, writer
@@ -25,6 +26,7 @@ from tests.flat.bench.traffic import Traffic
 
 PATIENCE = 20_000  # cycles in which everything under way must have ended
 STEP = 30  # cycles, more than between two accesses of a swap
+MEMORIES = FaultMemory.LEAVING_LINES + 1  # that have a code
 COUNTERS = {
     "hits": "hits",
     "misses": "misses",
@@ -66,6 +68,23 @@ def random_config(rng: Random, build: Build) -> FlatConfig:
     return any_config(rng, 1 << (build.address_bits - 6), build.ratio, dedicated)
 
 
+class Sound:
+    """No memory of the controller tells of a flipped bit while none is flipped: what is stored has
+    the right check bits.
+    """
+
+    def __init__(self, dut: Any) -> None:
+        kinds = ("corrected", "uncorrected")
+        names = [f"faults_{n}_fault_{kind}" for n in range(MEMORIES) for kind in kinds]
+        self._pins = {name: reader(getattr(dut, name)) for name in names}
+
+    def step(self, t: int) -> None:
+        """Cycle t."""
+        for name, told in self._pins.items():
+            if told():
+                raise Difference(f"cycle {t}: {name}, and no bit was flipped")
+
+
 class Environment:
     """One controller; `restart` begins anew with empty memories."""
 
@@ -80,7 +99,7 @@ class Environment:
         self.quiesce, self.quiet = Flag(dut.quiesce), reader(dut.quiet)
         self._ready = reader(dut.initialised)
         self._outcome = reader(dut.outcome_valid), reader(dut.outcome_bits_kind)
-        self.watchers: list[Any] = []  # who else looks on
+        self.watchers: list[Any] = [Sound(dut)]  # who else looks on
         self.t = 0
 
     async def start(self) -> None:
