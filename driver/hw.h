@@ -111,10 +111,10 @@ int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigne
 			   unsigned int lines, u64 *words);
 /* Whether the device still answers; gives it up otherwise. */
 bool anemone_hw_alive(struct anemone_hw *hw);
-/* The same, of a device that answers: its windows are closed and its rules off before. */
-void anemone_hw_abandon(struct anemone_hw *hw, const char *why);
 /* Gives the device up: says so once, and every later call is refused with -EIO. */
 void anemone_hw_fail(struct anemone_hw *hw, const char *why);
+/* The same, of a device that answers: its windows are closed and its rules off before. */
+void anemone_hw_abandon(struct anemone_hw *hw, const char *why);
 
 static inline unsigned int anemone_lines(const struct anemone_shape *shape)
 {

@@ -163,7 +163,7 @@ static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
 	ctl->hw.registers =
 		devm_ioremap(&pdev->dev, found->control.start, resource_size(&found->control));
 	ctl->hw.lines =
-		devm_ioremap_wc(&pdev->dev, found->lines.start, resource_size(&pci->found.lines));
+		devm_ioremap_wc(&pdev->dev, found->lines.start, resource_size(&found->lines));
 	if (!ctl->hw.registers || !ctl->hw.lines)
 		return -ENOMEM;
 	return 0;

@@ -309,8 +309,6 @@ static int map_again(struct anemone_page *page, unsigned long sequence)
 	mutex_lock(&part->ctl->lock);
 	if (!anemone_part_installed(part) || part->ctl->hw.failed || page->telemetry->rotation)
 		err = -ENODEV;
-	else if (anemone_part_stands(part))
-		err = -ESTALE;
 	xa_lock(&part->keys);
 	if (err == -EAGAIN && !mmu_interval_read_retry(&page->notifier, sequence)) {
 		err = anemone_part_map_locked(part, page->key, page->region);
@@ -343,12 +341,18 @@ static bool again(struct anemone_page *page)
 /* Who was invalidated is mapped again, or freed when the page went. Under pages->lock. */
 static void reap(struct anemone_pages *pages)
 {
+	struct llist_node *dead = llist_reverse_order(llist_del_all(&pages->dead));
 	struct anemone_page *page, *next;
+	bool stands;
 
-	llist_for_each_entry_safe(page, next, llist_reverse_order(llist_del_all(&pages->dead)),
-				  dead) {
+	if (!dead)
+		return;
+	/* Once for all: it reads the device's decoders. */
+	page = llist_entry(dead, struct anemone_page, dead);
+	stands = !anemone_telemetry_stands(page->telemetry);
+	llist_for_each_entry_safe(page, next, dead, dead) {
 		if (!page->forgotten) {
-			if (again(page))
+			if (stands && again(page))
 				continue;
 			detach(page);
 			if (tell(page))

@@ -10,6 +10,7 @@ from typing import Any
 from cocotb.triggers import FallingEdge
 
 EVERY = (1, 12)  # cycles between two flips, at least and at most
+PART, LAST = 64, 72  # data bits of a code word's parts (Secded): of each, and of the last at most
 EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
 
@@ -64,3 +65,39 @@ class Flipper:
         word.value = value
         self._flipped[memory, row] = word, value
         self.flips += 1
+
+
+def parts(word: int) -> list[list[int]]:
+    """The bits of each part of a code word of so many bits: its data, and its check bits, which are
+    above all data.
+    """
+    for width in range(word):
+        count = 1 + -(-max(width - LAST, 0) // PART)
+        data = [list(range(i * PART, (i + 1) * PART)) for i in range(count - 1)]
+        data.append(list(range((count - 1) * PART, width)))
+        high, sizes = width, [_checks(len(part)) for part in data]
+        if width + sum(sizes) == word:
+            for part, size in zip(data, sizes, strict=True):
+                part += range(high, high + size)
+                high += size
+            return data
+    raise ValueError(f"no code word has {word} bits")
+
+
+def _checks(width: int) -> int:
+    """Check bits of so many: a column of them, of an odd number, for each bit."""
+    return next(n for n in range(2, 16) if 1 << n - 1 >= width + n)
+
+
+def single_flips(word: int) -> list[set[int]]:
+    """Bits of a code word of so many, such that each is in one of these sets, check bits too: one
+    of each part together, then one of each part alone. All are corrected.
+    """
+    each = parts(word)
+    together = [{part[k % len(part)] for part in each} for k in range(max(map(len, each)))]
+    return together + [{part[0]} for part in each]
+
+
+def double_flips(word: int) -> list[set[int]]:
+    """Two bits of each part of a code word, one part at a time. None is corrected."""
+    return [{part[0], part[1]} for part in parts(word)]

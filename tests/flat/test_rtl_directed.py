@@ -20,6 +20,7 @@ DIRECTED = Directed(
         "directed_sweep": ["flat1", "flat2"],
         "directed_tags": ["flat1", "flat2"],
         "directed_flips": ["flat1", "flat2"],
+        "directed_codes": ["flat2"],
     },
 )
 

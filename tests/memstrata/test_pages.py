@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anemone.studies import memstrata_pages, profiles
+from anemone.studies import flat_workloads, profiles
 from anemone.studies.memstrata_pages import judge, over_time, regions
 from anemone.studies.pages import Chosen, Pages, Part, by_hotness, by_misses, counted
 from tests.commands import run
@@ -86,7 +86,8 @@ def test_judged_by_hand() -> None:
 
 def test_the_quick_run(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(profiles, "FOLDER", tmp_path / "profiles")
-    monkeypatch.setattr(memstrata_pages, "RANGES", dict.fromkeys(("web", "science")))
+    two = {category: flat_workloads.RANGES[category] for category in ("web", "science")}
+    monkeypatch.setattr(flat_workloads, "RANGES", two)
     words = ["study", "memstrata-pages", "--quick", "--json", "--out", str(tmp_path / "pages")]
     status, out, err = run(words, capsys)
     assert status == 0, err

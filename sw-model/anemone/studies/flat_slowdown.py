@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from anemone.studies.curves import curves
-from anemone.studies.flat_workloads import PROGRAM, RANGES, SCALE, drawn
+from anemone.studies.flat_workloads import PROGRAM, SCALE, drawn, of_each
 from anemone.studies.profiles import (
     FAR,
     FAR_ONLY,
@@ -58,8 +58,7 @@ class FlatSlowdown(Study):
     def points(self, quick: bool, seed: int) -> list[Point]:
         every = drawn(seed)
         if quick:  # two of each category; programs have to be captured first
-            some = [[w for w in every if w["category"] == category][:2] for category in RANGES]
-            every = [w for two in some for w in two]
+            every = of_each(every, 2)
         small = _QUICK if quick else 1
         return [{**w, "operations": _COUNTED // small, "warm": _WARM // small} for w in every]
 

@@ -106,6 +106,11 @@ def drawn(seed: int) -> list[Point]:
     ]  # fmt: skip
 
 
+def of_each(workloads: list[Point], count: int) -> list[Point]:
+    """The first so many of each category that is generated."""
+    return [w for c in RANGES for w in [w for w in workloads if w["category"] == c][:count]]
+
+
 def _arrays(kernel: str, settings: dict[str, float]) -> int:
     """Arrays of so many bytes each that a kernel has (sim/core/kernels.cpp)."""
     streams = int(settings.get("chains", 1)) + (settings.get("stores", 0) > 0)

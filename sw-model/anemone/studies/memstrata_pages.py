@@ -14,7 +14,7 @@ from anemone.studies.curves import curves
 from anemone.studies.flat_slowdown import NOTE as WORKLOADS
 from anemone.studies.flat_slowdown import STUDY as FLAT
 from anemone.studies.flat_slowdown import WHY
-from anemone.studies.flat_workloads import PROGRAM, RANGES
+from anemone.studies.flat_workloads import of_each
 from anemone.studies.mixes import PAGE_BYTES
 from anemone.studies.pages import Pages, by_hotness, by_misses, counted
 from anemone.studies.study import Found, Point, Row, Study
@@ -54,9 +54,7 @@ class MemstrataPages(Study):
     )
 
     def points(self, quick: bool, seed: int) -> list[Point]:
-        some = [w for w in FLAT.points(quick, seed) if w["category"] != PROGRAM]
-        each = 1 if quick else _EACH
-        return [w for c in RANGES for w in [w for w in some if w["category"] == c][:each]]
+        return of_each(FLAT.points(quick, seed), 1 if quick else _EACH)
 
     def run(self, point: Point) -> dict[str, Any]:
         pages, local = counted(point, _SHARE)

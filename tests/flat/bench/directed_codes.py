@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests: the code of each of the controller's memories, bit by bit and part by part.
+
+What is in a memory is kept there by who does not take it. Then bits of its words flip, and it goes
+on. All words are cleared before, so that those that are not zero are in use.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import cocotb
+from cocotb.triggers import FallingEdge
+
+from anemone.flat.config import FlatConfig
+from anemone.hardware.registers import FaultMemory
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import OKAY, Request
+from tests.bench.store import bits
+from tests.bench.upsets import at, double_flips, parts, single_flips
+from tests.flat.bench.build import BUILDS
+from tests.flat.bench.directed_environment import DirectedEnvironment
+from tests.flat.bench.directed_upsets import LINES, MEMORIES, Faults
+from tests.flat.bench.memories import Lines
+
+HELD = 80  # cycles until all that is asked for waits
+ID = 3
+
+
+@dataclass(frozen=True)
+class Held:
+    """How words are kept in a memory: a part of the bench does not do something. near, far: reads,
+    or writes, of so many lines of each, each of its own set. gone: so many of them wait in
+    registers behind the memory.
+    """
+
+    memory: FaultMemory
+    path: str
+    part: str
+    never: str
+    near: int = 0
+    far: int = 0
+    writes: bool = False
+    gone: int = 0
+
+
+(NEAR_LINES, FAR_LINES) = MEMORIES[FaultMemory.LEAVING_LINES]
+HELDS = [
+    Held(FaultMemory.LINES, MEMORIES[FaultMemory.LINES][0], "far", "answer", far=8),
+    Held(FaultMemory.WRITES, MEMORIES[FaultMemory.WRITES][0], "far", "answer", far=8, writes=True),
+    Held(FaultMemory.ANSWERS, MEMORIES[FaultMemory.ANSWERS][0], "far", "answer", near=7, far=1),
+    Held(FaultMemory.LOOKUPS, MEMORIES[FaultMemory.LOOKUPS][0], "near", "answer", near=7, gone=1),
+    Held(FaultMemory.FETCHES, MEMORIES[FaultMemory.FETCHES][0], "far", "ar_ready", far=7, gone=2),
+    Held(FaultMemory.LEAVING_ANSWERS, "responses.out.queue", "master", "r", near=8),
+    Held(FaultMemory.LEAVING_LINES, NEAR_LINES, "near", "aw_ready", near=8, writes=True),
+    Held(FaultMemory.LEAVING_LINES, FAR_LINES, "far", "aw_ready", far=8),
+]
+# Words whose last part has the number of a line.
+NUMBERED = (FaultMemory.LOOKUPS, FaultMemory.FETCHES, FaultMemory.LEAVING_LINES)
+
+
+class Codes(DirectedEnvironment):
+    """Flips bits of the words that are held."""
+
+    async def anew(self) -> None:
+        """Power up."""
+        await self.begin(FlatConfig(LINES, self.build.ratio))
+        self.wanted = Lines(lambda line: line)
+        self.faults = Faults(self.dut)
+        self.watchers = [self.faults]
+
+    async def upset(self, held: Held, masks: list[set[int]]) -> int:
+        """Fill a memory, flip the bits of as many masks, the last ones, as words are in it, and go
+        on: how many words.
+        """
+        rows = list(at(self.dut, held.path))
+        await FallingEdge(self.dut.clock)  # when no word is being written
+        for row in rows:
+            row.value = 0
+        await self.cycles(1)
+        self.play()
+        part = getattr(self, held.part)
+        part.profile = StimulusProfile(**{held.never: 0.0})
+        self.lines = self._ask(held)
+        await self.cycles(HELD)
+        await FallingEdge(self.dut.clock)
+        used = _used([int(row.value) for row in rows])[held.gone :][: len(masks)]
+        for row, mask in zip([rows[i] for i in used], reversed(masks), strict=False):
+            row.value = int(row.value) ^ sum(1 << bit for bit in mask)
+        await self.cycles(1)
+        part.profile = StimulusProfile()
+        await self.cycles(HELD)
+        return len(used)
+
+    async def judge(self, held: Held) -> None:
+        """No answer is wrong, nor is what is read of any line then."""
+        await self.answered(*((0, len(self.lines)) if held.writes else (len(self.lines), 0)))
+        if not held.writes:
+            self._compare(held)
+        await self.settle()
+        self.play()
+        self.lines = list(range((self.build.ratio + 1) * LINES))
+        for line in self.lines:
+            self.ask(line, id=ID)
+        await self.answered(len(self.lines), 0)
+        self._compare(held)
+        await self.settle()
+
+    def _compare(self, held: Held) -> None:
+        answers = zip(self.lines, self.answers.reads, self.answers.poisoned, strict=True)
+        for line, (_, _, resp, data), bad in answers:
+            assert bad or resp != OKAY or data == self.wanted.read(line)[0], (held, line)
+
+    def _ask(self, held: Held) -> list[int]:
+        """The lines that are asked for."""
+        slots = [0] * held.near + [1] * held.far
+        lines = [self.tags(home)[slot] * LINES + home for home, slot in enumerate(slots)]
+        lines.sort(key=self._is_near)  # what is near waits for what is not
+        for line in lines:
+            request = Request(held.writes, ID, line * 64)
+            if held.writes:
+                data, strobe = bits(self.rng.getrandbits(512)), self.rng.getrandbits(64)
+                request.data = [(data, strobe, 0)]
+                self.wanted.write(line, data, strobe, 0)
+            self.todo.append(request)
+        return lines
+
+    def _is_near(self, line: int) -> bool:
+        return self.tags(line % LINES)[0] == line // LINES
+
+
+def _used(words: list[int]) -> list[int]:
+    """The numbers of those that are not zero, from the first of a queue on."""
+    used = [i for i, word in enumerate(words) if word]
+    first = next((k for k, i in enumerate(used) if not words[i - 1]), 0)
+    return used[first:] + used[:first]
+
+
+@cocotb.test()
+async def each_bit_of_each_memory_is_corrected(dut: Any) -> None:
+    """Check bits too. Each word that was read tells of it, and no answer and no line is wrong."""
+    environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    await environment.anew()
+    for held in HELDS:
+        masks = single_flips(len(at(dut, held.path)[0]))
+        while masks:
+            environment.faults.counts.clear()
+            count = await environment.upset(held, masks)
+            assert count, held
+            await environment.judge(held)
+            assert environment.faults.counts == {(held.memory, "corrected"): count}, (held, masks)
+            del masks[-count:]
+
+
+@cocotb.test()
+async def two_flipped_bits_of_each_part_are_told(dut: Any) -> None:
+    """Whatever part of whatever memory. Nothing wrong comes out unpoisoned, but where the number of
+    a line is in that part (docs/flat.md, "What a flipped bit does").
+    """
+    environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    for held in HELDS:
+        width = len(at(dut, held.path)[0])
+        of_numbers = max(parts(width)) if held.memory in NUMBERED else []
+        for mask in double_flips(width):
+            await environment.anew()
+            assert await environment.upset(held, [mask]) == 1, (held, mask)
+            if not mask & set(of_numbers):
+                await environment.judge(held)
+            assert environment.faults.counts == {(held.memory, "uncorrected"): 1}, (held, mask)
