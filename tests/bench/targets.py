@@ -102,7 +102,7 @@ TARGETS = {
         (
             (0, 12),
             *("directed_tiered", "directed_policy", "directed_untrusted", "directed_warm"),
-            *("directed_quiesce_tiered", "directed_undecided"),
+            *("directed_quiesce_tiered", "directed_undecided", "directed_upsets"),
             (12, 30),
         ),
     ),

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from random import Random
 from typing import Any
 
 from cocotb.triggers import FallingEdge
 
+from tests.bench.pins import text_reader, text_writer
+
 EVERY = (1, 12)  # cycles between two flips, at least and at most
+SOON = 3  # cycles
 PART, LAST = 64, 72  # data bits of a code word's parts (Secded): of each, and of the last at most
 EMITTED = ("ram_ext", "memory_ext", "words_ext")  # of a Queue, a Ram1R1W, a VotedRamCopy
 
@@ -28,6 +32,50 @@ def at(dut: Any, path: str) -> Any:
     for name in path.split("."):
         scope = getattr(scope, name)
     return words(scope)
+
+
+class EveryWord:
+    """Keeps a bit of each part of each word of these memories flipped, from soon after it is
+    written: other bits each time, and now and then, until each was, and then from the first on.
+    """
+
+    def __init__(self, dut: Any, memories: Sequence[Any]) -> None:
+        self.flips, self.stopped = 0, False
+        self._fall = FallingEdge(dut.clock)  # when no memory is being written
+        self._memories = [_Memory(memory) for memory in memories]
+
+    async def run(self) -> None:
+        """Until stopped."""
+        self.stopped = False
+        while not self.stopped:
+            self.flips += sum(memory.flip() for memory in self._memories)
+            for _ in range(SOON):
+                await self._fall
+
+
+class _Memory:
+    """Words of which it is known what is flipped."""
+
+    def __init__(self, rows: Any) -> None:
+        self._pins = [(text_reader(row), text_writer(row)) for row in rows]
+        self._flipped = [("", 0)] * len(self._pins)
+        masks = single_flips(len(rows[0]))
+        self._masks = cycle([sum(1 << bit for bit in mask) for mask in masks])
+        self._again = cycle(range(len(self._pins)))
+
+    def flip(self) -> int:
+        """Those that were written, and one that was not; how many."""
+        count, again = 0, next(self._again)
+        for i, (read, write) in enumerate(self._pins):
+            word = read()
+            stays = word == self._flipped[i][0]
+            if not stays or i == again:
+                mask = next(self._masks)
+                flip = mask ^ self._flipped[i][1] if stays else mask
+                self._flipped[i] = f"{int(word, 2) ^ flip:0{len(word)}b}", mask
+                write(self._flipped[i][0])
+                count += 1
+        return count
 
 
 class Flipper:

@@ -16,20 +16,24 @@ import cocotb
 
 from anemone.hardware import registers
 from anemone.hardware.registers import FaultMemory
-from tests.bench.upsets import Flipper, words
+from tests.bench.upsets import EveryWord, Flipper, words
 from tests.expander.bench.environment import Environment
 from tests.expander.bench.sizes import BUILDS
 from tests.expander.bench.tiered import environment_type
 
 FLIPS = int(os.environ.get("FLIPS", "300"))
 CYCLES = 1500  # of a seed
+EACH = 12  # seeds in which each word has a flipped bit
 SEEDS = 30  # at most, until a flipped bit of each memory in `OFTEN` was read
 POLL = (40, 200)  # cycles between two looks at the registers
 # Those in which something is at any time, or, where many are under way, soon.
 OFTEN = {FaultMemory.READ_ORDER, FaultMemory.WRITE_ORDER}
 OFTEN_TIERED = {FaultMemory.WRITES, FaultMemory.EVENTS}
 # Those that every build has besides; and in flat memory mode.
-BUILT = {FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES, FaultMemory.WAITING_EVENTS}
+BUILT = {
+    *(FaultMemory.REGION_WRITES, FaultMemory.ACKNOWLEDGES, FaultMemory.WAITING_EVENTS),
+    *(FaultMemory.TELEMETRY_LINES, FaultMemory.LINE_ORDER),
+}
 BUILT_TIERED = {FaultMemory(n) for n in range(FaultMemory.LEAVING_LINES + 1)} | {
     FaultMemory.ORDERED_EVENTS,
     FaultMemory.ORDERED_READS,
@@ -42,6 +46,8 @@ CORRECTING = {
     r"channel_\d+\.gate\.order\.": FaultMemory.WRITE_ORDER,
     r"channel_\d+\.gate\.plans\.": FaultMemory.REGION_WRITES,
     r"channel_\d+\.gate\.lines\.": FaultMemory.ACKNOWLEDGES,
+    r"channel_\d+\.telemetry\.lines\.": FaultMemory.TELEMETRY_LINES,
+    r"channel_\d+\.telemetry\.asked\.": FaultMemory.LINE_ORDER,
     r"arbiters.*\.waiting\.": FaultMemory.WAITING_EVENTS,
     r"\.unit\.operands\.": FaultMemory.RESET_VALUES,
     r"adapter_\d+\.queue\.": FaultMemory.MEMORY_DATA,
@@ -113,35 +119,62 @@ class Upsets:
         control.write(registers.FAULT_CONTROL.offset, REARM)
 
 
-@cocotb.test()
-async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
-    """Under random traffic, in lock-step with the golden model: all is as if none had flipped, but
-    for the counts and the bit of `error_status`.
-    """
-    build = BUILDS[os.environ["BENCH_SIZE"]]
-    environment = environment_type(build)(dut, build, Counter())
-    await environment.start()
-    upsets = Upsets(environment)
-    found = arrays(dut)
-    often = OFTEN | OFTEN_TIERED if build.ratio else OFTEN
-    built = {kind(path) for path in found}
-    assert built >= often | BUILT | (BUILT_TIERED if build.ratio else set()), built
-    flips, seed = 0, 1000
-    while flips < FLIPS or (not upsets.met.keys() >= often and seed < 1000 + SEEDS):
-        seed += 1
-        await environment.restart(seed)
+class Campaign:
+    """Random traffic, in lock-step with the golden model, while bits flip."""
+
+    def __init__(self, dut: Any) -> None:
+        self.dut, self.build = dut, BUILDS[os.environ["BENCH_SIZE"]]
+        self.environment = environment_type(self.build)(dut, self.build, Counter())
+        self.upsets = Upsets(self.environment)
+        self.found = arrays(dut)
+        self.built = {kind(path) for path in self.found}
+        self.seed = 1000
+
+    async def play(self, flipper: Flipper | EveryWord) -> None:
+        """The next seed."""
+        environment = self.environment
+        self.seed += 1
+        await environment.restart(self.seed)
         await environment.program()
-        flipper = Flipper(dut, [[array] for array in found.values()], Random(seed))
         running = cocotb.start_soon(flipper.run())
         end = environment.t + CYCLES
         while environment.t < end:
             environment.phase()
             for _ in range(3):
                 await environment.cycles(environment.rng.randint(*POLL))
-                upsets.look()
+                self.upsets.look()
         flipper.stopped = True
         await environment.check()
         await running
+
+
+@cocotb.test()
+async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
+    """All is as if none had flipped, but for the counts and the bit of `error_status`."""
+    campaign = Campaign(dut)
+    await campaign.environment.start()
+    met, tiered = campaign.upsets.met, campaign.build.ratio
+    often = OFTEN | OFTEN_TIERED if tiered else OFTEN
+    assert campaign.built >= often | BUILT | (BUILT_TIERED if tiered else set()), campaign.built
+    flips = 0
+    while flips < FLIPS or (not met.keys() >= often and campaign.seed < 1000 + SEEDS):
+        memories = [[array] for array in campaign.found.values()]
+        flipper = Flipper(dut, memories, Random(campaign.seed))
+        await campaign.play(flipper)
         flips += flipper.flips
-    print(f"{flips} flips in {len(found)} memories, {seed - 1000} seeds: {upsets.met}", flush=True)
-    assert upsets.met.keys() >= often, upsets.met
+    seeds = campaign.seed - 1000
+    print(f"{flips} flips in {len(campaign.found)} memories, {seeds} seeds: {met}", flush=True)
+    assert met.keys() >= often, met
+
+
+@cocotb.test()
+async def a_flipped_bit_of_each_word_is_corrected(dut: Any) -> None:
+    """Of each part of it, and each bit of a memory in its turn, check bits too."""
+    campaign = Campaign(dut)
+    await campaign.environment.start()
+    flipper = EveryWord(dut, list(campaign.found.values()))
+    for _ in range(EACH):
+        await campaign.play(flipper)
+    met = campaign.upsets.met
+    print(f"{flipper.flips} words with a flipped bit in each part, {EACH} seeds: {met}", flush=True)
+    assert met.keys() >= (OFTEN | OFTEN_TIERED if campaign.build.ratio else OFTEN), met
