@@ -16,6 +16,7 @@ import pytest
 
 from anemone.control import (
     ALL_MEMORY,
+    CountMin,
     DeviceController,
     Event,
     Field,
@@ -25,6 +26,7 @@ from anemone.control import (
     uapi,
 )
 from anemone.control.plane import fold
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from examples import listings
 
@@ -268,3 +270,40 @@ def test_a_device_is_asked_the_same() -> None:
     both[0].remove()
     assert driver.calls[-1] == uapi.REMOVE and device.dispatch() == 0
     device.close()
+
+
+HASHES = Geometry(2, 4, 512, 512, 1, features=Features(hash=True))
+
+
+def test_a_sketch_never_says_less() -> None:
+    """And no more than what shares a counter in every row; rows of one page only are exact."""
+    controller = ModelController(HASHES)
+    sketch = CountMin(controller, BASE, size=300, depth=3, spec=Spec(width=16, type="W"))
+    rng = np.random.default_rng(3)
+    addr = (rng.zipf(1.3, 20_000) % (1 << 18) << 12 | rng.integers(0, 64, 20_000) << 6).astype(
+        np.uint64
+    )
+    write = rng.random(len(addr)) < 0.5
+    controller.access(addr, write)
+    pages = np.arange(1 << 18)
+    true = np.bincount((addr[write] >> BASE).astype(int), minlength=1 << 18)
+    estimate = sketch.estimate(sketch.read(snapshot=True), pages)
+    assert (estimate >= true).all()
+    # A row's counters sum to the accesses, so half of the pages are off by no more than twice
+    # what a counter has in the mean (Cormode and Muthukrishnan 2005).
+    assert np.median(estimate - true) <= 2 * write.sum() / 300
+    assert (sketch.read() == sketch.read(snapshot=True)).sum() < 3 * 300 * 2  # reset
+    assert not sketch.read().any()
+    sketch.remove()
+    assert not controller.registered
+
+
+def test_a_sketch_without_room() -> None:
+    controller = ModelController(HASHES)
+    with pytest.raises(ValueError, match="pipelines are taken"):
+        CountMin(controller, BASE, size=300, depth=5)
+    assert not controller.registered
+    with pytest.raises(ValueError, match="depth is 0"):
+        CountMin(controller, BASE, size=300, depth=0)
+    with pytest.raises(ValueError, match="allowed: an odd number"):
+        Spec(hash=(2, 300))

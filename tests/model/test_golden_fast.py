@@ -17,6 +17,7 @@ from anemone.golden import fast, nemo
 from anemone.hardware.geometry import Geometry
 from anemone.telemetry.rules import (
     EFFECTS,
+    HASH_BITS,
     NEAR,
     OP_CODES,
     OPERANDS,
@@ -68,6 +69,24 @@ def test_outcomes_equal_the_plain_model(data: st.DataObject) -> None:
     f.events(addr, write, near=np.array(codes, np.uint8))
     trace = zip(addr.tolist(), write.tolist(), [NEAR[code] for code in codes], strict=True)
     assert reads_of(f) == nemo.replay(p, trace)
+    assert_same(f, p)
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_hashes_equal_the_plain_model(data: st.DataObject) -> None:
+    """Also of offsets that are too wide to be hashed."""
+    geometry = data.draw(geometries)
+    rule = data.draw(rules(geometry))
+    size = data.draw(st.integers(1, geometry.counters(rule.width)))
+    multiplier = data.draw(st.integers(0, (1 << HASH_BITS - 1) - 1)) * 2 + 1
+    shift = data.draw(st.sampled_from([0, 3, 6, 12]))
+    rule = replace(rule, hash_multiplier=multiplier, hash_size=size, sub_mask=U64, sub_shift=shift)
+    addr, write = data.draw(events(120))
+    addr = addr | np.uint64(data.draw(st.sampled_from([0, 1 << 26, 1 << 27, 1 << 29])))
+    f, p = fast.Telemetry(rule, geometry), nemo.Telemetry(rule, geometry)
+    f.events(addr, write)
+    assert reads_of(f) == nemo.replay(p, zip(addr.tolist(), write.tolist(), strict=True))
     assert_same(f, p)
 
 

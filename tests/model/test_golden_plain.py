@@ -109,6 +109,26 @@ def test_a_huge_offset_does_not_wrap() -> None:
     assert t.out_of_range == 1
 
 
+def test_a_hash_by_hand() -> None:
+    """The upper part of offset * multiplier modulo 2^27, of 3 counters from base 1 on."""
+    t = telemetry(
+        primary_mask=0, map=[[0, 1]], sub_mask=U64, sub_shift=6,
+        hash_multiplier=0x2AAAAAB, hash_size=3,
+    )  # fmt: skip
+    # 0x2AAAAAB is a third of 2^27, and 1/3 more: thirds go to counters 0, 1, 2 by turns.
+    for offset, counter in ((0, 1), (1, 2), (2, 3), (3, 1), (4, 2)):
+        before = t.counter(offset % 2, counter)
+        t.event(offset << 6, False)
+        assert t.counter(offset % 2, counter) == before + 1, offset
+
+
+def test_an_offset_too_wide_for_the_hash() -> None:
+    t = telemetry(primary_mask=0, map=[[0, 0]], sub_mask=U64, hash_multiplier=1, hash_size=2)
+    t.event((1 << 27) - 1, False)
+    t.event(1 << 27, False)
+    assert (t.matched, t.out_of_range) == (1, 1)
+
+
 def test_channels_have_their_own_state() -> None:
     g = Geometry(channels=4, states=16, table=4)
     t = telemetry(g)

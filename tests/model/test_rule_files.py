@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import InputError
 from anemone.telemetry.rules import U64, Rule, load_rules, parse_rules, truncated_operands
+from anemone.telemetry.rules_toml import rule_toml
 from tests.commands import assert_names_field, one_line
 
 GEOMETRY = Geometry(channels=2, pipelines=2, states=16, table=8, device_gib=1)
@@ -60,7 +62,7 @@ def test_every_field() -> None:
         "primary_mask": U64, "primary_shift": 21, "sub_mask": 0x1FF000, "sub_shift": 12,
         "op": "add", "operand": 1, "operand_kind": "imm", "width": 16,
         "notify_op": "ge", "notify_operand": U64, "effect_op": "reset", "effect_operand": 3,
-        "read_every": 100,
+        "read_every": 100, "hash_multiplier": 0, "hash_size": 0,
     }  # fmt: skip
     assert rule.map.tolist() == [[0, 0], [7, 63]] and rule.map.dtype == np.uint64
 
@@ -73,7 +75,7 @@ def test_optional_fields_and_two_rules() -> None:
         "primary_mask": 0, "primary_shift": 63, "sub_mask": 0, "sub_shift": 0,
         "op": "max", "operand": 0, "operand_kind": "line", "width": 64,
         "notify_op": "none", "notify_operand": 0, "effect_op": "none", "effect_operand": 0,
-        "read_every": 0,
+        "read_every": 0, "hash_multiplier": 0, "hash_size": 0,
     }  # fmt: skip
     assert rule.map.tolist() == [[k, k] for k in range(8)]
 
@@ -93,6 +95,36 @@ def test_near_is_for_flat_memory_mode() -> None:
             f'r.toml: rule 1 "hot" (line 5): near is "{near}"; allowed: "any" '
             "(only an expander with flat memory mode tells hits from misses)"
         )
+
+
+def test_a_hash() -> None:
+    """Of offsets; where one is built in."""
+
+    def hashed(value: str, geometry: Geometry = GEOMETRY) -> Rule:
+        (rule,) = parse_rules(GOOD + f"hash = {value}\n", "r.toml", geometry)
+        return rule
+
+    built = replace(GEOMETRY, features=Features(hash=True))
+    good = "{ multiplier = 0x123_4567, size = 7 }"
+    rule = hashed(good, built)
+    assert (rule.hash_multiplier, rule.hash_size) == (0x1234567, 7)
+    assert fields(parse_rules(rule_toml(rule, built), "r", built)[0]) == fields(rule)
+    for value, geometry, said in (
+        (good, GEOMETRY, "allowed: no hash, as none is built in"),
+        ("{ multiplier = 2, size = 7 }", built, "multiplier is 2; allowed: an odd number"),
+        (
+            "{ multiplier = 0x800_0001, size = 7 }",
+            built,
+            "allowed: a whole number of 0 to 0x7ffffff",
+        ),
+        ("{ multiplier = 1, size = 0 }", built, "size is 0; allowed: 1 or more"),
+        ("{ multiplier = 1, size = 99999999 }", built, "allowed: a whole number of 0 to"),
+        ("{ multiplier = 1 }", built, "size is missing"),
+    ):
+        with pytest.raises(InputError) as error:
+            hashed(value, geometry)
+        one_line(error.value)
+        assert said in str(error.value), str(error.value)
 
 
 def test_identity_stops_at_the_counters_too() -> None:

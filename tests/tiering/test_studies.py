@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from anemone.io.errors import InputError
-from anemone.studies import STUDIES, hemem_values, memtis, sweep, tuning
+from anemone.studies import STUDIES, hemem_values, memtis, sketches, sweep, tuning
 from anemone.studies import cluster as clusters
 from anemone.studies.page import page
 from anemone.studies.study import Found, Point, Row, Study, answers, result
@@ -124,6 +124,21 @@ def test_a_scheduler_without_workers(
     ):
         answers(study, study.points(True, 1), tmp_path / "p", 1, scheduler=address)
     assert f"dask worker {address}" in capsys.readouterr().err
+
+
+def test_sketches() -> None:
+    """A sketch of a set that shifts finds what counters by turns miss; as many as pages are exact.
+
+    The points' answers are those of the golden model.
+    """
+    point = {"trace": "shifting", "accesses": 400_000, "pages": 1 << 12, "seed": 1}
+    some = sketches.STUDY.run({**point, "share": 0.5, "engine": "model"})
+    assert some["kib"] == 2 * 4 * 2048 / 1024
+    found = {name: measured["found"] for name, measured in some["of"].items()}
+    assert found["sketch of 4"] > found["exact"] + 20
+    steady = sketches.STUDY.run({**point, "trace": "zipf", "share": 1.0, "engine": "model"})
+    assert steady["of"]["exact"] == {"found": 100.0, "error": 0.0}
+    assert steady["of"]["sketch of 4"]["error"] < some["of"]["sketch of 4"]["error"]
 
 
 def test_a_sweep(

@@ -248,8 +248,8 @@ def _count(
     """(counters, the value of every counter at the end of every poll interval) from the trace."""
     simple = ("add", "imm", 1, "reset", 0)
     asked = (rule.op, rule.operand_kind, rule.operand, rule.effect_op, rule.effect_operand)
-    if asked != simple or rule.notify_op not in ("none", "ge"):
-        raise ValueError(f"{rule.name}: only rules that add 1 and reset to 0 can be recounted")
+    if asked != simple or rule.notify_op not in ("none", "ge") or rule.hash_size:
+        raise ValueError(f"{rule.name}: only rules that add 1, reset to 0 and hash nothing")
     addr = trace.addr.astype(np.uint64)
     kinds = {"RW": np.ones(len(addr), bool), "W": trace.write, "R": ~trace.write}[rule.type]
     events = np.flatnonzero(kinds & (addr >= rule.start) & (addr < rule.end))

@@ -11,8 +11,9 @@ counts = hot.read()
 from anemone.control.device import DeviceController
 from anemone.control.model import ModelController, RtlController
 from anemone.control.plane import ALL_MEMORY, Controller, Event, Field, Registered, Spec, sweep_s
+from anemone.control.sketch import CountMin
 
 __all__ = [
-    "ALL_MEMORY", "Controller", "DeviceController", "Event", "Field", "ModelController",
+    "ALL_MEMORY", "Controller", "CountMin", "DeviceController", "Event", "Field", "ModelController",
     "Registered", "RtlController", "Spec", "sweep_s",
 ]  # fmt: skip

@@ -113,6 +113,9 @@ class _OfDevice(Registered):
 
 
 def _spec(spec: Spec, host: bool) -> uapi.SpecOf:
+    if spec.hash[1]:
+        raise ValueError(f"hash is {spec.hash}; allowed: none on a device, which has no hash stage")
+
     def operation(op: int, operand: int | str) -> uapi.Operation:
         if isinstance(operand, str):
             return uapi.Operation(op=op, source=uapi.OPERANDS[operand])

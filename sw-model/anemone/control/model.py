@@ -31,6 +31,7 @@ class PipelineController(Controller):
             end=spec.end or self.geometry.device_bytes,
             primary_mask=spec.primary.mask, primary_shift=spec.primary.shift,
             sub_mask=spec.sub.mask, sub_shift=spec.sub.shift,
+            hash_multiplier=spec.hash[0], hash_size=spec.hash[1],
             op=spec.update[0],
             operand=0 if isinstance(spec.update[1], str) else spec.update[1],
             operand_kind=spec.update[1] if isinstance(spec.update[1], str) else "imm",

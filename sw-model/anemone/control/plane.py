@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, TYPES, WIDTHS
+from anemone.telemetry.rules import EFFECTS, HASH_BITS, OPERANDS, OPS, PREDICATES, TYPES, WIDTHS
 
 ALL_MEMORY = (1 << 64) - 1
 SUMMED = ("add", "sub")
@@ -33,7 +33,8 @@ class Spec:
     """A rule (Table 1). start, end: bytes, end exclusive; both 0: all memory.
 
     update: an op and its operand, a number, "line" or "is_write". notify: a predicate and its
-    operand. read_effect: "none", "reset" to a value, or an op and its operand. width: bits of a
+    operand. hash: of the offset, an odd multiplier and how many counters it chooses from; 0: none.
+    read_effect: "none", "reset" to a value, or an op and its operand. width: bits of a
     counter. regions: wanted at a time; 0: as many as a pipeline holds. Raises ValueError.
     """
 
@@ -43,6 +44,7 @@ class Spec:
     end: int = 0
     primary: Field = Field(ALL_MEMORY, 0)
     sub: Field = Field()
+    hash: tuple[int, int] = (0, 0)
     update: tuple[str, int | str] = ("add", 1)
     notify: tuple[str, int] = ("none", 0)
     read_effect: tuple[str, int] = ("none", 0)
@@ -63,11 +65,16 @@ class Spec:
         operand = self.update[1]
         if isinstance(operand, str) and operand not in OPERANDS[1:]:
             raise ValueError(f"operand is {operand!r}; allowed: a number, line, is_write")
+        multiplier, size = self.hash
+        if size and not (multiplier % 2 and 0 < multiplier < 1 << HASH_BITS and size > 0):
+            odd = f"an odd number below 2^{HASH_BITS}, and 1 counter or more"
+            raise ValueError(f"hash is {self.hash}; allowed: {odd}")
 
     @property
     def region_counters(self) -> int:
         """Counters of a region."""
-        return 1 << (self.sub.mask >> self.sub.shift).bit_length()
+        offsets = self.hash[1] or (self.sub.mask >> self.sub.shift) + 1
+        return 1 << (offsets - 1).bit_length()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
-from anemone.telemetry.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, Rule
+from anemone.telemetry.rules import HASH_BITS, NEAR, OP_CODES, OPERANDS, PREDICATES, Rule
 
 ADD, SUB, SHR, SHL = (OP_CODES[name] for name in ("add", "sub", "shr", "shl"))
 XOR, OR, MAX, ADDSAT = (OP_CODES[name] for name in ("xor", "or", "max", "addsat"))
@@ -26,12 +26,13 @@ LINE, IS_WRITE = OPERANDS.index("line"), OPERANDS.index("is_write")
 # Positions in the array of a rule's parameters, and in that of its counts.
 (P_READS, P_WRITES, P_START, P_END, P_KEY_MASK, P_KEY_SHIFT, P_SUB_MASK, P_SUB_SHIFT, P_OP,
  P_KIND, P_OPERAND, P_WIDTH, P_NOTIFY, P_LIMIT, P_EFFECT, P_EFFECT_OPERAND, P_CHANNELS,
- P_EVERY, P_NEAR) = range(19)  # fmt: skip
+ P_EVERY, P_NEAR, P_MULTIPLIER, P_SIZE) = range(21)  # fmt: skip
 (C_MATCHED, C_UNMAPPED, C_OUT_OF_RANGE, C_NOTIFICATIONS, C_NOTIFIED, C_CHANNEL, C_INDEX,
  C_EVENTS) = range(8)  # fmt: skip
 
 _UNMAPPED = np.uint32(0xFFFFFFFF)
 _0, _1, _6, _63, _64 = (np.uint64(n) for n in (0, 1, 6, 63, 64))
+_HASH_BITS, _HASHED = np.uint64(HASH_BITS), np.uint64((1 << HASH_BITS) - 1)
 _CHUNK = 1 << 22  # events between two reports of progress
 _BUFFER = 1 << 20  # rows of reads collected before they are moved away
 
@@ -124,6 +125,7 @@ def _fold(p, table, state, live, counts, addr, write, near, first, last):  # typ
     reads, writes, start, end = p[P_READS], p[P_WRITES], p[P_START], p[P_END]
     key_mask, key_shift = p[P_KEY_MASK], p[P_KEY_SHIFT]
     sub_mask, sub_shift = p[P_SUB_MASK], p[P_SUB_SHIFT]
+    multiplier, size = p[P_MULTIPLIER], p[P_SIZE]
     op, kind, immediate, width = p[P_OP], p[P_KIND], p[P_OPERAND], p[P_WIDTH]
     predicate, limit, channels = p[P_NOTIFY], p[P_LIMIT], p[P_CHANNELS]
     asked = p[P_NEAR]
@@ -140,7 +142,13 @@ def _fold(p, table, state, live, counts, addr, write, near, first, last):  # typ
         if key >= entries or table[key] == _UNMAPPED:
             unmapped += 1
             continue
-        index = np.uint64(table[key]) + ((a & sub_mask) >> sub_shift)
+        offset = (a & sub_mask) >> sub_shift
+        if size:
+            if offset > _HASHED:
+                out_of_range += 1
+                continue
+            offset = ((offset * multiplier & _HASHED) * size) >> _HASH_BITS
+        index = np.uint64(table[key]) + offset
         if index >= counters:
             out_of_range += 1
             continue
@@ -239,7 +247,7 @@ class Telemetry:
                 rule.width, PREDICATES.index(rule.notify_op), rule.notify_operand & mask,
                 effect[rule.effect_op],
                 rule.effect_operand & mask, geometry.channels, rule.read_every,
-                NEAR.index(rule.near),
+                NEAR.index(rule.near), rule.hash_multiplier, rule.hash_size,
             ],
             np.uint64,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from anemone.hardware.geometry import WORDS_PER_LINE, Geometry
-from anemone.telemetry.rules import Rule
+from anemone.telemetry.rules import HASH_BITS, Rule
 
 
 def _shift_right(value: int, operand: int, width: int) -> int:
@@ -66,7 +66,8 @@ class Telemetry:
     """One rule on one pipeline, with the state of every channel.
 
     matched: events that updated a counter. unmapped: events whose key has no entry in the table.
-    out_of_range: events whose index is past the last counter. notifications: updates after which
+    out_of_range: events whose index is past the last counter, or whose offset is
+    too wide to be hashed. notifications: updates after which
     the predicate held. notified: the (channel, index) of the first of them since `acknowledge`.
     Events that the filter drops are in none.
     """
@@ -96,8 +97,13 @@ class Telemetry:
         if base is None:
             self.unmapped += 1
             return
-        index = base + ((addr & rule.sub_mask) >> rule.sub_shift)
-        if index >= self.geometry.counters(rule.width):
+        offset = (addr & rule.sub_mask) >> rule.sub_shift
+        fits = not rule.hash_size or offset < 2**HASH_BITS
+        if rule.hash_size:  # multiply-shift, its result scaled to the size (NEMO §6.3)
+            hashed = offset * rule.hash_multiplier % 2**HASH_BITS
+            offset = hashed * rule.hash_size // 2**HASH_BITS
+        index = base + offset
+        if not fits or index >= self.geometry.counters(rule.width):
             self.out_of_range += 1
             return
         self._update(self.geometry.channel(addr), index, addr, write)

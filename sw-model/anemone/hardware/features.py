@@ -16,7 +16,7 @@ class Features:
 
     ops: of updates and of read effects. widths: bits of a counter. notify: predicates. effects:
     none, reset, op. operands: imm, line, is_write. acknowledge: lines that were read can be taken
-    away.
+    away. hash: of offsets; in the golden models alone.
     """
 
     ops: tuple[str, ...] | None = None
@@ -25,6 +25,7 @@ class Features:
     effects: tuple[str, ...] | None = None
     operands: tuple[str, ...] | None = None
     acknowledge: bool = True
+    hash: bool = False
 
     def of_ops(self, names: Iterable[str]) -> tuple[str, ...]:
         return _built(names, self.ops)

@@ -20,6 +20,10 @@ STUDIES = {
         "A noisy neighbour, found and throttled (NEMO, Figures 8 and 9).",
     ),
     "sweep": ("anemone.studies.sweep", "How long time multiplexing takes (NEMO, §6.1)."),
+    "sketches": (
+        "anemone.studies.sketches",
+        "Count-min sketches, exact counters and samples (NEMO §6.3).",
+    ),
     "camp": ("anemone.studies.camp", "Slowdown from counters on DRAM (CAMP, Tables 1, 6)."),
     "camp-interleave": ("anemone.studies.camp_interleave", "Slowdown by ratio (CAMP §5)."),
     "message-free": (

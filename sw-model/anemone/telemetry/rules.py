@@ -27,6 +27,7 @@ OPERANDS = ("imm", "line", "is_write")
 WIDTHS = (8, 16, 32, 64)
 PREDICATES = ("none", "eq", "ge", "gt", "lt", "le")
 EFFECTS = ("none", "reset", *OPS)
+HASH_BITS = 27  # of what is hashed and of the multiplier: one multiplier block of an FPGA
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,6 +37,8 @@ class Rule:
     type, start, end: the filter; addresses in bytes, end exclusive. near: in flat memory mode also
     by what near memory had of an event, one of NEAR.
     primary_*: key = (addr & mask) >> shift. sub_*: offset = (addr & mask) >> shift.
+    hash_*: with a size other than 0 the offset, which has HASH_BITS bits then, is hashed:
+    offset = (offset * multiplier mod 2^HASH_BITS) * size >> HASH_BITS, less than the size.
     op, operand_kind, operand: the update; the operand is an immediate ("imm") or a field of the
     request. width: bits a counter, 8, 16, 32 or 64. Masks and operands are 64 bits; operands are
     taken modulo 2^width, and as a shift amount modulo 64.
@@ -52,6 +55,8 @@ class Rule:
     primary_shift: int = 0
     sub_mask: int = 0
     sub_shift: int = 0
+    hash_multiplier: int = 0
+    hash_size: int = 0
     op: str = "add"
     operand: int = 1
     operand_kind: str = "imm"
@@ -133,7 +138,7 @@ def truncated_operands(rules: list[Rule]) -> list[str]:
 def _rule(t: Table, geometry: Geometry) -> Rule:
     t.only(
         "name", "type", "range", "primary", "update", "map",
-        optional=("near", "sub", "width", "notify", "read_effect", "read_every"),
+        optional=("near", "sub", "hash", "width", "notify", "read_effect", "read_every"),
     )  # fmt: skip
     name = t.content["name"]
     if not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= 100):
@@ -157,6 +162,7 @@ def _rule(t: Table, geometry: Geometry) -> Rule:
         primary_shift=primary.number("shift", 63),
         sub_mask=sub.number("mask") if sub else 0,
         sub_shift=sub.number("shift", 63) if sub else 0,
+        **_hash(t, geometry, width),
         width=width,
         **_update(t.table("update"), geometry.features),
         **_notify(t.table("notify"), geometry.features),
@@ -170,6 +176,22 @@ def _either(values: tuple[object, ...]) -> str:
     """The values of a list that is allowed, in words."""
     *most, last = map(str, values)
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def _hash(t: Table, geometry: Geometry, width: int) -> dict[str, int]:
+    hashed = t.table("hash")
+    if hashed is None:
+        return {}
+    if not geometry.features.hash:
+        raise t.wrong("hash", "no hash, as none is built in")
+    hashed.only("multiplier", "size")
+    multiplier = hashed.number("multiplier", (1 << HASH_BITS) - 1)
+    if not multiplier % 2:
+        raise hashed.wrong("multiplier", "an odd number")
+    size = hashed.number("size", geometry.counters(width))
+    if not size:
+        raise hashed.wrong("size", "1 or more")
+    return {"hash_multiplier": multiplier, "hash_size": size}
 
 
 def _update(t: Table, features: Features) -> dict[str, Any]:

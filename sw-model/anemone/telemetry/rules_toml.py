@@ -22,6 +22,7 @@ def rule_toml(rule: Rule, geometry: Geometry) -> str:
     if rule.effect_op != "none":
         field = "value" if rule.effect_op == "reset" else "operand"
         effect += f", {field} = {_number(rule.effect_operand)}"
+    hashed = f"multiplier = {rule.hash_multiplier:#x}, size = {rule.hash_size}"
     if isinstance(operand, int):
         operand = _number(operand)
     return "\n".join(
@@ -33,6 +34,7 @@ def rule_toml(rule: Rule, geometry: Geometry) -> str:
             f"range = [{rule.start:#x}, {rule.end:#x}]",
             f'primary = {{ mask = "{rule.primary_mask:#x}", shift = {rule.primary_shift} }}',
             f'sub = {{ mask = "{rule.sub_mask:#x}", shift = {rule.sub_shift} }}',
+            *([f"hash = {{ {hashed} }}"] if rule.hash_size else []),
             f'update = {{ op = "{rule.op}", operand = {operand} }}',
             f"width = {rule.width}",
             f"notify = {{ {notify} }}",

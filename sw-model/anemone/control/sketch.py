@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Approximate counts of more regions than there are counters (NEMO §6.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from anemone.control.plane import Controller, Field, Spec
+from anemone.telemetry.rules import HASH_BITS
+
+
+class CountMin:
+    """A count-min sketch: each row is a telemetry, whose hash chooses one of its counters.
+
+    A region is a page of 2^shift bytes. Its estimate is the least of its counters: never less than
+    its count (until a counter saturates), and more by what shares all of them. size: counters of a
+    row. depth: rows, a pipeline each. spec: the filter and the width of the counters.
+
+    Raises ValueError where the controller has no room.
+    """
+
+    def __init__(
+        self, controller: Controller, shift: int, size: int, depth: int,
+        spec: Spec = Spec(width=32), seed: int = 1,  # noqa: B008, a Spec does not change
+    ) -> None:  # fmt: skip
+        if depth < 1:
+            raise ValueError(f"depth is {depth}; allowed: 1 or more")
+        rng = np.random.default_rng(seed)
+        self.shift, self.size = shift, size
+        self.multipliers = [int(m) for m in rng.integers(0, 1 << HASH_BITS - 1, depth) * 2 + 1]
+        # All addresses have key 0, which is mapped to the only region.
+        whole = replace(
+            spec, primary=Field(0, 0), sub=Field(((1 << HASH_BITS) - 1) << shift, shift),
+            update=("addsat", 1), read_effect=("reset", 0), regions=1,
+        )  # fmt: skip
+        self.rows = []
+        try:
+            for n, multiplier in enumerate(self.multipliers):
+                one = replace(whole, name=f"{spec.name}-{n}", hash=(multiplier, size))
+                self.rows.append(controller.register(one))
+        except ValueError:
+            self.remove()
+            raise
+        for row in self.rows:
+            row.set_translation(0, 0)
+
+    def read(self, snapshot: bool = False) -> np.ndarray:
+        """uint64[depth, size, channels]; the counters begin anew unless it is a snapshot."""
+        return np.stack([row.by_channel(snapshot)[: self.size] for row in self.rows])
+
+    def estimate(self, counts: np.ndarray, regions: np.ndarray) -> np.ndarray:
+        """uint64[n]: how often regions were accessed, by what `read` returned.
+
+        Each channel counts for itself, so that the least is taken of each, and they are summed.
+        """
+        at = [hashed(regions, multiplier, self.size) for multiplier in self.multipliers]
+        rows = [count[index] for count, index in zip(counts, at, strict=True)]
+        return np.minimum.reduce(rows).sum(axis=1)
+
+    def remove(self) -> None:
+        """It counts no more, and its pipelines are free."""
+        for row in self.rows:
+            row.remove()
+
+
+def hashed(offset: np.ndarray, multiplier: int, size: int) -> np.ndarray:
+    """The counter of each offset, as the match stage has it (docs/rules.md, `hash`)."""
+    low = offset.astype(np.uint64) * np.uint64(multiplier) & np.uint64((1 << HASH_BITS) - 1)
+    return low * np.uint64(size) >> np.uint64(HASH_BITS)
