@@ -20,6 +20,8 @@ stop() {
 case $ROOT in *[[:space:]]*) stop "Verilator cannot build under a path with blanks: $ROOT" ;; esac
 case $(uname -sm) in "Linux x86_64") ;; *) stop "only Linux on x86-64 is supported, this is $(uname -sm)" ;; esac
 
+[ ! -L "$VENV" ] || stop ".venv is a link to $(cd "$VENV" && pwd -P), which another checkout may use: remove the link"
+
 # What .venv was made from. A moved checkout counts, because a virtual environment holds absolute paths.
 stamp() {
     echo "$ROOT"

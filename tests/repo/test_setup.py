@@ -71,6 +71,19 @@ def test_a_path_with_blanks_is_refused(bare: tuple[Path, Path]) -> None:
     assert "check out" in result.stderr
 
 
+def test_a_linked_environment_is_left_alone(bare: tuple[Path, Path], tmp_path: Path) -> None:
+    """It is another checkout's, which would lose it."""
+    checkout, commands = bare
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / ".stamp").write_text("its own")
+    (checkout / ".venv").symlink_to(other)
+    result = setup(checkout, commands)
+    assert result.returncode == 2
+    assert f".venv is a link to {other}" in result.stderr
+    assert (other / ".stamp").read_text() == "its own" and (checkout / ".venv").is_symlink()
+
+
 def test_makefile_lists_its_targets() -> None:
     shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     for target in "setup sim test verilog traces bench soak lint format clean".split():

@@ -121,8 +121,12 @@ def _addresses(point: Point, rng: np.random.Generator) -> np.ndarray:
 
 def _sketch(addr: np.ndarray, pages: int, counters: int, depth: int) -> np.ndarray:
     """Estimates of all pages by rows that have so many counters together."""
-    controller = ModelController(Geometry(pipelines=depth, features=Features(hash=True)))
-    sketch = CountMin(controller, _SHIFT, counters // depth, depth)
+    size = counters // depth
+    states = max(512, 1 << (size * _WIDTH // 64).bit_length())
+    controller = ModelController(
+        Geometry(pipelines=depth, states=states, features=Features(hash=True))
+    )
+    sketch = CountMin(controller, _SHIFT, size, depth)
     controller.access(addr, np.zeros(len(addr), np.bool_))
     return sketch.estimate(sketch.read(), np.arange(pages))
 
