@@ -91,7 +91,7 @@ class Sketches(Study):
             better = [a["kib"] for a in some if _best(a["of"]) > a["of"]["exact"]["found"]]
             notes.append(
                 f"{trace}: {some[0]['accesses']:,} accesses of {some[0]['pages']:,} pages; a "
-                f"counter for each takes {exact:,.0f} KiB. Of the hottest pages a sketch finds more "
+                f"counter for each takes {exact:,.0f} KiB. Of the hottest a sketch finds more "
                 f"than exact counters by turns: {_sizes(better)}."
             )
         return Found(rows, pictures, notes, {
