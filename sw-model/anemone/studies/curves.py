@@ -28,14 +28,17 @@ def curves(
     y: str,
     legend: str = "bottom-right",
 ) -> Any:
-    """lines: (x, y) of each name, in their order. x, y: titles of the axes."""
-    frame = Frame(HALF, 300, left=80, right=20)
+    """lines: (x, y) of each name, in their order. x, y: titles of the axes. legend: where; "top" is
+    above the curves, three names a row.
+    """
+    rows = -(-len(lines) // 3) if legend == "top" else 0
+    frame = Frame(HALF, 300, left=80, right=20, top=14 + 20 * rows)
     columns: dict[str, list] = {"x": [], "y": [], "of": []}
     for name, (across, up) in lines.items():
         columns["x"] += list(across)
         columns["y"] += list(up)
         columns["of"] += [name] * len(across)
-    colour = by_name(list(lines), legend)
+    colour = by_name(list(lines), legend, **({"columns": 3} if rows else {}))
     across_axis = alt.X("x:Q", axis=alt.Axis(title=x), scale=alt.Scale(zero=False))
     chart = alt.Chart(table(**columns)).mark_line()
     chart = chart.encode(x=across_axis, y=alt.Y("y:Q", axis=frame.y(y)), color=colour)

@@ -85,7 +85,7 @@ class Sketches(Study):
                         for kib, value in list(zip(sizes, lines[name][1], strict=True))[1::_TOLD]
                     ]
                 pictures[f"{trace}-{measure}"] = curves(
-                    f"{trace}: {title}", lines, "SRAM of both channels, log2 of KiB", y, "right"
+                    f"{trace}: {title}", lines, "SRAM of both channels, log2 of KiB", y, "top"
                 )
             exact = some[0]["pages"] * _WIDTH // 8 * Geometry().channels / 1024
             better = [a["kib"] for a in some if _best(a["of"]) > a["of"]["exact"]["found"]]
