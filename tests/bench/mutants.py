@@ -96,17 +96,30 @@ def unmixed(changes: Sequence[Change], listed: Sequence[Mutant], rtl: Path) -> l
 
 
 def same(listed: Sequence[Mutant], changes: Sequence[Change], rtl: Path) -> dict[Change, Mutant]:
-    """The changes that a list has. Raises StaleError when it has one that there is not."""
+    """The changes that a list has. Raises StaleError when it has one that there is not.
+
+    A place of a list may be a regular expression between slashes, whose group `at` is replaced, and
+    its file a pattern: of what many files have.
+    """
     by_place = {(c.file, c.start, c.end, "".join(c.instead.split())): c for c in changes}
-    found = {}
+    found: dict[Change, Mutant] = {}
     for mutant in listed:
-        text = (rtl / f"{mutant.file}.sv").read_text()
-        instead = "".join(mutant.instead.split())
-        keys = [(mutant.file, *span, instead) for span in spans(mutant, text)]
+        keys = [key for path in rtl.glob(f"{mutant.file}.sv") for key in _places(mutant, path)]
         if not any(key in by_place for key in keys):
             raise StaleError(f"{mutant.file}: {mutant.where} => {mutant.instead} is no change")
         found |= {by_place[key]: mutant for key in keys if key in by_place}
     return found
+
+
+def _places(mutant: Mutant, path: Path) -> list[tuple[str, int, int, str]]:
+    """What a mutant of a list replaces in a file, and what stands there instead."""
+    text = path.read_text()
+    if mutant.where.startswith("/"):
+        found = re.finditer(mutant.where.strip("/"), text)
+        places = [(*match.span("at"), match.expand(mutant.instead)) for match in found]
+    else:
+        places = [(*span, mutant.instead) for span in spans(mutant, text)]
+    return [(path.stem, first, last, "".join(instead.split())) for first, last, instead in places]
 
 
 def instrument(rtl: Path, out: Path, all_mutants: Sequence[Mutant], top: str) -> None:

@@ -83,6 +83,21 @@ def test_changes_are_of_operators_operands_and_constants(tmp_path: Path) -> None
     assert seven == drawn(found, 7, seed=1) != drawn(found, 7, seed=2)
 
 
+def test_an_equivalent_of_many_places(tmp_path: Path) -> None:
+    """A regular expression, and a pattern of files; one that fits no change is refused."""
+    (tmp_path / "Part.sv").write_text(PART)
+    (tmp_path / "Top.sv").write_text(TOP)
+    (tmp_path / "filelist.f").write_text("Top.sv\nPart.sv\n")
+    everything = changes(tmp_path)
+    listed = tmp_path / "equivalents.txt"
+    listed.write_text("== T*\nwhy\n    /(?P<at>(a) & (\\d'h7))/ => \\2 | \\3\n")
+    found = same(mutants(listed), everything, tmp_path)
+    assert [(c.file, c.instead) for c in found] == [("Top", "a | 4'h7")]
+    listed.write_text(listed.read_text().replace("== T*", "== Part"))
+    with pytest.raises(StaleError, match="is no change"):
+        same(mutants(listed), everything, tmp_path)
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_equivalents_still_apply(name: str) -> None:
     target = TARGETS[name]

@@ -24,9 +24,11 @@ from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment
 from tests.flat.bench.directed_upsets import LINES, MEMORIES, Faults
 from tests.flat.bench.memories import Lines
+from tests.flat.bench.sideband import SidebandCode
 
 HELD = 80  # cycles until all that is asked for waits
 ID = 3
+PARTS = 8  # turns of writes of some bytes
 
 
 @dataclass(frozen=True)
@@ -76,23 +78,31 @@ class Codes(DirectedEnvironment):
         on: how many words.
         """
         rows = list(at(self.dut, held.path))
-        await FallingEdge(self.dut.clock)  # when no word is being written
-        for row in rows:
-            row.value = 0
-        await self.cycles(1)
+        await self.clear(rows)
         self.play()
         part = getattr(self, held.part)
         part.profile = StimulusProfile(**{held.never: 0.0})
         self.lines = self._ask(held)
         await self.cycles(HELD)
-        await FallingEdge(self.dut.clock)
         used = _used([int(row.value) for row in rows])[held.gone :][: len(masks)]
-        for row, mask in zip([rows[i] for i in used], reversed(masks), strict=False):
-            row.value = int(row.value) ^ sum(1 << bit for bit in mask)
-        await self.cycles(1)
+        await self.flip([rows[i] for i in used], masks[::-1][: len(used)])
         part.profile = StimulusProfile()
         await self.cycles(HELD)
         return len(used)
+
+    async def clear(self, rows: list[Any]) -> None:
+        """All words of a memory become zero."""
+        await FallingEdge(self.dut.clock)  # when no word is being written
+        for row in rows:
+            row.value = 0
+        await self.cycles(1)
+
+    async def flip(self, rows: list[Any], masks: list[set[int]]) -> None:
+        """Flip bits of words."""
+        await FallingEdge(self.dut.clock)
+        for row, mask in zip(rows, masks, strict=True):
+            row.value = int(row.value) ^ sum(1 << bit for bit in mask)
+        await self.cycles(1)
 
     async def judge(self, held: Held) -> None:
         """No answer is wrong, nor is what is read of any line then."""
@@ -171,3 +181,46 @@ async def two_flipped_bits_of_each_part_are_told(dut: Any) -> None:
             if not mask & set(of_numbers):
                 await environment.judge(held)
             assert environment.faults.counts == {(held.memory, "uncorrected"): 1}, (held, mask)
+
+
+@cocotb.test()
+async def parts_of_lines_that_wait_are_written(dut: Any) -> None:
+    """Any bytes, in near or far: their code is that of what is stored. Of two bytes both strobes
+    flip: that would write nothing, and the line would be as if it had; so it is poison.
+    """
+    environment = Codes(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    ratio, sound = environment.build.ratio, environment.watchers
+    # Dedicated lines are written in near, and what never swaps in far: a byte's strobe is behind
+    # the sideband and the poison.
+    ends = tuple(n * LINES * 64 for n in (ratio + 1, ratio + 2))
+    dedicated = FlatConfig(LINES, ratio, dedicated=ends)
+    never = FlatConfig(LINES, ratio, policy="never")
+    for config, path, part, first, strobes in (
+        (dedicated, NEAR_LINES, "near", (ratio + 1) * LINES, SidebandCode(ratio).bits + 1),
+        (never, FAR_LINES, "far", LINES, 1),
+    ):
+        rows, lines = list(at(dut, path)), range(first, first + 4)
+        environment.watchers = sound
+        await environment.begin(config)
+        for turn in range(PARTS + 1):
+            flips = turn == PARTS
+            environment.play()
+            await environment.clear(rows)
+            held = getattr(environment, part)
+            held.profile = StimulusProfile(aw_ready=0.0)
+            for line in lines:
+                strobe = 3 if flips else environment.rng.getrandbits(64)
+                environment.ask(line, 9, strobe=strobe, id=ID)
+            await environment.cycles(HELD)
+            used = [rows[i] for i in _used([int(row.value) for row in rows])]
+            assert used, path
+            if flips:
+                environment.watchers = []
+                await environment.flip(used, [{strobes, strobes + 1}] * len(used))
+            held.profile = StimulusProfile()
+            await environment.answered(0, len(lines))
+            await environment.settle()
+        environment.play()
+        await environment.read(lines)
+        assert environment.answers.poisoned.count(1) == len(used), path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb test: what comes for a set, at any time of a swap whose writes are refused."""
+"""cocotb tests: which lock a set has; what comes at any time of a swap whose writes are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import cocotb
 
 from anemone.flat.config import FlatConfig
-from tests.bench.requests import OKAY
+from tests.bench.profile import StimulusProfile
+from tests.bench.requests import FULL, OKAY
 from tests.flat.bench.build import BUILDS
 from tests.flat.bench.directed_environment import DirectedEnvironment
 
@@ -80,3 +81,54 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
             swapped = [to.get(tag, tag) for tag in before]
             may = [before, swapped] if any(line == A for line, _ in later) else [before]
             assert environment.tags(A) in may, f"{case}: {environment.tags(A)}, not {may}"
+
+
+@cocotb.test()
+async def sets_that_differ_in_one_bit_have_their_own_locks(dut: Any) -> None:
+    """Swaps of two sets whose numbers have a bit, and of set 0, wait for far. The near line of the
+    first then finds its lock, and no other: near is asked once for each set.
+    """
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    build = environment.build
+    near_lines = (1 << build.address_bits - 6) // (build.ratio + 1)
+    await environment.begin(FlatConfig(near_lines, build.ratio))
+    for bit in (1 << k for k in range((near_lines - 1).bit_length())):
+        environment.play()
+        counts = environment.near.accesses.counts
+        before = counts["reads"]
+        environment.far.profile = StimulusProfile(answer=0.0)
+        tags = {home: environment.tags(home) for home in (bit, bit ^ 1 if bit > 1 else 3, 0)}
+        lines = [tag[1] * near_lines + home for home, tag in tags.items()]
+        lines.append(tags[bit][0] * near_lines + bit)
+        for n, line in enumerate(lines, 1):
+            environment.ask(line, id=min(n, 3))
+            await environment.cycles(STEP * 3)
+        await environment.cycles(SWAP)
+        assert counts["reads"] == before + 3, f"{bit:#x}: {counts['reads'] - before} reads of near"
+        environment.far.profile = StimulusProfile()
+        await environment.answered(len(lines), 0)
+        await environment.settle()
+        read = {data & FULL for _, _, resp, data in environment.answers.reads if resp == OKAY}
+        assert read == {~line & FULL for line in lines}, f"{bit:#x}: {read}"
+
+
+@cocotb.test()
+async def a_full_write_heals_a_line_that_is_kept(dut: Any) -> None:
+    """A, which is poisoned, is kept while B comes near; all of it is written then, or a part."""
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    for strobe in (FULL, FULL >> 8):
+        await environment.begin(FlatConfig(LINES, environment.build.ratio))
+        environment.near.store.lines[A] = 0, 1
+        environment.far.profile = StimulusProfile(answer=0.0)
+        environment.ask(B)
+        await environment.cycles(SWAP)
+        environment.ask(A, NEW, strobe)
+        await environment.cycles(SWAP)
+        environment.far.profile = StimulusProfile()
+        await environment.answered(1, 1)
+        await environment.settle()
+        environment.play()
+        await environment.read((A,))
+        assert environment.answers.poisoned == [int(strobe != FULL)], f"{strobe:#x}"

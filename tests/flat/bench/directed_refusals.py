@@ -18,6 +18,7 @@ from tests.flat.bench.directed_environment import DirectedEnvironment, everywher
 LINES = 4  # near lines
 A, B = 1, 1 + LINES  # two lines of a set; A is near
 OLD_A, OLD_B, NEW = 0xA, 0xB, 0xC
+MANY, ROUNDS = 8, 40  # near lines, phases of traffic
 
 
 @cocotb.test()
@@ -167,3 +168,29 @@ async def a_swap_back_waits_for_what_is_being_written(dut: Any) -> None:
         assert held == [(OKAY, OLD_A), (OKAY, OLD_B)], f"{case}: {held}"
         await environment.settle()
         environment.one_place()
+
+
+@cocotb.test()
+async def refused_reads_among_others(dut: Any) -> None:
+    """Far refuses some of many reads that answer close together, while near's lines are written:
+    the host is refused as many.
+    """
+    environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
+    await environment.start()
+    ids = 1 << environment.build.id_bits
+    await environment.begin(FlatConfig(MANY, environment.build.ratio, policy="never"))
+    rng, far = environment.rng, environment.far
+    for _ in range(ROUNDS):
+        environment.play(rng.choice((1, 4)))
+        far.profile = StimulusProfile(latency=rng.choice((1, 8)), errors=0.4)
+        before, reads = far.refused[False], 0
+        for n in range(3 * MANY):
+            write = rng.random() < 0.4
+            environment.ask(
+                rng.randrange(MANY) + MANY * (not write), n if write else None, id=n % ids
+            )
+            reads += not write
+        await environment.answered(reads, 3 * MANY - reads)
+        refused = sum(resp != OKAY for _, _, resp, _ in environment.answers.reads)
+        assert refused == far.refused[False] - before, refused
+        assert all(resp == OKAY for _, _, resp in environment.answers.writes)

@@ -197,6 +197,10 @@ class Environment:
         wanted = {name: getattr(self.golden.counts, name) for name in COUNTERS}
         if seen != wanted:
             raise Difference(f"the counters say {seen}, not {wanted}")
+        poisoned = reader(self.dut.counters_poisoned)()
+        returned = sum(memory.accesses.poisoned for memory in (self.near, self.far))
+        if poisoned != returned:
+            raise Difference(f"{poisoned} poisoned lines, not {returned}")
         near, far = self.near.accesses.counts, self.far.accesses.counts
         asked = sum(seen[name] for name in ("near_reads", "near_writes", "far_reads", "far_writes"))
         ports = near.total() + far.total()

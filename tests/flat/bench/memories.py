@@ -10,6 +10,7 @@ from typing import Any
 from anemone.flat.config import FlatConfig
 from anemone.golden.flat import unwritten
 from tests.bench.memory import Memory
+from tests.bench.requests import OKAY
 from tests.bench.store import Store
 from tests.flat.bench.sideband import SidebandCode, Verdict
 
@@ -33,6 +34,12 @@ class Accesses:
         self.counts: Counter[str] = Counter()
         self.from_memory: defaultdict[int, deque[Any]] = defaultdict(deque)
         self.acknowledged: defaultdict[int, deque[int]] = defaultdict(deque)
+
+    @property
+    def poisoned(self) -> int:
+        """Lines that were returned poisoned, and not refused."""
+        beats = (beat for of_id in self.from_memory.values() for beat in of_id)
+        return sum(resp == OKAY and user for _, resp, _, user, *_ in beats)
 
     def request_below(self, t: int, write: bool, pins: tuple[int, ...]) -> None:
         """AR or AW."""
