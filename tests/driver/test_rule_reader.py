@@ -48,7 +48,10 @@ def check(build: Path):
 
 def expected(rule: Rule) -> dict:
     """What `check --json` has to show of a rule, but for regions."""
-    fields = {k: v for k, v in vars(rule).items() if k not in ("map", "read_every")}
+    # The driver installs no rule that hashes: test_no_hash.
+    assert rule.hash_size == 0
+    apart = ("map", "read_every", "hash_multiplier", "hash_size")
+    fields = {k: v for k, v in vars(rule).items() if k not in apart}
     if rule.notify_op == "none":
         fields["notify_operand"] = 0
     return fields
@@ -129,6 +132,13 @@ def test_near_is_for_flat_memory_mode(check) -> None:
     text = GOOD.replace("[7, 63]", "[7, 0]").replace('type = "RW"', 'type = "RW"\nnear = "hit"')
     assert "flat memory mode" in check(text, *SMALL).err
     assert check(text.replace("sub =", "# "), "--flat").json[0]["near"] == "hit"
+
+
+def test_no_hash(check, tmp_path: Path) -> None:
+    text = LEAST + "hash = { multiplier = 3, size = 8 }\n"
+    assert not compare(check, tmp_path, text, GEOMETRY, *SMALL)
+    (line,) = check(text, *SMALL).err.splitlines()
+    assert "hash" in line.partition("; allowed: ")[0], line
 
 
 # --- Files that are drawn -----------------------------------------------------------------------
