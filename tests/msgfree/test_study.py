@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 from anemone.models.msgfree.shared import UnderLoad
 from anemone.models.msgfree.site import Metrics, Site
+from anemone.models.msgfree.tracer import compiler_beside, example
 from anemone.studies import message_free_runs as runs
 from anemone.studies.message_free import STUDY
 from anemone.studies.message_free_judge import FOUR_NODES, PAPER, Tile, judge
@@ -128,12 +132,25 @@ def test_each_halo_is_of_its_side() -> None:
         assert unpacked.unpack and unpacked.messages == (4 * 4 * 8.0,) * (2 * 4 * faces)
 
 
-def test_the_shortest_step_is_measured() -> None:
+def test_the_shortest_steps_are_measured() -> None:
     launcher("openmpi")
     for group in runs.GROUPS:
         assert 1e-8 < runs.heat_alone(8, 3, group, group)["seconds"] < 60
     for mode in ("message", "shared"):
         assert 1e-8 < runs.cg_alone(4, 3, mode)["seconds"] < 60
+
+
+@pytest.mark.parametrize("words", [("heat", "8", "45", "message"), ("cg", "4", "45", "message")])
+def test_a_step_is_of_ten_in_a_row(words: tuple[str, ...], tmp_path: Path) -> None:
+    """A single step would be a second; it says what waits a neighbour's work has taken over."""
+    mpirun, mpicc = launcher("openmpi"), compiler_beside(launcher("openmpi"))
+    clock = tmp_path / "clock.so"
+    source = Path(__file__).with_name("clock.c")
+    subprocess.run([mpicc, "-shared", "-fPIC", "-o", str(clock), str(source)], check=True)
+    command = [mpirun, "-n", "1", "-x", f"LD_PRELOAD={clock}", example(words[0], mpicc), *words[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    said = re.search(r"seconds (\S+) shortest (\S+)", done.stdout)
+    assert said and (float(said[1]), float(said[2])) == (91.0, 2.0)
 
 
 def test_points_by_turns() -> None:
