@@ -88,6 +88,9 @@ def test_the_rows_are_of_the_answers() -> None:
     # 1000 + 25.6 ns of MPI, 500 of CXL; access is the same where CXL memory is as quick.
     assert here["here, predicted: best of all tiles"] == pytest.approx(4000 / (4000 - 525.6))
     assert here["here: prediction and measurement agree on which is better"] == 50
+    assert here["here, measured: gain or loss, tiles to 128"] == pytest.approx((20 + 25) / 2)
+    assert here["here, measured: W+E is better than N+S"] == 100
+    assert here["here, predicted: W+E is better than N+S"] == 0  # both gain the same
     assert paper["four nodes, tile of 32: all halos at 350 ns"] == 1.37
     assert here["one node: Optane is slower than the other socket"] == 100
     # A load's 45 ns more: the speedup of a tile is less.

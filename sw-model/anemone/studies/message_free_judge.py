@@ -29,7 +29,8 @@ _NAMES = {"ns": "N+S", "we": "W+E", "all": "all halos"}
 _HERE = ("mpi_lat", "mpi_bw", "mem_lat", "cxl_atomic_lat")
 _HALOS = 2  # of a tile with four neighbours, in each group
 _SHAPE = "the compute time is the core model's, of another program and compiler"
-_BUSY = "two ranks on a busy virtual machine, DRAM, a barrier a step where the paper has flags"
+_BUSY = "two ranks on a virtual machine, DRAM only, a barrier a step where the paper has flags"
+_SMALL = 128  # side of the largest tile that counts as small
 
 Answers = Sequence[tuple[Point, dict[str, Any]]]
 
@@ -90,9 +91,9 @@ def judge(answers: Answers) -> Found:
         "cg-breakdown": _shares({
             name: [(n, _share(evaluate(site, PAPER), side)) for n, site in sides.items()]
             for name, side in (("MPI", "mpi"), ("CXL (Optane)", "cxl"))
-        }, "rows of a rank, cube root"),
+        }, "side of a rank's cube, rows"),
         "cg-here": _lines("conjugate gradient on this machine", "speedup over messages",
-                          "rows of a rank, cube root", gradient),
+                          "side of a rank's cube, rows", gradient),
         "two-hosts": curves(
             "a load of a message on two hosts' expander",
             {name: ([u.load for u in under], [getattr(u, field) for u in under])
@@ -290,7 +291,25 @@ def _reference(measured: Speedups, predicted: Speedups, apart: float) -> list[Ro
         ),
         Row("here, predicted: best of all tiles", "×", None, max(foreseen)),
         Row("here, predicted: worst", "×", None, min(foreseen)),
+        *_trends("measured", measured),
+        *_trends("predicted", predicted),
     ]
+
+
+def _trends(how: str, found: Speedups) -> list[Row]:
+    """§V-C1's: small tiles differ more than large ones, and W+E gains more than N+S."""
+    sizes = {f"to {_SMALL}": lambda n: n <= _SMALL, f"above {_SMALL}": lambda n: n > _SMALL}
+    rows = []
+    for said, of in sizes.items():
+        some = [100 * abs(s - 1) for values in found.values() for n, s in values if of(n)]
+        if some:
+            rows.append(Row(f"here, {how}: gain or loss, tiles {said}", "mean, %", None,
+                            sum(some) / len(some)))  # fmt: skip
+    ns = dict(found["ns"])
+    better = [s > ns[n] for n, s in found["we"]]
+    rows.append(Row(f"here, {how}: W+E is better than N+S", "% of tiles", None,
+                    100 * sum(better) / len(better)))  # fmt: skip
+    return rows
 
 
 def _lines_of_four(tiles: Sequence[Tile]) -> dict[str, list[tuple[int, float]]]:
