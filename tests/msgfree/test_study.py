@@ -90,6 +90,8 @@ def test_the_rows_are_of_the_answers() -> None:
     assert here["here: prediction and measurement agree on which is better"] == 50
     assert here["here, measured: gain or loss, tiles to 128"] == pytest.approx((20 + 25) / 2)
     assert here["here, measured: W+E is better than N+S"] == 100
+    # Two turns a second apart, of 3.2, 4, 4 and 5 µs.
+    assert here["here, measured: a run's three best turns apart"] == pytest.approx(1e2 * 1 / 4e-6)
     assert here["here, predicted: W+E is better than N+S"] == 0  # both gain the same
     assert paper["four nodes, tile of 32: all halos at 350 ns"] == 1.37
     assert here["one node: Optane is slower than the other socket"] == 100
