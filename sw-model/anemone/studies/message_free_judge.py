@@ -137,8 +137,8 @@ _NOTES = (
     "the distribution's, with the parameters of four nodes at "
     "350 ns. They have no debug information: a call site is a function, or an offset where it has "
     "no name. Data of all their call sites stay in CXL memory, as if none were unpacked.",
-    "Measured: the best of nine turns, each the shortest ten steps in a row, with nothing else of "
-    "ours on the machine. Turns fall into two groups, the slower half again as long; why cannot be "
+    "Measured: the best of nine turns, each the shortest ten steps in a row, with little else "
+    "on the machine. Turns fall into two groups, the slower half again as long; why cannot be "
     "seen from within a virtual machine. Where a speedup is nearer to 1 than a run's three best "
     "turns are apart, it does not say which of the two is better.",
     "two-hosts is the Verilated expander with two hosts' ports: one writes messages of 1 KiB, the "
