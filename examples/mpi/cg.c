@@ -7,7 +7,7 @@
 //
 // A rank has SIDE^3 rows. "shared" leaves what is sent in shared memory, out of which the
 // neighbours unpack it: no message. Both print the same part of the residual that is left, the
-// seconds of all iterations, and of the first rank's shortest one.
+// seconds of all iterations, and of one of the first rank's shortest ten in a row.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +15,8 @@
 #include <string.h>
 
 enum { FACES = 6, ROW = 7 };
+// A single iteration may find what its neighbour sent already there: in a row, all but one wait.
+enum { IN_A_ROW = 10 };
 
 static int side;
 static size_t rows, face; // of a rank, of one of its faces
@@ -157,7 +159,7 @@ int main(int argc, char** argv) {
         share();
 
     const double begin = MPI_Wtime(), first = dot(residual, residual);
-    double left = first, before = begin, shortest = 0;
+    double left = first, ends[IN_A_ROW] = {0}, end = begin, shortest = 0;
     for (int k = 0; k < iterations; k++) {
         multiply(direction, product, k);
         const double alpha = left / dot(direction, product);
@@ -169,14 +171,15 @@ int main(int argc, char** argv) {
         for (size_t i = 0; i < rows; i++)
             direction[i] = residual[i] + now / left * direction[i];
         left = now;
-        const double end = MPI_Wtime();
-        if (k == 0 || end - before < shortest)
-            shortest = end - before;
-        before = end;
+        end = MPI_Wtime();
+        const double row = end - ends[k % IN_A_ROW];
+        if (k == IN_A_ROW || (k > IN_A_ROW && row < shortest))
+            shortest = row;
+        ends[k % IN_A_ROW] = end;
     }
     if (rank == 0)
-        printf("residual %.6e seconds %.6f shortest %.9f\n", left / first, before - begin,
-               shortest);
+        printf("residual %.6e seconds %.6f shortest %.9f\n", left / first, end - begin,
+               iterations > IN_A_ROW ? shortest / IN_A_ROW : (end - begin) / iterations);
     if (shared) {
         MPI_Win_unlock_all(window);
         MPI_Win_free(&window);

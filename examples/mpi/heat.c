@@ -5,8 +5,8 @@
 //
 // TILE is the side of a tile in cells, 8 bytes each. "message" sends the four edges; "ns" and "we"
 // leave those of two sides in shared memory, where the neighbours load them: no message. All three
-// print the same sum, the seconds of all steps, and of the first rank's shortest one. ROWS of
-// tiles: as square as can be where it is not given.
+// print the same sum, the seconds of all steps, and of a step of the first rank's shortest ten in a
+// row. ROWS of tiles: as square as can be where it is not given.
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +14,8 @@
 #include <string.h>
 
 enum side { NORTH, SOUTH, WEST, EAST, SIDES };
+// A single step may find what its neighbour sent already there: in a row, all but one wait for it.
+enum { IN_A_ROW = 10 };
 
 static int n; // cells of a tile's side
 static int neighbour[SIDES];
@@ -136,24 +138,26 @@ int main(int argc, char** argv) {
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     }
     const double begin = MPI_Wtime();
-    double before = begin, shortest = 0;
+    double ends[IN_A_ROW] = {0}, end = begin, shortest = 0;
     for (int step = 0; step < steps; step++) {
         double* now = tile[step & 1];
         if (any)
             publish(now, own, segments, step, window, grid);
         exchange(now, grid);
         relax(now, tile[1 - (step & 1)]);
-        const double end = MPI_Wtime();
-        if (step == 0 || end - before < shortest)
-            shortest = end - before;
-        before = end;
+        end = MPI_Wtime();
+        const double row = end - ends[step % IN_A_ROW];
+        if (step == IN_A_ROW || (step > IN_A_ROW && row < shortest))
+            shortest = row;
+        ends[step % IN_A_ROW] = end;
     }
     double sum = 0, total = 0;
     for (size_t i = 0; i < cells; i++)
         sum += tile[steps & 1][i];
     MPI_Reduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, 0, grid);
     if (rank == 0)
-        printf("sum %.9e seconds %.6f shortest %.9f\n", total, before - begin, shortest);
+        printf("sum %.9e seconds %.6f shortest %.9f\n", total, end - begin,
+               steps > IN_A_ROW ? shortest / IN_A_ROW : (end - begin) / steps);
     if (any) {
         MPI_Win_unlock_all(window);
         MPI_Win_free(&window);

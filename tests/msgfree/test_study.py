@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 from anemone.models.msgfree.shared import UnderLoad
 from anemone.models.msgfree.site import Metrics, Site
+from anemone.models.msgfree.tracer import compiler_beside, example
 from anemone.studies import message_free_runs as runs
 from anemone.studies.message_free import STUDY
 from anemone.studies.message_free_judge import FOUR_NODES, PAPER, Tile, judge
@@ -84,6 +88,11 @@ def test_the_rows_are_of_the_answers() -> None:
     # 1000 + 25.6 ns of MPI, 500 of CXL; access is the same where CXL memory is as quick.
     assert here["here, predicted: best of all tiles"] == pytest.approx(4000 / (4000 - 525.6))
     assert here["here: prediction and measurement agree on which is better"] == 50
+    assert here["here, measured: gain or loss, tiles to 128"] == pytest.approx((20 + 25) / 2)
+    assert here["here, measured: W+E is better than N+S"] == 100
+    # Two turns a second apart, of 3.2, 4, 4 and 5 µs.
+    assert here["here, measured: a run's three best turns apart"] == pytest.approx(1e2 * 1 / 4e-6)
+    assert here["here, predicted: W+E is better than N+S"] == 0  # both gain the same
     assert paper["four nodes, tile of 32: all halos at 350 ns"] == 1.37
     assert here["one node: Optane is slower than the other socket"] == 100
     # A load's 45 ns more: the speedup of a tile is less.
@@ -128,12 +137,25 @@ def test_each_halo_is_of_its_side() -> None:
         assert unpacked.unpack and unpacked.messages == (4 * 4 * 8.0,) * (2 * 4 * faces)
 
 
-def test_the_shortest_step_is_measured() -> None:
+def test_the_shortest_steps_are_measured() -> None:
     launcher("openmpi")
     for group in runs.GROUPS:
         assert 1e-8 < runs.heat_alone(8, 3, group, group)["seconds"] < 60
     for mode in ("message", "shared"):
         assert 1e-8 < runs.cg_alone(4, 3, mode)["seconds"] < 60
+
+
+@pytest.mark.parametrize("words", [("heat", "8", "45", "message"), ("cg", "4", "45", "message")])
+def test_a_step_is_of_ten_in_a_row(words: tuple[str, ...], tmp_path: Path) -> None:
+    """A single step would be a second; it says what waits a neighbour's work has taken over."""
+    mpirun, mpicc = launcher("openmpi"), compiler_beside(launcher("openmpi"))
+    clock = tmp_path / "clock.so"
+    source = Path(__file__).with_name("clock.c")
+    subprocess.run([mpicc, "-shared", "-fPIC", "-o", str(clock), str(source)], check=True)
+    command = [mpirun, "-n", "1", "-x", f"LD_PRELOAD={clock}", example(words[0], mpicc), *words[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    said = re.search(r"seconds (\S+) shortest (\S+)", done.stdout)
+    assert said and (float(said[1]), float(said[2])) == (91.0, 2.0)
 
 
 def test_points_by_turns() -> None:

@@ -15,7 +15,7 @@ from anemone.studies.study import Point, Row
 
 Answers = Sequence[tuple[Point, dict[str, Any]]]
 Curves = dict[str, list[tuple[int, float]]]  # "measured", "predicted": side, speedup
-_TWO_RANKS = "7 points to HPCG's 27, sides to 32; two ranks on a busy virtual machine, DRAM"
+_TWO_RANKS = "7 points to HPCG's 27, sides to 32; two ranks that share a cache"
 
 
 def gradient_here(answers: Answers, here: Parameters) -> Curves:
