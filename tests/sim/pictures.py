@@ -43,7 +43,7 @@ ONLY = """
 HOTTEST = """
 (() => {
   const box = document.querySelector('[data-picture$="-hotness"] svg').getBoundingClientRect();
-  return [box.left + box.width * 0.43, box.top + box.height * 0.2];
+  return [box.left + box.width * 0.45, box.top + box.height * 0.183];
 })()
 """
 
@@ -66,7 +66,7 @@ def take(report: Path) -> None:
     )
     for name, dark, what in shots:
         with tempfile.TemporaryDirectory() as profile, Browser(Path(profile), dark) as tab:
-            tab.open(report, 1240, 600)
+            tab.open(report, 1240, 1150)  # the dark one whole: to lay it out anew hides the box
             tab.run(ONLY % json.dumps(what))
             if dark:
                 tab.move_to(*tab.run(HOTTEST))
