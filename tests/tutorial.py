@@ -54,4 +54,5 @@ def do(number: int, folder: Path) -> str:
     assert done.returncode == 0, done.stdout + done.stderr
     for language, text in section(number):
         assert language or shape(text) in shape(done.stdout), done.stdout
+    print(done.stdout)
     return done.stdout
