@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: sim memo libcaption traces bench studies soak mutate mpi
+.PHONY: sim pictures memo libcaption traces bench studies soak mutate mpi
 
 sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
 	anemone sim
+
+pictures: sim ## the report's pictures in docs/, and of which report they are (docs/pictures.json)
+	python -m tests.sim.pictures
 
 memo: ## build memo, which measures the memory of a host: build/memo/memo, one static file
 	$(MAKE) -C sim/memo BUILD=$(CURDIR)/build/memo

@@ -31,7 +31,7 @@ BENCH = (*HARDWARE, "hw/test/**/*.scala")
 REPLAY = (*HARDWARE, "sim/common/*", "sim/expander/*", "sim/replay/*", "sim/flat/*",
           "driver/include/**/*")  # fmt: skip
 BOARD = (*BENCH, "fpga/**/*", "docs/*.md")
-GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md")
+GUEST = (*HARDWARE, "driver/**/*", "sim/**/*", "docs/rules.md", "docs/tutorial.md")
 
 # The long tests, by what their paths begin with: what they are of, beside the Python they import.
 # The longest first: what is left at the end is to be short.
@@ -41,7 +41,18 @@ LONG = {
     "tests/cosim/": GUEST,
     "tests/engine/": BENCH,
     "tests/expander/": (*BENCH, "fpga/agilex/*"),
-    "tests/sim/test_report_page.py": (*REPLAY, "sim/traces/*", "sw-model/anemone/report/**/*"),
+    "tests/sim/test_report_page.py": (
+        *REPLAY,
+        "sim/traces/*",
+        "sw-model/anemone/report/**/*",
+        "docs/pictures.json",
+    ),
+    "tests/sim/test_tutorial.py": (
+        "docs/tutorial.md",
+        "sim/**/*",
+        "mk/**/*",
+        "sw-model/anemone/report/**/*",
+    ),
     "tests/flat/test_rtl_": (*BENCH, *REPLAY),
     "tests/bench/": (*BENCH, "tests/*/mutants*.txt"),
     "tests/rtl/test_build.py": (*REPLAY, "sim/vfio/*"),

@@ -11,6 +11,7 @@ import pytest
 
 from anemone.cli import main
 from tests.sim.browser import Browser, needs_browser
+from tests.sim.pictures import MANIFEST, digest
 
 pytestmark = pytest.mark.xdist_group("report")  # all look at one page, made in one worker
 
@@ -74,6 +75,12 @@ def test_the_page_fetches_nothing(page: Path) -> None:
     for outside in ("http:", "https:", "src=", "@import", "url("):
         assert outside not in text, outside
     assert len(text) < 3_000_000
+
+
+def test_the_pictures_in_docs_are_of_this_page(page: Path) -> None:
+    """But for speeds. What differs else is stale: `make pictures`."""
+    said = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    assert said["page"] == digest(page.read_text(encoding="utf-8")), "stale: make pictures"
 
 
 @needs_browser

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m tests.sim.pictures: the pictures of the main job's report in docs/, and of what page.
+
+They are taken of build/sim/report.html in headless Chromium. docs/pictures.json says which page
+that was and which files came of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+from pathlib import Path
+
+from tests.sim.browser import Browser
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MANIFEST = DOCS / "pictures.json"
+REPORT = ROOT / "build" / "sim" / "report.html"
+TAKEN = ("report.png", "simulation.png", "simulation-dark.png")
+
+# Leaves one trace's section, and of it only the pictures of these names (none named: all).
+ONLY = """
+(() => {
+  const [trace, head, ...names] = %s;
+  if (!head) document.querySelectorAll("header, footer").forEach((e) => e.remove());
+  document.querySelectorAll("section").forEach((e) => { if (e.id !== trace) e.remove(); });
+  if (names.length) {
+    document.querySelectorAll(".pics > *").forEach((e) => {
+      if (!names.some((name) => e.matches(`[data-picture$="-${name}"]`))) e.remove();
+    });
+    document.querySelectorAll("footer").forEach((e) => e.remove());
+  }
+  if (head === "short") {
+    const flat = document.querySelector("header h2");
+    while (flat.nextElementSibling) flat.nextElementSibling.remove();
+    flat.remove();
+  }
+})()
+"""
+HOTTEST = """
+(() => {
+  const box = document.querySelector('[data-picture$="-hotness"] svg').getBoundingClientRect();
+  return [box.left + box.width * 0.45, box.top + box.height * 0.183];
+})()
+"""
+
+
+def digest(page: str) -> str:
+    """Of a report, but for the speeds, which are the machine's and not the commit's."""
+    return hashlib.sha256(re.sub(r">[\d.]+(?: [kMG])?<", "><", page).encode()).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def take(report: Path) -> None:
+    """The pictures, from the report of the samples on both engines."""
+    shots = (
+        (TAKEN[0], False, ["kvstore", "short", "hotness", "hotset"]),
+        (TAKEN[1], False, ["kvstore", "all"]),
+        (TAKEN[2], True, ["stream", "", "hotness", "bandwidth"]),
+    )
+    for name, dark, what in shots:
+        with tempfile.TemporaryDirectory() as profile, Browser(Path(profile), dark) as tab:
+            tab.open(report, 1240, 1150)  # the dark one whole: to lay it out anew hides the box
+            tab.run(ONLY % json.dumps(what))
+            if dark:
+                tab.move_to(*tab.run(HOTTEST))
+            tab.screenshot(DOCS / name)
+
+
+def main() -> None:
+    take(REPORT)
+    said = {
+        "page": digest(REPORT.read_text(encoding="utf-8")),
+        "pictures": {name: file_digest(DOCS / name) for name in TAKEN},
+    }
+    MANIFEST.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
