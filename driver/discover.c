@@ -135,6 +135,10 @@ bool anemone_discover_region_is_current(const struct anemone_resources *found,
 
 static int anemone_discover_by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *found)
 {
+	u64 base = anemone_discover_config_read64(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
+						  at + ANEMONE_DVSEC_TELEMETRY_BASE);
+	u64 bytes = anemone_discover_config_read64(pdev, at + ANEMONE_DVSEC_TELEMETRY_SIZE + 4,
+						   at + ANEMONE_DVSEC_TELEMETRY_SIZE);
 	u8 control, lines;
 
 	pci_read_config_byte(pdev, at + ANEMONE_DVSEC_CONTROL_BAR, &control);
@@ -143,18 +147,11 @@ static int anemone_discover_by_dvsec(struct pci_dev *pdev, int at, struct anemon
 		return -ENODEV;
 	found->control = pdev->resource[control];
 	if (lines == ANEMONE_DVSEC_IN_MEMORY)
-		return anemone_find_region_in_memory(
-			pdev,
-			anemone_discover_config_read64(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
-						       at + ANEMONE_DVSEC_TELEMETRY_BASE),
-			anemone_discover_config_read64(pdev, at + ANEMONE_DVSEC_TELEMETRY_SIZE + 4,
-						       at + ANEMONE_DVSEC_TELEMETRY_SIZE),
-			found);
+		return anemone_find_region_in_memory(pdev, base, bytes, found);
 	if (lines >= PCI_STD_NUM_BARS || !(pci_resource_flags(pdev, lines) & IORESOURCE_MEM))
 		return -ENODEV;
 	found->lines = pdev->resource[lines];
-	found->region = anemone_discover_config_read64(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
-						       at + ANEMONE_DVSEC_TELEMETRY_BASE);
+	found->region = base;
 	return anemone_check_region_alignment(pdev, found);
 }
 

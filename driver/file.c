@@ -80,6 +80,12 @@ static bool anemone_file_readable(struct anemone_file *file)
 	       READ_ONCE(file->lost_overflow);
 }
 
+/* The condition that a blocked reader waits for. */
+static bool anemone_file_wakes(struct anemone_file *file)
+{
+	return anemone_file_readable(file) || anemone_file_error(file);
+}
+
 /* Of a record as many bytes as were agreed on; what this kernel does not know of them is zero. */
 static bool anemone_copy_record(struct anemone_file *file, char __user *buffer,
 				const struct anemone_record *record)
@@ -142,8 +148,7 @@ static ssize_t anemone_file_read(struct file *filp, char __user *buffer, size_t 
 			return err;
 		if (filp->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(file->ctl->wait, anemone_file_readable(file) ||
-									anemone_file_error(file));
+		err = wait_event_interruptible(file->ctl->wait, anemone_file_wakes(file));
 		if (err)
 			return err;
 	}

@@ -88,12 +88,14 @@ static ssize_t anemone_version_show(struct device *dev, struct device_attribute 
 
 	return sysfs_emit(buf, "%u.%u\n", version >> 16, version & 0xffff);
 }
+
 static struct device_attribute dev_attr_version = __ATTR(version, 0444, anemone_version_show, NULL);
 
 static ssize_t anemone_features_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%#llx\n", anemone_of_device(dev)->hw.shape.features);
 }
+
 static struct device_attribute dev_attr_features =
 	__ATTR(features, 0444, anemone_features_show, NULL);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Capabilities, and entries for the caller's own pages. */
-#include <linux/capability.h>
+/* Table entries for user pages. */
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -30,16 +29,6 @@ struct anemone_user_page {
 	struct list_head on_file;
 	u64 time_ns;
 };
-
-bool anemone_may_add(void)
-{
-	return perfmon_capable();
-}
-
-bool anemone_may_use_physical(void)
-{
-	return capable(CAP_SYS_ADMIN);
-}
 
 static struct anemone_instance *anemone_page_instance(struct anemone_telemetry *telemetry)
 {

@@ -10,10 +10,8 @@
 #ifndef ANEMONE_USER_PAGES_H
 #define ANEMONE_USER_PAGES_H
 
+#include "access.h"
 #include "telemetry.h"
-
-bool anemone_may_add(void);
-bool anemone_may_use_physical(void);
 
 /*
  * Maps the caller's memory at `address` to a region. -EINVAL: not with these masks, or the address
