@@ -44,9 +44,9 @@ void anemone_cache_put(struct anemone_pool *pool, struct anemone_cache *cache)
 		__set_bit(cache->slab[--cache->slabs], &pool->free);
 }
 
-struct anemone_place anemone_cache_place(const struct anemone_cache *cache, unsigned int region)
+struct anemone_location anemone_cache_locate(const struct anemone_cache *cache, unsigned int region)
 {
-	return (struct anemone_place){
+	return (struct anemone_location){
 		.pipeline = cache->slab[region / cache->per_slab],
 		.base = (region % cache->per_slab) << cache->region_log2,
 	};

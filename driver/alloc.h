@@ -27,7 +27,7 @@ struct anemone_cache {
 	u8 slab[ANEMONE_PIPELINE_COUNT_MAX];
 };
 
-struct anemone_place {
+struct anemone_location {
 	unsigned int pipeline;
 	u32 base; /* index of the region's first counter in the pipeline */
 };
@@ -42,7 +42,8 @@ unsigned int anemone_pool_free(const struct anemone_pool *pool);
 int anemone_cache_get(struct anemone_pool *pool, struct anemone_cache *cache, unsigned int regions,
 		      unsigned int region_counters, unsigned int counters);
 void anemone_cache_put(struct anemone_pool *pool, struct anemone_cache *cache);
-struct anemone_place anemone_cache_place(const struct anemone_cache *cache, unsigned int region);
+struct anemone_location anemone_cache_locate(const struct anemone_cache *cache,
+					     unsigned int region);
 /* The other way: the counter of the telemetry that a pipeline's counter is; false: of no region. */
 bool anemone_cache_counter(const struct anemone_cache *cache, unsigned int pipeline, u32 index,
 			   u32 *counter);

@@ -11,7 +11,7 @@ void anemone_controller_init(struct anemone_controller *ctl, struct device *dev)
 {
 	kref_init(&ctl->ref);
 	INIT_LIST_HEAD(&ctl->on_list);
-	INIT_LIST_HEAD(&ctl->parts);
+	INIT_LIST_HEAD(&ctl->instances);
 	mutex_init(&ctl->lock);
 	init_waitqueue_head(&ctl->wait);
 	ctl->dev = dev;
@@ -24,7 +24,7 @@ struct anemone_controller *anemone_controller_get(struct anemone_controller *ctl
 	return ctl;
 }
 
-static void release(struct kref *ref)
+static void anemone_controller_release(struct kref *ref)
 {
 	struct anemone_controller *ctl = container_of(ref, struct anemone_controller, ref);
 
@@ -35,7 +35,7 @@ static void release(struct kref *ref)
 
 void anemone_controller_put(struct anemone_controller *ctl)
 {
-	kref_put(&ctl->ref, release);
+	kref_put(&ctl->ref, anemone_controller_release);
 }
 
 int anemone_controller_usable(const struct anemone_controller *ctl)
@@ -47,22 +47,22 @@ int anemone_controller_usable(const struct anemone_controller *ctl)
 	return READ_ONCE(ctl->hw.down) ? -EBUSY : 0;
 }
 
-void anemone_controller_look(struct anemone_controller *ctl)
+void anemone_controller_update_memory(struct anemone_controller *ctl)
 {
-	if (ctl->find_memory)
-		ctl->find_memory(ctl);
+	if (ctl->update_memory)
+		ctl->update_memory(ctl);
 }
 
-static unsigned int flat_channels(const struct anemone_controller *ctl)
+static unsigned int anemone_flat_channels(const struct anemone_controller *ctl)
 {
 	return ctl->hw.shape.flat ? ctl->hw.shape.channels : 0;
 }
 
-void anemone_controller_adopt_flat(struct anemone_controller *ctl)
+void anemone_controller_read_flat(struct anemone_controller *ctl)
 {
 	unsigned int channel, r;
 
-	for (channel = 0; channel < flat_channels(ctl); channel++) {
+	for (channel = 0; channel < anemone_flat_channels(ctl); channel++) {
 		u32 at = ANEMONE_FLAT(channel);
 
 		for (r = 0; r < ANEMONE_FLAT_REGISTERS - 1; r++)
@@ -74,11 +74,11 @@ void anemone_controller_adopt_flat(struct anemone_controller *ctl)
 }
 
 /* In the registers' order: the start comes last. Requests wait for it. */
-static void restore_flat(struct anemone_controller *ctl)
+static void anemone_restore_flat(struct anemone_controller *ctl)
 {
 	unsigned int channel, r;
 
-	for (channel = 0; channel < flat_channels(ctl); channel++)
+	for (channel = 0; channel < anemone_flat_channels(ctl); channel++)
 		for (r = 0; r < ANEMONE_FLAT_REGISTERS; r++)
 			anemone_hw_write(&ctl->hw, ANEMONE_FLAT(channel) + 8 * r,
 					 ctl->flat[channel][r]);
@@ -86,14 +86,14 @@ static void restore_flat(struct anemone_controller *ctl)
 
 int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes)
 {
-	struct anemone_part *part;
+	struct anemone_instance *instance;
 	int err;
 
-	restore_flat(ctl);
+	anemone_restore_flat(ctl);
 	err = anemone_hw_start(&ctl->hw, region_bytes);
 
-	list_for_each_entry(part, &ctl->parts, on_controller)
+	list_for_each_entry(instance, &ctl->instances, on_controller)
 		if (!err)
-			err = anemone_part_restore(part);
+			err = anemone_instance_restore(instance);
 	return err;
 }

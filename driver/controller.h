@@ -14,7 +14,7 @@
 #include "hw.h"
 #include "spec.h"
 
-struct anemone_part;
+struct anemone_instance;
 struct anemone_telemetry;
 
 /* Lines of all channels that are read at a time: a page. */
@@ -37,9 +37,9 @@ struct anemone_controller {
 	struct anemone_hw hw;
 	struct anemone_memory memory;
 	/* Looks where the memory is now; NULL: it stays. */
-	void (*find_memory)(struct anemone_controller *ctl);
+	void (*update_memory)(struct anemone_controller *ctl);
 	struct anemone_pool pool;
-	struct list_head parts;
+	struct list_head instances;
 	/* What flat memory mode was told, by channel and register: for a restart. */
 	u64 flat[ANEMONE_CHANNELS_MAX][ANEMONE_FLAT_REGISTERS];
 	u64 *bounce;
@@ -57,15 +57,15 @@ struct anemone_controller {
 };
 
 /* An event that waits for its reader; the pipeline is re-armed when it is taken. */
-struct anemone_waiting {
+struct anemone_pending_event {
 	struct list_head on_file;
-	struct anemone_part *part;
+	struct anemone_instance *instance;
 	unsigned int pipeline;
 	unsigned int generation; /* of the part's counters that it is of */
 	struct anemone_event event;
 };
 
-struct anemone_part {
+struct anemone_instance {
 	struct anemone_controller *ctl; /* holds a reference */
 	struct anemone_telemetry *telemetry;
 	struct list_head on_controller; /* empty: not installed (any more) */
@@ -75,12 +75,12 @@ struct anemone_part {
 	unsigned int mapped;
 	unsigned int generation; /* of its counters: another one when they have been cleared */
 	unsigned int harvest;	 /* ANEMONE_HARVEST_*: harvest.h */
-	u64 *last; /* of differences: what counters had, last[counter * channels + channel] */
+	u64 *baseline; /* of differences: what counters had, last[counter * channels + channel] */
 	unsigned int read_generation; /* of what was read with effect, and is to be taken away */
 	u64 events;
 	/* Counts until the last turn of a rotation, which cleared the device's. */
-	struct anemone_counts before;
-	struct anemone_waiting waiting[ANEMONE_PIPELINE_COUNT_MAX]; /* by pipeline */
+	struct anemone_counts base_counts;
+	struct anemone_pending_event pending[ANEMONE_PIPELINE_COUNT_MAX]; /* by pipeline */
 };
 
 void anemone_controller_init(struct anemone_controller *ctl, struct device *dev);
@@ -89,49 +89,49 @@ void anemone_controller_put(struct anemone_controller *ctl);
 /* 0, or why it cannot be used: -ENODEV gone, -EIO given up, -EBUSY asleep. Under the lock. */
 int anemone_controller_usable(const struct anemone_controller *ctl);
 /* The host's decoders of its memory may have changed. Under the lock, and usable. */
-void anemone_controller_look(struct anemone_controller *ctl);
+void anemone_controller_update_memory(struct anemone_controller *ctl);
 /* What flat memory mode has been told already, by whoever was here before. */
-void anemone_controller_adopt_flat(struct anemone_controller *ctl);
+void anemone_controller_read_flat(struct anemone_controller *ctl);
 /* After a reset: flat memory mode and all telemetries again, counters from the start. */
 int anemone_controller_restart(struct anemone_controller *ctl, u64 region_bytes);
 
 /* All under the controller's lock. */
-int anemone_part_install(struct anemone_part *part, struct anemone_reason *reason);
-void anemone_part_remove(struct anemone_part *part);
-int anemone_part_restore(struct anemone_part *part);
+int anemone_instance_install(struct anemone_instance *instance, struct anemone_reason *reason);
+void anemone_instance_remove(struct anemone_instance *instance);
+int anemone_instance_restore(struct anemone_instance *instance);
 /* Keys are the device's; a key that is mapped already moves. */
-int anemone_part_map(struct anemone_part *part, u64 key, unsigned int region);
-int anemone_part_unmap(struct anemone_part *part, u64 key);
+int anemone_instance_map(struct anemone_instance *instance, u64 key, unsigned int region);
+int anemone_instance_unmap(struct anemone_instance *instance, u64 key);
 /*
  * Entries are posted writes: waits until the device has those of before. Under either lock, and in
  * any context.
  */
-void anemone_part_flush(struct anemone_part *part);
+void anemone_instance_flush(struct anemone_instance *instance);
 /* What they are made of; the latter two under the lock of part->keys alone, and never wait. */
-int anemone_part_reserve(struct anemone_part *part, u64 key);
-int anemone_part_map_locked(struct anemone_part *part, u64 key, unsigned int region);
-bool anemone_part_unmap_locked(struct anemone_part *part, u64 key);
+int anemone_instance_reserve(struct anemone_instance *instance, u64 key);
+int anemone_instance_map_locked(struct anemone_instance *instance, u64 key, unsigned int region);
+bool anemone_instance_unmap_locked(struct anemone_instance *instance, u64 key);
 /*
  * Counters by channel into values[i * stride + channel]. With effect they are whole lines, as
  * anemone_telemetry_check has seen; what was read so is taken away when it has arrived, by the
  * second of the two. A part that was cleared in between has nothing to be taken away.
  */
-int anemone_part_read(struct anemone_part *part, bool effect, unsigned int first,
-		      unsigned int count, u64 *values, unsigned int stride);
-int anemone_part_take(struct anemone_part *part, unsigned int first, unsigned int count,
-		      const u64 *values, unsigned int stride);
+int anemone_instance_read(struct anemone_instance *instance, bool effect, unsigned int first,
+			  unsigned int count, u64 *values, unsigned int stride);
+int anemone_instance_consume(struct anemone_instance *instance, unsigned int first,
+			     unsigned int count, const u64 *values, unsigned int stride);
 /* Whether the host's memory is where it was when it was added: -ESTALE. */
-int anemone_part_stands(struct anemone_part *part);
-void anemone_part_counts(struct anemone_part *part, struct anemone_counts *counts);
+int anemone_instance_check_memory(struct anemone_instance *instance);
+void anemone_instance_counts(struct anemone_instance *instance, struct anemone_counts *counts);
 /* Stops counting, between two events, with states and tables as they are; and zeroes both. */
-void anemone_part_stop(struct anemone_part *part);
-int anemone_part_clear(struct anemone_part *part);
+void anemone_instance_stop(struct anemone_instance *instance);
+int anemone_instance_clear(struct anemone_instance *instance);
 /* Counts again; the counters of a part that was cleared begin at plan.start. */
-void anemone_part_start(struct anemone_part *part);
+void anemone_instance_start(struct anemone_instance *instance);
 
-static inline bool anemone_part_installed(const struct anemone_part *part)
+static inline bool anemone_instance_installed(const struct anemone_instance *instance)
 {
-	return !list_empty(&part->on_controller);
+	return !list_empty(&instance->on_controller);
 }
 
 #endif

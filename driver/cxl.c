@@ -11,7 +11,7 @@
 #include "cxl.h"
 #include "include/anemone_pci.h"
 
-static u32 config(const struct anemone_cxl *cxl, int at)
+static u32 anemone_cxl_config_read(const struct anemone_cxl *cxl, int at)
 {
 	u32 value = 0;
 
@@ -19,25 +19,26 @@ static u32 config(const struct anemone_cxl *cxl, int at)
 	return value;
 }
 
-static u64 config_pair(const struct anemone_cxl *cxl, int high, int low)
+static u64 anemone_cxl_config_read64(const struct anemone_cxl *cxl, int high, int low)
 {
-	return (u64)config(cxl, cxl->dvsec + high) << 32 | config(cxl, cxl->dvsec + low);
+	return (u64)anemone_cxl_config_read(cxl, cxl->dvsec + high) << 32 |
+	       anemone_cxl_config_read(cxl, cxl->dvsec + low);
 }
 
-static u64 pair(const void __iomem *low)
+static u64 anemone_cxl_read64(const void __iomem *low)
 {
 	return (u64)readl(low + 4) << 32 | readl(low);
 }
 
 /* NULL: there are none. */
-static void __iomem *find_decoders(struct anemone_cxl *cxl)
+static void __iomem *anemone_cxl_find_decoders(struct anemone_cxl *cxl)
 {
 	void __iomem *cm = cxl->block + ANEMONE_CXL_CACHEMEM;
 	u32 header = readl(cm);
 	unsigned int i, count = header >> 24;
 
-	cxl->silent = (header & 0xffff) != ANEMONE_CXL_CM_ID;
-	for (i = 1; i <= count && !cxl->silent; i++) {
+	cxl->unresponsive = (header & 0xffff) != ANEMONE_CXL_CM_ID;
+	for (i = 1; i <= count && !cxl->unresponsive; i++) {
 		header = readl(cm + 4 * i);
 		/* A pointer has twelve bits: what it points to is in the block. */
 		if ((header & 0xffff) == ANEMONE_CXL_HDM_ID)
@@ -46,27 +47,28 @@ static void __iomem *find_decoders(struct anemone_cxl *cxl)
 	return NULL;
 }
 
-static void find_component(struct anemone_cxl *cxl)
+static void anemone_cxl_find_component(struct anemone_cxl *cxl)
 {
 	int at = pci_find_dvsec_capability(cxl->function, ANEMONE_CXL_VENDOR,
 					   ANEMONE_CXL_LOCATOR_DVSEC);
-	u32 length = at ? config(cxl, at + 4) >> 20 : 0, entry;
+	u32 length = at ? anemone_cxl_config_read(cxl, at + 4) >> 20 : 0, entry;
 
 	for (entry = ANEMONE_CXL_LOCATOR_FIRST; entry + 8 <= length; entry += 8) {
-		u32 low = config(cxl, at + entry);
+		u32 low = anemone_cxl_config_read(cxl, at + entry);
 		unsigned int bar = low & 7;
-		u64 offset = (u64)config(cxl, at + entry + 4) << 32 | (low & 0xffff0000);
+		u64 offset = (u64)anemone_cxl_config_read(cxl, at + entry + 4) << 32 |
+			     (low & 0xffff0000);
 
 		if ((low >> 8 & 0xff) != ANEMONE_CXL_BLOCK_COMPONENT)
 			continue;
-		cxl->silent = true;
+		cxl->unresponsive = true;
 		if (bar < PCI_STD_NUM_BARS &&
 		    pci_resource_len(cxl->function, bar) >= ANEMONE_CXL_COMPONENT_BYTES &&
 		    offset <= pci_resource_len(cxl->function, bar) - ANEMONE_CXL_COMPONENT_BYTES)
 			cxl->block = ioremap(pci_resource_start(cxl->function, bar) + offset,
 					     ANEMONE_CXL_COMPONENT_BYTES);
 		if (cxl->block)
-			cxl->decoders = find_decoders(cxl);
+			cxl->decoders = anemone_cxl_find_decoders(cxl);
 		return;
 	}
 }
@@ -94,7 +96,7 @@ void anemone_cxl_find(struct pci_dev *pdev, struct anemone_cxl *cxl)
 		}
 	}
 	if (cxl->dvsec)
-		find_component(cxl);
+		anemone_cxl_find_component(cxl);
 }
 
 void anemone_cxl_put(struct anemone_cxl *cxl)
@@ -104,33 +106,34 @@ void anemone_cxl_put(struct anemone_cxl *cxl)
 	pci_dev_put(cxl->function);
 }
 
-static void read_decoders(const struct anemone_cxl *cxl, struct anemone_cxl_registers *registers)
+static void anemone_cxl_read_decoders(const struct anemone_cxl *cxl,
+				      struct anemone_cxl_registers *registers)
 {
 	u32 count = readl(cxl->decoders) & 0xf;
 	unsigned int i;
 
-	registers->decoding = readl(cxl->decoders + 4) & ANEMONE_CXL_HDM_ENABLE;
-	registers->decoders = min_t(u32, count ? 2 * count : 1, ANEMONE_RANGES_MOST);
+	registers->decoders_enabled = readl(cxl->decoders + 4) & ANEMONE_CXL_HDM_ENABLE;
+	registers->decoders = min_t(u32, count ? 2 * count : 1, ANEMONE_MAX_RANGES);
 	for (i = 0; i < registers->decoders; i++) {
 		const void __iomem *at = cxl->decoders + ANEMONE_CXL_DECODER(i);
 
-		registers->decoder[i].base = pair(at);
-		registers->decoder[i].size = pair(at + 8);
+		registers->decoder[i].base = anemone_cxl_read64(at);
+		registers->decoder[i].size = anemone_cxl_read64(at + 8);
 		registers->decoder[i].control = readl(at + 0x10);
-		registers->decoder[i].skip = pair(at + 0x14);
+		registers->decoder[i].skip = anemone_cxl_read64(at + 0x14);
 	}
 	/* As a function reads whose memory space is off. */
-	registers->silent |= registers->decoder[0].control == ~0U;
+	registers->unresponsive |= registers->decoder[0].control == ~0U;
 }
 
-struct windows {
+struct anemone_cxl_windows {
 	const struct anemone_range *range;
 	bool any, within;
 };
 
-static int look(struct resource *window, void *data)
+static int anemone_cxl_match_window(struct resource *window, void *data)
 {
-	struct windows *windows = data;
+	struct anemone_cxl_windows *windows = data;
 	u64 start = windows->range->host_base;
 
 	windows->any = true;
@@ -139,35 +142,39 @@ static int look(struct resource *window, void *data)
 	return 0;
 }
 
-static bool outside(const struct anemone_range *range)
+static bool anemone_cxl_outside_windows(const struct anemone_range *range)
 {
-	struct windows windows = { .range = range };
+	struct anemone_cxl_windows windows = { .range = range };
 
-	walk_iomem_res_desc(IORES_DESC_CXL, IORESOURCE_MEM, 0, ~0ULL, &windows, look);
+	walk_iomem_res_desc(IORES_DESC_CXL, IORESOURCE_MEM, 0, ~0ULL, &windows,
+			    anemone_cxl_match_window);
 	return windows.any && !windows.within;
 }
 
 void anemone_cxl_memory(const struct anemone_cxl *cxl, struct anemone_memory *memory)
 {
-	struct anemone_cxl_registers registers = { .found = cxl->dvsec, .silent = cxl->silent };
+	struct anemone_cxl_registers registers = { .found = cxl->dvsec,
+						   .unresponsive = cxl->unresponsive };
 	unsigned int i;
 
 	if (cxl->dvsec) {
-		u32 word = config(cxl, cxl->dvsec + ANEMONE_CXL_CAPABILITY - 2);
+		u32 word = anemone_cxl_config_read(cxl, cxl->dvsec + ANEMONE_CXL_CAPABILITY - 2);
 
 		registers.capability = word >> 16;
-		registers.control = config(cxl, cxl->dvsec + ANEMONE_CXL_CONTROL);
+		registers.control = anemone_cxl_config_read(cxl, cxl->dvsec + ANEMONE_CXL_CONTROL);
 		for (i = 0; i < ARRAY_SIZE(registers.range_size); i++) {
-			registers.range_size[i] = config_pair(cxl, ANEMONE_CXL_RANGE_SIZE_HIGH(i),
-							      ANEMONE_CXL_RANGE_SIZE_LOW(i));
-			registers.range_base[i] = config_pair(cxl, ANEMONE_CXL_RANGE_BASE_HIGH(i),
-							      ANEMONE_CXL_RANGE_BASE_LOW(i));
+			registers.range_size[i] =
+				anemone_cxl_config_read64(cxl, ANEMONE_CXL_RANGE_SIZE_HIGH(i),
+							  ANEMONE_CXL_RANGE_SIZE_LOW(i));
+			registers.range_base[i] =
+				anemone_cxl_config_read64(cxl, ANEMONE_CXL_RANGE_BASE_HIGH(i),
+							  ANEMONE_CXL_RANGE_BASE_LOW(i));
 		}
 	}
 	if (cxl->decoders)
-		read_decoders(cxl, &registers);
+		anemone_cxl_read_decoders(cxl, &registers);
 	anemone_memory_decode(&registers, memory);
 	for (i = 0; i < memory->ranges; i++)
-		if (outside(&memory->range[i]))
-			return anemone_memory_forget(memory, "it is in no CXL window of the host");
+		if (anemone_cxl_outside_windows(&memory->range[i]))
+			return anemone_memory_clear(memory, "it is in no CXL window of the host");
 }

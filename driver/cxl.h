@@ -10,7 +10,7 @@
 struct anemone_cxl {
 	struct pci_dev *function; /* that has the DVSEC; holds a reference */
 	int dvsec;		  /* 0: there is none */
-	bool silent;
+	bool unresponsive;
 	void __iomem *block;	/* the component registers */
 	void __iomem *decoders; /* of them the HDM decoder capability; NULL: there is none */
 };

@@ -8,16 +8,16 @@
 #include "debugfs.h"
 #include "telemetry.h"
 
-static struct dentry *root;
+static struct dentry *anemone_debugfs_root;
 
-struct name {
+struct anemone_register_name {
 	const char *name;
 	u32 offset;
 };
 
 #define REGISTER(name) { #name, ANEMONE_##name }
 
-static const struct name registers[] = {
+static const struct anemone_register_name anemone_registers[] = {
 	REGISTER(ID),
 	REGISTER(VERSION),
 	REGISTER(CAPABILITY),
@@ -40,62 +40,66 @@ static const struct name registers[] = {
 	REGISTER(QUIESCE),
 };
 
-static const struct name of_pipeline[] = {
+static const struct anemone_register_name anemone_pipeline_registers[] = {
 	REGISTER(PIPELINE_MATCHED),	  REGISTER(PIPELINE_UNMAPPED),
 	REGISTER(PIPELINE_OUT_OF_RANGE),  REGISTER(PIPELINE_NOTIFICATIONS),
 	REGISTER(PIPELINE_PARITY_ERRORS), REGISTER(PIPELINE_NOTIFICATION),
 	REGISTER(PIPELINE_STATUS),
 };
 
-static int registers_show(struct seq_file *file, void *unused)
+static int anemone_registers_show(struct seq_file *file, void *unused)
 {
 	struct anemone_controller *ctl = file->private;
 	unsigned int i, pipeline;
 
 	mutex_lock(&ctl->lock);
-	for (i = 0; i < ARRAY_SIZE(registers); i++)
-		seq_printf(file, "%06x %-24s %#018llx\n", registers[i].offset, registers[i].name,
-			   anemone_hw_read(&ctl->hw, registers[i].offset));
+	for (i = 0; i < ARRAY_SIZE(anemone_registers); i++)
+		seq_printf(file, "%06x %-24s %#018llx\n", anemone_registers[i].offset,
+			   anemone_registers[i].name,
+			   anemone_hw_read(&ctl->hw, anemone_registers[i].offset));
 	for (pipeline = 0; pipeline < ctl->hw.shape.pipelines; pipeline++) {
-		for (i = 0; i < ARRAY_SIZE(of_pipeline); i++) {
-			u32 offset = ANEMONE_PIPELINE(pipeline) + of_pipeline[i].offset;
+		for (i = 0; i < ARRAY_SIZE(anemone_pipeline_registers); i++) {
+			u32 offset =
+				ANEMONE_PIPELINE(pipeline) + anemone_pipeline_registers[i].offset;
 
-			seq_printf(file, "%06x %-24s %#018llx [%u]\n", offset, of_pipeline[i].name,
+			seq_printf(file, "%06x %-24s %#018llx [%u]\n", offset,
+				   anemone_pipeline_registers[i].name,
 				   anemone_hw_read(&ctl->hw, offset), pipeline);
 		}
 	}
 	mutex_unlock(&ctl->lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(registers);
+DEFINE_SHOW_ATTRIBUTE(anemone_registers);
 
-static int telemetries_show(struct seq_file *file, void *unused)
+static int anemone_telemetries_show(struct seq_file *file, void *unused)
 {
 	struct anemone_controller *ctl = file->private;
-	struct anemone_part *part;
+	struct anemone_instance *instance;
 	unsigned int slab;
 
 	mutex_lock(&ctl->lock);
-	list_for_each_entry(part, &ctl->parts, on_controller) {
+	list_for_each_entry(instance, &ctl->instances, on_controller) {
 		seq_printf(file,
 			   "%s: %u regions of %u counters of %u bits, %u keys, %llu events, on",
-			   part->telemetry->spec.name, part->cache.regions,
-			   part->plan.region_counters, part->plan.width, part->mapped,
-			   part->events);
-		for (slab = 0; slab < part->cache.slabs; slab++)
-			seq_printf(file, " %u", part->cache.slab[slab]);
-		if (part->telemetry->owner)
-			seq_printf(file, ", of pid %d, uid %u\n", pid_nr(part->telemetry->owner),
-				   from_kuid_munged(&init_user_ns, part->telemetry->user));
+			   instance->telemetry->spec.name, instance->cache.regions,
+			   instance->plan.region_counters, instance->plan.width, instance->mapped,
+			   instance->events);
+		for (slab = 0; slab < instance->cache.slabs; slab++)
+			seq_printf(file, " %u", instance->cache.slab[slab]);
+		if (instance->telemetry->owner)
+			seq_printf(file, ", of pid %d, uid %u\n",
+				   pid_nr(instance->telemetry->owner),
+				   from_kuid_munged(&init_user_ns, instance->telemetry->user));
 		else
 			seq_puts(file, ", of the kernel\n");
 	}
 	mutex_unlock(&ctl->lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(telemetries);
+DEFINE_SHOW_ATTRIBUTE(anemone_telemetries);
 
-static int memory_show(struct seq_file *file, void *unused)
+static int anemone_memory_show(struct seq_file *file, void *unused)
 {
 	struct anemone_controller *ctl = file->private;
 	const struct anemone_range *range = ctl->memory.range;
@@ -103,7 +107,7 @@ static int memory_show(struct seq_file *file, void *unused)
 
 	mutex_lock(&ctl->lock);
 	if (!anemone_controller_usable(ctl))
-		anemone_controller_look(ctl);
+		anemone_controller_update_memory(ctl);
 	if (!ctl->memory.ranges)
 		seq_printf(file, "not known: %s\n", ctl->memory.unknown);
 	for (i = 0; i < ctl->memory.ranges; i++, range++)
@@ -113,24 +117,24 @@ static int memory_show(struct seq_file *file, void *unused)
 	mutex_unlock(&ctl->lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(memory);
+DEFINE_SHOW_ATTRIBUTE(anemone_memory);
 
 void anemone_debugfs_init(void)
 {
-	root = debugfs_create_dir("anemone", NULL);
+	anemone_debugfs_root = debugfs_create_dir("anemone", NULL);
 }
 
 void anemone_debugfs_exit(void)
 {
-	debugfs_remove(root);
+	debugfs_remove(anemone_debugfs_root);
 }
 
 void anemone_debugfs_add(struct anemone_controller *ctl)
 {
-	ctl->debugfs = debugfs_create_dir(ctl->name, root);
-	debugfs_create_file("registers", 0400, ctl->debugfs, ctl, &registers_fops);
-	debugfs_create_file("memory", 0400, ctl->debugfs, ctl, &memory_fops);
-	debugfs_create_file("telemetries", 0400, ctl->debugfs, ctl, &telemetries_fops);
+	ctl->debugfs = debugfs_create_dir(ctl->name, anemone_debugfs_root);
+	debugfs_create_file("registers", 0400, ctl->debugfs, ctl, &anemone_registers_fops);
+	debugfs_create_file("memory", 0400, ctl->debugfs, ctl, &anemone_memory_fops);
+	debugfs_create_file("telemetries", 0400, ctl->debugfs, ctl, &anemone_telemetries_fops);
 }
 
 void anemone_debugfs_remove(struct anemone_controller *ctl)

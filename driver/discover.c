@@ -20,7 +20,7 @@ MODULE_PARM_DESC(host_device, "its PCI address; otherwise it is the first that n
 module_param(telemetry_base, ullong, 0444);
 MODULE_PARM_DESC(telemetry_base, "device address of a telemetry region in memory (its end)");
 
-static u64 config_pair(struct pci_dev *pdev, int high, int low)
+static u64 anemone_discover_config_read64(struct pci_dev *pdev, int high, int low)
 {
 	u32 upper = 0, lower = 0;
 
@@ -33,15 +33,15 @@ static u64 config_pair(struct pci_dev *pdev, int high, int low)
  * Whether host_base is of this device. What is at that address does not change with who is bound:
  * the first that had it has it as long as the module is there.
  */
-static bool is_host_device(struct pci_dev *pdev)
+static bool anemone_is_host_device(struct pci_dev *pdev)
 {
 	static u64 first;
-	u64 place = 1ULL << 63 | (u64)pci_domain_nr(pdev->bus) << 16 | pci_dev_id(pdev), owner;
+	u64 address = 1ULL << 63 | (u64)pci_domain_nr(pdev->bus) << 16 | pci_dev_id(pdev), owner;
 
 	if (*host_device)
 		return sysfs_streq(host_device, pci_name(pdev));
-	owner = cmpxchg64(&first, 0, place);
-	return !owner || owner == place;
+	owner = cmpxchg64(&first, 0, address);
+	return !owner || owner == address;
 }
 
 void anemone_discover_memory(struct pci_dev *pdev, const struct anemone_cxl *cxl,
@@ -50,13 +50,13 @@ void anemone_discover_memory(struct pci_dev *pdev, const struct anemone_cxl *cxl
 	anemone_cxl_memory(cxl, memory);
 	if (memory->ranges || !host_size)
 		return;
-	if (is_host_device(pdev))
+	if (anemone_is_host_device(pdev))
 		anemone_memory_set(memory, host_base, host_size);
 	else
-		anemone_memory_forget(memory, "host_base is another device's, see host_device");
+		anemone_memory_clear(memory, "host_base is another device's, see host_device");
 }
 
-static bool is_control(struct pci_dev *pdev, int bar)
+static bool anemone_is_control_bar(struct pci_dev *pdev, int bar)
 {
 	void __iomem *registers;
 	u64 id;
@@ -73,7 +73,8 @@ static bool is_control(struct pci_dev *pdev, int bar)
 }
 
 /* They are read by loads that fault where no line begins. */
-static int check_lines(struct pci_dev *pdev, const struct anemone_resources *found)
+static int anemone_check_region_alignment(struct pci_dev *pdev,
+					  const struct anemone_resources *found)
 {
 	if (IS_ALIGNED(found->lines.start | found->region, ANEMONE_LINE_BYTES))
 		return 0;
@@ -83,8 +84,8 @@ static int check_lines(struct pci_dev *pdev, const struct anemone_resources *fou
 }
 
 /* In memory: the end of it, unless a device address is said. */
-static int region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
-			    struct anemone_resources *found)
+static int anemone_find_region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
+					 struct anemone_resources *found)
 {
 	const struct anemone_range *range = &found->memory.range[0];
 	u64 offset;
@@ -118,11 +119,11 @@ static int region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
 			&found->lines, bytes, (u64)found->lines.start);
 		return -EBUSY;
 	}
-	return check_lines(pdev, found);
+	return anemone_check_region_alignment(pdev, found);
 }
 
-bool anemone_discover_stands(const struct anemone_resources *found,
-			     const struct anemone_memory *memory)
+bool anemone_discover_region_is_current(const struct anemone_resources *found,
+					const struct anemone_memory *memory)
 {
 	const struct anemone_range *range = &memory->range[0];
 	u64 offset = found->lines.start - range->host_base;
@@ -132,54 +133,52 @@ bool anemone_discover_stands(const struct anemone_resources *found,
 	       range->device_base + offset == found->region;
 }
 
-static int by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *found)
+static int anemone_discover_by_dvsec(struct pci_dev *pdev, int at, struct anemone_resources *found)
 {
+	u64 base = anemone_discover_config_read64(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
+						  at + ANEMONE_DVSEC_TELEMETRY_BASE);
+	u64 bytes = anemone_discover_config_read64(pdev, at + ANEMONE_DVSEC_TELEMETRY_SIZE + 4,
+						   at + ANEMONE_DVSEC_TELEMETRY_SIZE);
 	u8 control, lines;
 
 	pci_read_config_byte(pdev, at + ANEMONE_DVSEC_CONTROL_BAR, &control);
 	pci_read_config_byte(pdev, at + ANEMONE_DVSEC_TELEMETRY_BAR, &lines);
-	if (control >= PCI_STD_NUM_BARS || !is_control(pdev, control))
+	if (control >= PCI_STD_NUM_BARS || !anemone_is_control_bar(pdev, control))
 		return -ENODEV;
 	found->control = pdev->resource[control];
 	if (lines == ANEMONE_DVSEC_IN_MEMORY)
-		return region_in_memory(pdev,
-					config_pair(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
-						    at + ANEMONE_DVSEC_TELEMETRY_BASE),
-					config_pair(pdev, at + ANEMONE_DVSEC_TELEMETRY_SIZE + 4,
-						    at + ANEMONE_DVSEC_TELEMETRY_SIZE),
-					found);
+		return anemone_find_region_in_memory(pdev, base, bytes, found);
 	if (lines >= PCI_STD_NUM_BARS || !(pci_resource_flags(pdev, lines) & IORESOURCE_MEM))
 		return -ENODEV;
 	found->lines = pdev->resource[lines];
-	found->region = config_pair(pdev, at + ANEMONE_DVSEC_TELEMETRY_BASE + 4,
-				    at + ANEMONE_DVSEC_TELEMETRY_BASE);
-	return check_lines(pdev, found);
+	found->region = base;
+	return anemone_check_region_alignment(pdev, found);
 }
 
-static int dvsec_of(struct pci_dev *pdev)
+static int anemone_find_dvsec(struct pci_dev *pdev)
 {
 	return pci_find_dvsec_capability(pdev, ANEMONE_PCI_VENDOR, ANEMONE_DVSEC_ID);
 }
 
-bool anemone_discover_ours(struct pci_dev *pdev, const struct pci_device_id *id)
+bool anemone_discover_is_anemone(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	return id->vendor != ANEMONE_PCI_VENDOR || id->device != ANEMONE_PCI_DEVICE ||
-	       dvsec_of(pdev);
+	       anemone_find_dvsec(pdev);
 }
 
 int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 		     struct anemone_resources *found)
 {
-	int at = dvsec_of(pdev);
+	int at = anemone_find_dvsec(pdev);
 	int bar;
 
 	anemone_discover_memory(pdev, cxl, &found->memory);
 	if (at)
-		return by_dvsec(pdev, at, found);
+		return anemone_discover_by_dvsec(pdev, at, found);
 	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++) {
-		if (is_control(pdev, bar)) {
+		if (anemone_is_control_bar(pdev, bar)) {
 			found->control = pdev->resource[bar];
-			return region_in_memory(pdev, 0, 2 * SZ_8M, found);
+			return anemone_find_region_in_memory(pdev, 0, 2 * SZ_8M, found);
 		}
 	}
 	return -ENODEV;

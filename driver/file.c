@@ -8,7 +8,7 @@
 
 #include "file.h"
 #include "notify.h"
-#include "rights.h"
+#include "user_pages.h"
 #include "rotate.h"
 
 struct anemone_file *anemone_file_new(struct anemone_controller *ctl)
@@ -26,7 +26,7 @@ struct anemone_file *anemone_file_new(struct anemone_controller *ctl)
 	return file;
 }
 
-static int open(struct inode *inode, struct file *filp)
+static int anemone_file_open(struct inode *inode, struct file *filp)
 {
 	struct anemone_file *file =
 		anemone_file_new(container_of(filp->private_data, struct anemone_controller, misc));
@@ -41,7 +41,7 @@ void anemone_file_remove(struct anemone_file *file, struct anemone_telemetry *te
 {
 	xa_erase(&file->telemetries, telemetry->id);
 	anemone_rotate_stop(telemetry);
-	anemone_pages_remove(telemetry);
+	anemone_user_pages_remove(telemetry);
 	anemone_telemetry_remove(telemetry);
 }
 
@@ -60,29 +60,35 @@ void anemone_file_free(struct anemone_file *file)
 	kfree(file);
 }
 
-static int release(struct inode *inode, struct file *filp)
+static int anemone_file_release(struct inode *inode, struct file *filp)
 {
 	anemone_file_free(filp->private_data);
 	return 0;
 }
 
 /* 0, or the end of the device; asleep it has not ended. */
-static int ended(const struct anemone_file *file)
+static int anemone_file_error(const struct anemone_file *file)
 {
 	if (READ_ONCE(file->ctl->gone))
 		return -ENODEV;
 	return READ_ONCE(file->ctl->hw.failed) ? -EIO : 0;
 }
 
-static bool any(struct anemone_file *file)
+static bool anemone_file_readable(struct anemone_file *file)
 {
 	return !list_empty_careful(&file->events) || !list_empty_careful(&file->lost) ||
-	       READ_ONCE(file->lost_more);
+	       READ_ONCE(file->lost_overflow);
+}
+
+/* The condition that a blocked reader waits for. */
+static bool anemone_file_wakes(struct anemone_file *file)
+{
+	return anemone_file_readable(file) || anemone_file_error(file);
 }
 
 /* Of a record as many bytes as were agreed on; what this kernel does not know of them is zero. */
-static bool copy_record(struct anemone_file *file, char __user *buffer,
-			const struct anemone_record *record)
+static bool anemone_copy_record(struct anemone_file *file, char __user *buffer,
+				const struct anemone_record *record)
 {
 	size_t known = min_t(size_t, file->record, sizeof(*record));
 
@@ -91,24 +97,24 @@ static bool copy_record(struct anemone_file *file, char __user *buffer,
 }
 
 /* 1, 0: there is none, or -EFAULT: it cannot be copied and stays. */
-static int copy_event(struct anemone_file *file, char __user *buffer)
+static int anemone_copy_event(struct anemone_file *file, char __user *buffer)
 {
 	struct anemone_record record = {};
-	struct anemone_waiting *waiting = anemone_notify_next(file, &record.event);
+	struct anemone_pending_event *pending = anemone_notify_next(file, &record.event);
 
-	if (!waiting && !anemone_lost_next(file, &record))
+	if (!pending && !anemone_lost_next(file, &record))
 		return 0;
-	if (!copy_record(file, buffer, &record))
+	if (!anemone_copy_record(file, buffer, &record))
 		return -EFAULT;
-	if (waiting)
-		anemone_notify_done(waiting, &record.event);
+	if (pending)
+		anemone_notify_done(pending, &record.event);
 	else
 		anemone_lost_done(file, &record);
 	return 1;
 }
 
 /* As many events as there are and fit. */
-static ssize_t copy_events(struct anemone_file *file, char __user *buffer, size_t bytes)
+static ssize_t anemone_copy_events(struct anemone_file *file, char __user *buffer, size_t bytes)
 {
 	ssize_t done = 0;
 	int copied = 1;
@@ -118,7 +124,7 @@ static ssize_t copy_events(struct anemone_file *file, char __user *buffer, size_
 	if (bytes < file->record)
 		copied = -EINVAL;
 	while (copied > 0 && done + file->record <= bytes) {
-		copied = copy_event(file, buffer + done);
+		copied = anemone_copy_event(file, buffer + done);
 		if (copied > 0)
 			done += file->record;
 	}
@@ -126,52 +132,53 @@ static ssize_t copy_events(struct anemone_file *file, char __user *buffer, size_
 	return done ?: min(copied, 0);
 }
 
-static ssize_t read(struct file *filp, char __user *buffer, size_t bytes, loff_t *position)
+static ssize_t anemone_file_read(struct file *filp, char __user *buffer, size_t bytes,
+				 loff_t *position)
 {
 	struct anemone_file *file = filp->private_data;
 	ssize_t done;
 	int err;
 
 	for (;;) {
-		done = copy_events(file, buffer, bytes);
+		done = anemone_copy_events(file, buffer, bytes);
 		if (done)
 			return done;
-		err = ended(file);
+		err = anemone_file_error(file);
 		if (err)
 			return err;
 		if (filp->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(file->ctl->wait, any(file) || ended(file));
+		err = wait_event_interruptible(file->ctl->wait, anemone_file_wakes(file));
 		if (err)
 			return err;
 	}
 }
 
-static __poll_t poll(struct file *filp, poll_table *wait)
+static __poll_t anemone_file_poll(struct file *filp, poll_table *wait)
 {
 	struct anemone_file *file = filp->private_data;
 	__poll_t mask = 0;
 
 	poll_wait(filp, &file->ctl->wait, wait);
-	if (any(file))
+	if (anemone_file_readable(file))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (ended(file))
+	if (anemone_file_error(file))
 		mask |= EPOLLERR | EPOLLHUP;
 	return mask;
 }
 
-static int mmap(struct file *filp, struct vm_area_struct *vma)
+static int anemone_file_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	return anemone_snapshot_mmap(filp->private_data, vma);
 }
 
 const struct file_operations anemone_fops = {
 	.owner = THIS_MODULE,
-	.open = open,
-	.release = release,
-	.read = read,
-	.poll = poll,
-	.mmap = mmap,
+	.open = anemone_file_open,
+	.release = anemone_file_release,
+	.read = anemone_file_read,
+	.poll = anemone_file_poll,
+	.mmap = anemone_file_mmap,
 	.unlocked_ioctl = anemone_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

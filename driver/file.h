@@ -15,11 +15,11 @@ struct anemone_file {
 	struct xarray telemetries; /* by id, from 1 on; under its own lock for mmap(2) */
 	/* What follows under the controller's lock. */
 	struct list_head events;
-	u32 record;	/* bytes of what read(2) returns of an event */
-	bool tell_lost; /* also of entries that went with their page (rights.c): */
+	u32 record;	  /* bytes of what read(2) returns of an event */
+	bool report_lost; /* also of entries that went with their page (rights.c): */
 	struct list_head lost;
 	unsigned int lost_count;
-	u64 lost_more; /* that were too many to be told one by one */
+	u64 lost_overflow; /* that were too many to be told one by one */
 };
 
 extern const struct file_operations anemone_fops;

@@ -9,36 +9,37 @@
 
 #include "sysfs.h"
 
-struct flat_attribute {
+struct anemone_flat_attribute {
 	struct device_attribute attribute;
 	unsigned int channel;
 	u32 offset; /* among the channel's registers */
 };
 
-static struct flat_attribute *flat_of(struct device_attribute *attr)
+static struct anemone_flat_attribute *anemone_flat_attr(struct device_attribute *attr)
 {
-	return container_of(attr, struct flat_attribute, attribute);
+	return container_of(attr, struct anemone_flat_attribute, attribute);
 }
 
-static u32 offset_of(struct device_attribute *attr)
+static u32 anemone_flat_offset(struct device_attribute *attr)
 {
-	return ANEMONE_FLAT(flat_of(attr)->channel) + flat_of(attr)->offset;
+	return ANEMONE_FLAT(anemone_flat_attr(attr)->channel) + anemone_flat_attr(attr)->offset;
 }
 
 /* -EBUSY: what counts as it stands at the start cannot change behind it. */
-static int write_register(struct device *dev, struct device_attribute *attr, u32 offset, u64 value)
+static int anemone_flat_write(struct device *dev, struct device_attribute *attr, u32 offset,
+			      u64 value)
 {
-	unsigned int channel = flat_of(attr)->channel;
+	unsigned int channel = anemone_flat_attr(attr)->channel;
 	struct anemone_controller *ctl = anemone_of_device(dev);
-	u64 *told = ctl->flat[channel];
+	u64 *saved = ctl->flat[channel];
 	int err;
 
 	mutex_lock(&ctl->lock);
 	err = anemone_controller_usable(ctl);
-	if (!err && told[ANEMONE_FLAT_CONTROL / 8] && offset != ANEMONE_FLAT_POLICY)
+	if (!err && saved[ANEMONE_FLAT_CONTROL / 8] && offset != ANEMONE_FLAT_POLICY)
 		err = -EBUSY;
 	if (!err) {
-		told[offset / 8] = value;
+		saved[offset / 8] = value;
 		anemone_hw_write(&ctl->hw, ANEMONE_FLAT(channel) + offset, value);
 	}
 	mutex_unlock(&ctl->lock);
@@ -46,7 +47,7 @@ static int write_register(struct device *dev, struct device_attribute *attr, u32
 }
 
 /* What is done once: a restart does not tell it again. */
-static int write_command(struct device *dev, struct device_attribute *attr, u64 command)
+static int anemone_flat_command(struct device *dev, struct device_attribute *attr, u64 command)
 {
 	struct anemone_controller *ctl = anemone_of_device(dev);
 	int err;
@@ -55,68 +56,70 @@ static int write_command(struct device *dev, struct device_attribute *attr, u64 
 	err = anemone_controller_usable(ctl);
 	if (!err)
 		anemone_hw_write(&ctl->hw,
-				 ANEMONE_FLAT(flat_of(attr)->channel) + ANEMONE_FLAT_CONTROL,
+				 ANEMONE_FLAT(anemone_flat_attr(attr)->channel) +
+					 ANEMONE_FLAT_CONTROL,
 				 command);
 	mutex_unlock(&ctl->lock);
 	return err;
 }
 
-static ssize_t count_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t anemone_flat_count_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	u64 value;
-	int err = anemone_sysfs_read(dev, offset_of(attr), &value);
+	int err = anemone_sysfs_read(dev, anemone_flat_offset(attr), &value);
 
 	return err ?: sysfs_emit(buf, "%llu\n", value);
 }
 
-static ssize_t near_lines_store(struct device *dev, struct device_attribute *attr, const char *buf,
-				size_t count)
+static ssize_t anemone_flat_near_lines_store(struct device *dev, struct device_attribute *attr,
+					     const char *buf, size_t count)
 {
 	u64 lines;
 	int err = kstrtou64(buf, 0, &lines);
 
 	if (!err && lines & ~ANEMONE_FLAT_NEAR_LINES_LINES_MASK)
 		err = -ERANGE;
-	return err ?: write_register(dev, attr, ANEMONE_FLAT_NEAR_LINES, lines) ?: count;
+	return err ?: anemone_flat_write(dev, attr, ANEMONE_FLAT_NEAR_LINES, lines) ?: count;
 }
 
 /* By their codes (swap_policy). */
-static const char *const policies[] = {
+static const char *const anemone_flat_policies[] = {
 	[ANEMONE_SWAP_POLICY_EVERY] = "every",
 	[ANEMONE_SWAP_POLICY_NTH] = "nth",
 	[ANEMONE_SWAP_POLICY_ONE_IN] = "one_in",
 	[ANEMONE_SWAP_POLICY_NEVER] = "never",
 };
 
-static ssize_t policy_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t anemone_flat_policy_show(struct device *dev, struct device_attribute *attr,
+					char *buf)
 {
 	u64 value;
-	int err = anemone_sysfs_read(dev, offset_of(attr), &value);
+	int err = anemone_sysfs_read(dev, anemone_flat_offset(attr), &value);
 	unsigned int policy;
 
 	if (err)
 		return err;
 	policy = ANEMONE_GET(FLAT_POLICY_POLICY, value);
 	if (policy == ANEMONE_SWAP_POLICY_NTH || policy == ANEMONE_SWAP_POLICY_ONE_IN)
-		return sysfs_emit(buf, "%s %llu\n", policies[policy],
+		return sysfs_emit(buf, "%s %llu\n", anemone_flat_policies[policy],
 				  ANEMONE_GET(FLAT_POLICY_N, value));
-	return sysfs_emit(buf, "%s\n", policies[policy]);
+	return sysfs_emit(buf, "%s\n", anemone_flat_policies[policy]);
 }
 
 /* "every", "nth N", "one_in N" or "never". */
-static ssize_t policy_store(struct device *dev, struct device_attribute *attr, const char *buf,
-			    size_t count)
+static ssize_t anemone_flat_policy_store(struct device *dev, struct device_attribute *attr,
+					 const char *buf, size_t count)
 {
 	unsigned int policy, n = 0;
 	size_t length;
 	int err;
 
-	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
-		length = str_has_prefix(buf, policies[policy]);
+	for (policy = 0; policy < ARRAY_SIZE(anemone_flat_policies); policy++) {
+		length = str_has_prefix(buf, anemone_flat_policies[policy]);
 		if (length && (!buf[length] || isspace(buf[length])))
 			break;
 	}
-	if (policy == ARRAY_SIZE(policies))
+	if (policy == ARRAY_SIZE(anemone_flat_policies))
 		return -EINVAL;
 	if (policy == ANEMONE_SWAP_POLICY_NTH || policy == ANEMONE_SWAP_POLICY_ONE_IN) {
 		err = kstrtouint(skip_spaces(buf + length), 0, &n);
@@ -127,26 +130,28 @@ static ssize_t policy_store(struct device *dev, struct device_attribute *attr, c
 	} else if (*skip_spaces(buf + length)) {
 		return -EINVAL;
 	}
-	return write_register(dev, attr, ANEMONE_FLAT_POLICY,
-			      ANEMONE_PUT(FLAT_POLICY_POLICY, policy) |
-				      ANEMONE_PUT(FLAT_POLICY_N, n))
+	return anemone_flat_write(dev, attr, ANEMONE_FLAT_POLICY,
+				  ANEMONE_PUT(FLAT_POLICY_POLICY, policy) |
+					  ANEMONE_PUT(FLAT_POLICY_N, n))
 		       ?: count;
 }
 
 #define DEDICATED_END (ANEMONE_FLAT_DEDICATED_END - ANEMONE_FLAT_DEDICATED_START)
 
-static ssize_t dedicated_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t anemone_flat_dedicated_show(struct device *dev, struct device_attribute *attr,
+					   char *buf)
 {
 	u64 start, end;
-	int err = anemone_sysfs_read(dev, offset_of(attr), &start)
-			  ?: anemone_sysfs_read(dev, offset_of(attr) + DEDICATED_END, &end);
+	int err =
+		anemone_sysfs_read(dev, anemone_flat_offset(attr), &start)
+			?: anemone_sysfs_read(dev, anemone_flat_offset(attr) + DEDICATED_END, &end);
 
 	return err ?: sysfs_emit(buf, "%#llx %#llx\n", start, end);
 }
 
 /* "START END", device byte addresses in whole pages, END exclusive. */
-static ssize_t dedicated_store(struct device *dev, struct device_attribute *attr, const char *buf,
-			       size_t count)
+static ssize_t anemone_flat_dedicated_store(struct device *dev, struct device_attribute *attr,
+					    const char *buf, size_t count)
 {
 	u64 start, end;
 	int err;
@@ -154,15 +159,15 @@ static ssize_t dedicated_store(struct device *dev, struct device_attribute *attr
 	if (sscanf(buf, "%lli %lli", &start, &end) != 2 || start > end ||
 	    (start | end) & ~ANEMONE_FLAT_DEDICATED_END_PAGE_MASK)
 		return -EINVAL;
-	err = write_register(dev, attr, ANEMONE_FLAT_DEDICATED_START, start)
-		      ?: write_register(dev, attr, ANEMONE_FLAT_DEDICATED_END, end);
+	err = anemone_flat_write(dev, attr, ANEMONE_FLAT_DEDICATED_START, start)
+		      ?: anemone_flat_write(dev, attr, ANEMONE_FLAT_DEDICATED_END, end);
 	return err ?: count;
 }
 
-static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t anemone_flat_mode_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	u64 status;
-	int err = anemone_sysfs_read(dev, offset_of(attr), &status);
+	int err = anemone_sysfs_read(dev, anemone_flat_offset(attr), &status);
 
 	if (err)
 		return err;
@@ -175,20 +180,21 @@ static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char
 }
 
 /* "start": requests wait until then; there is no way back but a reset. */
-static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buf,
-			  size_t count)
+static ssize_t anemone_flat_mode_store(struct device *dev, struct device_attribute *attr,
+				       const char *buf, size_t count)
 {
 	if (!sysfs_streq(buf, "start"))
 		return -EINVAL;
-	return write_register(dev, attr, ANEMONE_FLAT_CONTROL, ANEMONE_FLAT_CONTROL_START_MASK)
+	return anemone_flat_write(dev, attr, ANEMONE_FLAT_CONTROL, ANEMONE_FLAT_CONTROL_START_MASK)
 		       ?: count;
 }
 
 /* The set whose tags can't be believed, or an empty line. */
-static ssize_t untrusted_set_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t anemone_flat_untrusted_set_show(struct device *dev, struct device_attribute *attr,
+					       char *buf)
 {
 	u64 value;
-	int err = anemone_sysfs_read(dev, offset_of(attr), &value);
+	int err = anemone_sysfs_read(dev, anemone_flat_offset(attr), &value);
 
 	if (err)
 		return err;
@@ -198,8 +204,8 @@ static ssize_t untrusted_set_show(struct device *dev, struct device_attribute *a
 }
 
 /* "repair": what its lines held is given up; "rearm": it is forgotten, and the next one is told. */
-static ssize_t untrusted_set_store(struct device *dev, struct device_attribute *attr,
-				   const char *buf, size_t count)
+static ssize_t anemone_flat_untrusted_set_store(struct device *dev, struct device_attribute *attr,
+						const char *buf, size_t count)
 {
 	u64 command;
 	int err;
@@ -210,22 +216,25 @@ static ssize_t untrusted_set_store(struct device *dev, struct device_attribute *
 		command = ANEMONE_FLAT_CONTROL_REARM_MASK;
 	else
 		return -EINVAL;
-	err = write_command(dev, attr, command);
+	err = anemone_flat_command(dev, attr, command);
 	return err ?: count;
 }
 
 #define FLAT(c, member, file, mode, offset, show, store)                                           \
-	static struct flat_attribute flat##c##_##member = { __ATTR(file, mode, show, store), c,    \
-							    offset }
+	static struct anemone_flat_attribute flat##c##_##member = {                                \
+		__ATTR(file, mode, show, store), c, offset                                         \
+	}
 #define FLAT_COUNT(c, member, offset)                                                              \
-	FLAT(c, member, member, 0400, ANEMONE_FLAT_##offset, count_show, NULL)
+	FLAT(c, member, member, 0400, ANEMONE_FLAT_##offset, anemone_flat_count_show, NULL)
 #define FLAT_GROUP(c)                                                                              \
-	FLAT(c, mode, mode, 0644, ANEMONE_FLAT_STATUS, mode_show, mode_store);                     \
-	FLAT(c, policy, policy, 0644, ANEMONE_FLAT_POLICY, policy_show, policy_store);             \
-	FLAT(c, dedicated, dedicated, 0644, ANEMONE_FLAT_DEDICATED_START, dedicated_show,          \
-	     dedicated_store);                                                                     \
-	FLAT(c, near_lines, near_lines, 0644, ANEMONE_FLAT_NEAR_LINES, count_show,                 \
-	     near_lines_store);                                                                    \
+	FLAT(c, mode, mode, 0644, ANEMONE_FLAT_STATUS, anemone_flat_mode_show,                     \
+	     anemone_flat_mode_store);                                                             \
+	FLAT(c, policy, policy, 0644, ANEMONE_FLAT_POLICY, anemone_flat_policy_show,               \
+	     anemone_flat_policy_store);                                                           \
+	FLAT(c, dedicated, dedicated, 0644, ANEMONE_FLAT_DEDICATED_START,                          \
+	     anemone_flat_dedicated_show, anemone_flat_dedicated_store);                           \
+	FLAT(c, near_lines, near_lines, 0644, ANEMONE_FLAT_NEAR_LINES, anemone_flat_count_show,    \
+	     anemone_flat_near_lines_store);                                                       \
 	FLAT_COUNT(c, hits, HITS);                                                                 \
 	FLAT_COUNT(c, misses, MISSES);                                                             \
 	FLAT_COUNT(c, swaps, SWAPS);                                                               \
@@ -241,7 +250,7 @@ static ssize_t untrusted_set_store(struct device *dev, struct device_attribute *
 	FLAT_COUNT(c, corrected, CORRECTED);                                                       \
 	FLAT_COUNT(c, untrusted, UNTRUSTED);                                                       \
 	FLAT(c, untrusted_set, untrusted_set, 0600, ANEMONE_FLAT_UNTRUSTED_SET,                    \
-	     untrusted_set_show, untrusted_set_store);                                             \
+	     anemone_flat_untrusted_set_show, anemone_flat_untrusted_set_store);                   \
 	static struct attribute *flat##c##_attributes[] = {                                        \
 		&flat##c##_mode.attribute.attr,		 &flat##c##_policy.attribute.attr,         \
 		&flat##c##_dedicated.attribute.attr,	 &flat##c##_near_lines.attribute.attr,     \
@@ -266,17 +275,19 @@ FLAT_GROUP(3);
 #endif
 
 /* All channels have the mode, or none. */
-static umode_t visible(struct kobject *kobj, struct attribute *attr, int index)
+static umode_t anemone_flat_visible(struct kobject *kobj, struct attribute *attr, int index)
 {
 	const struct anemone_shape *shape = &anemone_of_device(kobj_to_dev(kobj))->hw.shape;
-	struct flat_attribute *flat = container_of(attr, struct flat_attribute, attribute.attr);
+	struct anemone_flat_attribute *flat =
+		container_of(attr, struct anemone_flat_attribute, attribute.attr);
 
 	if (shape->flat && flat->channel < shape->channels)
 		return attr->mode;
 	return SYSFS_GROUP_INVISIBLE;
 }
 
-#define GROUP(c) { .name = "flat" #c, .attrs = flat##c##_attributes, .is_visible = visible }
+#define GROUP(c)                                                                                   \
+	{ .name = "flat" #c, .attrs = flat##c##_attributes, .is_visible = anemone_flat_visible }
 
 const struct attribute_group anemone_flat_groups[ANEMONE_CHANNELS_MAX] = { GROUP(0), GROUP(1),
 									   GROUP(2), GROUP(3) };

@@ -6,7 +6,8 @@
 #include "fold.h"
 #include "include/uapi/linux/anemone.h"
 
-static u64 shifted(bool right, unsigned int width, u64 start, const u64 *values, unsigned int count)
+static u64 anemone_fold_shifts(bool right, unsigned int width, u64 start, const u64 *values,
+			       unsigned int count)
 {
 	unsigned int shift = 0;
 
@@ -19,24 +20,26 @@ static u64 shifted(bool right, unsigned int width, u64 start, const u64 *values,
 	}
 	if (shift >= width)
 		return 0;
-	return anemone_cut(right ? start >> shift : start << shift, width);
+	return anemone_truncate(right ? start >> shift : start << shift, width);
 }
 
 u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *values,
 		 unsigned int count)
 {
-	u64 most = ~0ULL >> (64 - width);
-	u64 all = start &= most;
+	u64 limit = ~0ULL >> (64 - width);
+	u64 all = start &= limit;
 	unsigned int i;
 
 	if (op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL)
-		return start ? shifted(op == ANEMONE_OP_SHR, width, start, values, count) : 0;
+		return start ? anemone_fold_shifts(op == ANEMONE_OP_SHR, width, start, values,
+						   count)
+			     : 0;
 	for (i = 0; i < count; i++) {
-		u64 change = (values[i] - start) & most;
+		u64 change = (values[i] - start) & limit;
 
 		switch (op) {
 		case ANEMONE_OP_ADDSAT:
-			all = change > most - all ? most : all + change;
+			all = change > limit - all ? limit : all + change;
 			break;
 		case ANEMONE_OP_XOR:
 			all ^= values[i] ^ start;
@@ -48,7 +51,7 @@ u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *valu
 			all = max(all, values[i]);
 			break;
 		default: /* ADD, SUB */
-			all = (all + change) & most;
+			all = (all + change) & limit;
 		}
 	}
 	return all;
@@ -71,6 +74,6 @@ void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 
 
 		for (i = 0; i < each; i++)
 			sum += *values++;
-		*folded++ = anemone_cut(sum - base, width);
+		*folded++ = anemone_truncate(sum - base, width);
 	}
 }

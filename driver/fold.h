@@ -21,7 +21,7 @@ void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 
 		      unsigned int each, unsigned int count, u64 *folded);
 
 /* The lowest `width` bits. */
-static inline u64 anemone_cut(u64 value, unsigned int width)
+static inline u64 anemone_truncate(u64 value, unsigned int width)
 {
 	return value & (~0ULL >> (64 - width));
 }

@@ -6,15 +6,16 @@
 #include "harvest.h"
 
 /* What a counter has in one snapshot less what it had in another is what came in between. */
-static bool differs(const struct anemone_plan *plan)
+static bool anemone_harvest_by_difference(const struct anemone_plan *plan)
 {
 	return (plan->op == ANEMONE_OP_ADD || plan->op == ANEMONE_OP_SUB) && plan->width >= 32 &&
 	       ANEMONE_GET(RULE_CONTROL_NOTIFY_OP, plan->rule.control) == ANEMONE_PREDICATE_NONE;
 }
 
-static bool acknowledges(const struct anemone_plan *plan, const struct anemone_hw *hw)
+static bool anemone_harvest_by_acknowledge(const struct anemone_plan *plan,
+					   const struct anemone_hw *hw)
 {
-	return hw->acknowledge && hw->stores_whole && plan->op != ANEMONE_OP_SHR &&
+	return hw->acknowledge && hw->atomic_stores && plan->op != ANEMONE_OP_SHR &&
 	       plan->op != ANEMONE_OP_SHL;
 }
 
@@ -24,11 +25,11 @@ unsigned int anemone_harvest_choose(const struct anemone_plan *plan, const struc
 
 	if (kind == ANEMONE_READ_EFFECT_NONE)
 		return ANEMONE_HARVEST_NONE;
-	if (kind == ANEMONE_READ_EFFECT_RESET && differs(plan))
+	if (kind == ANEMONE_READ_EFFECT_RESET && anemone_harvest_by_difference(plan))
 		return ANEMONE_HARVEST_DIFFERENCE;
-	if (kind == ANEMONE_READ_EFFECT_RESET && acknowledges(plan, hw))
+	if (kind == ANEMONE_READ_EFFECT_RESET && anemone_harvest_by_acknowledge(plan, hw))
 		return ANEMONE_HARVEST_ACKNOWLEDGE;
-	return hw->loads_once ? ANEMONE_HARVEST_EFFECT : ANEMONE_HARVEST_REFUSED;
+	return hw->atomic_loads ? ANEMONE_HARVEST_EFFECT : ANEMONE_HARVEST_REFUSED;
 }
 
 void anemone_harvest_pack(u64 *words, unsigned int width, const u64 *values, unsigned int count,
@@ -38,5 +39,6 @@ void anemone_harvest_pack(u64 *words, unsigned int width, const u64 *values, uns
 
 	memset(words, 0, ANEMONE_LINE_BYTES);
 	for (i = 0; i < count; i++)
-		words[i / each] |= anemone_cut(values[i * stride], width) << (i % each * width);
+		words[i / each] |= anemone_truncate(values[i * stride], width)
+				   << (i % each * width);
 }

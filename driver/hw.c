@@ -20,21 +20,21 @@
 #define QUIET_READS 1000
 
 /* Not to be touched: asleep, gone, or given up. */
-static bool silent(const struct anemone_hw *hw)
+static bool anemone_hw_inaccessible(const struct anemone_hw *hw)
 {
 	return READ_ONCE(hw->down) || READ_ONCE(hw->failed);
 }
 
 u64 anemone_hw_read(struct anemone_hw *hw, u32 offset)
 {
-	if (silent(hw))
+	if (anemone_hw_inaccessible(hw))
 		return 0;
 	return hw->io->read(hw, offset);
 }
 
 void anemone_hw_write(struct anemone_hw *hw, u32 offset, u64 value)
 {
-	if (silent(hw))
+	if (anemone_hw_inaccessible(hw))
 		return;
 	hw->io->write(hw, offset, value);
 }
@@ -53,7 +53,7 @@ bool anemone_hw_alive(struct anemone_hw *hw)
 {
 	u64 id;
 
-	if (silent(hw))
+	if (anemone_hw_inaccessible(hw))
 		return false;
 	id = hw->io->read(hw, ANEMONE_ID);
 	if (id == ANEMONE_ID_MAGIC_VALUE)
@@ -108,14 +108,14 @@ senseless:
 	return -EPROTO;
 }
 
-static void acknowledge_all(struct anemone_hw *hw)
+static void anemone_hw_acknowledge_all(struct anemone_hw *hw)
 {
 	anemone_hw_write(hw, ANEMONE_ERROR_STATUS, ~0ULL);
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, ~0ULL);
 }
 
 /* Registers for it came with 1.1. */
-static bool can_quiesce(const struct anemone_hw *hw)
+static bool anemone_hw_can_quiesce(const struct anemone_hw *hw)
 {
 	return ANEMONE_GET(VERSION_MINOR, hw->shape.version) >= 1;
 }
@@ -124,13 +124,13 @@ int anemone_hw_quiesce(struct anemone_hw *hw)
 {
 	unsigned int reads;
 
-	if (!can_quiesce(hw))
+	if (!anemone_hw_can_quiesce(hw))
 		return -EOPNOTSUPP;
 	anemone_hw_write(hw, ANEMONE_QUIESCE, ANEMONE_PUT(QUIESCE_STOP, 1));
 	for (reads = 0; reads < QUIET_READS; reads++) {
 		u64 status = anemone_hw_read(hw, ANEMONE_QUIESCE_STATUS);
 
-		if (silent(hw) || (status == ~0ULL && !anemone_hw_alive(hw)))
+		if (anemone_hw_inaccessible(hw) || (status == ~0ULL && !anemone_hw_alive(hw)))
 			return -EIO;
 		if (ANEMONE_GET(QUIESCE_STATUS_QUIET, status))
 			return 0;
@@ -140,7 +140,7 @@ int anemone_hw_quiesce(struct anemone_hw *hw)
 }
 
 /* Whether the device answers, and its region is where the host reads it. */
-static bool region_alive(struct anemone_hw *hw)
+static bool anemone_hw_region_alive(struct anemone_hw *hw)
 {
 	if (!anemone_hw_alive(hw))
 		return false;
@@ -151,7 +151,7 @@ static bool region_alive(struct anemone_hw *hw)
 }
 
 /* Counters that were just cleared: a region that is not there, or other memory, is no zeros. */
-static int check_region(struct anemone_hw *hw)
+static int anemone_hw_check_region(struct anemone_hw *hw)
 {
 	u64 words[ANEMONE_CHANNELS_MAX * ANEMONE_LINE_WORDS];
 	int err;
@@ -174,9 +174,9 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	unsigned int pipeline;
 	int err;
 
-	hw->excused = 0;
+	hw->stale_vectors = 0;
 	/* Stopped before a reset that was none, memory would wait for ever. */
-	if (can_quiesce(hw))
+	if (anemone_hw_can_quiesce(hw))
 		anemone_hw_write(hw, ANEMONE_QUIESCE, 0);
 	/* The windows are at multiples of their size, wherever the region begins. */
 	hw->effect = ALIGN(hw->region, window) - hw->region;
@@ -200,7 +200,7 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 			return err;
 	}
 	/* No window lies over other memory, not for a moment. */
-	if (!region_alive(hw))
+	if (!anemone_hw_region_alive(hw))
 		return -EIO;
 	anemone_hw_write(hw, ANEMONE_EFFECT_WINDOW,
 			 (hw->region + hw->effect) | ANEMONE_PUT(EFFECT_WINDOW_ENABLE, 1));
@@ -210,11 +210,11 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 		anemone_hw_write(hw, ANEMONE_ACKNOWLEDGE_WINDOW,
 				 (hw->region + hw->acknowledge) |
 					 ANEMONE_PUT(ACKNOWLEDGE_WINDOW_ENABLE, 1));
-	acknowledge_all(hw);
+	anemone_hw_acknowledge_all(hw);
 	anemone_hw_write(hw, ANEMONE_ERROR_ENABLE,
 			 ANEMONE_ERROR_STATUS_PARITY_MASK | ANEMONE_ERROR_STATUS_UNCORRECTED_MASK);
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ENABLE, ~0ULL);
-	return check_region(hw);
+	return anemone_hw_check_region(hw);
 }
 
 void anemone_hw_stop(struct anemone_hw *hw)
@@ -229,7 +229,7 @@ void anemone_hw_stop(struct anemone_hw *hw)
 	anemone_hw_write(hw, ANEMONE_SNAPSHOT_WINDOW, 0);
 	if (hw->acknowledge)
 		anemone_hw_write(hw, ANEMONE_ACKNOWLEDGE_WINDOW, 0);
-	acknowledge_all(hw);
+	anemone_hw_acknowledge_all(hw);
 }
 
 void anemone_hw_abandon(struct anemone_hw *hw, const char *why)
@@ -247,7 +247,7 @@ int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 	u64 status;
 
 	/* A clear empties the latch, which is what pends; the message of it may be on its way. */
-	hw->excused |= anemone_hw_read(hw, ANEMONE_INTERRUPT_PENDING) & (2ULL << pipeline);
+	hw->stale_vectors |= anemone_hw_read(hw, ANEMONE_INTERRUPT_PENDING) & (2ULL << pipeline);
 	anemone_hw_write(hw, at + ANEMONE_PIPELINE_CONTROL, ANEMONE_PIPELINE_CONTROL_CLEAR_MASK);
 	for (;;) {
 		bool late = ktime_after(ktime_get(), limit);
@@ -305,7 +305,8 @@ void anemone_hw_counts(struct anemone_hw *hw, unsigned int pipeline, struct anem
 	counts->parity_errors = anemone_hw_read(hw, at + ANEMONE_PIPELINE_PARITY_ERRORS);
 }
 
-static u64 place_of_line(const struct anemone_hw *hw, unsigned int pipeline, unsigned int first)
+static u64 anemone_hw_line_offset(const struct anemone_hw *hw, unsigned int pipeline,
+				  unsigned int first)
 {
 	const struct anemone_shape *shape = &hw->shape;
 
@@ -318,22 +319,22 @@ int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, u64 window, u
 {
 	unsigned int all = lines * hw->shape.channels;
 
-	if (silent(hw))
+	if (anemone_hw_inaccessible(hw))
 		return -EIO;
-	hw->io->read_lines(hw, window + place_of_line(hw, pipeline, first), all, words);
+	hw->io->read_lines(hw, window + anemone_hw_line_offset(hw, pipeline, first), all, words);
 	/* A device that fell off, now or on the way, reads as all ones, which counters may, too. */
 	if (words[0] != ~0ULL && words[all * ANEMONE_LINE_WORDS - 1] != ~0ULL)
 		return 0;
-	return region_alive(hw) ? 0 : -EIO;
+	return anemone_hw_region_alive(hw) ? 0 : -EIO;
 }
 
 int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigned int first,
 			   unsigned int lines, u64 *words)
 {
-	u64 where = hw->acknowledge + place_of_line(hw, pipeline, first);
+	u64 where = hw->acknowledge + anemone_hw_line_offset(hw, pipeline, first);
 	unsigned int channels = hw->shape.channels, last = (lines - 1) * channels;
 
-	if (silent(hw))
+	if (anemone_hw_inaccessible(hw))
 		return -EIO;
 	hw->io->write_lines(hw, where, lines * channels, words);
 	/* Writes are posted; on each channel a read of the last line comes back after them. */

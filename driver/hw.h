@@ -50,13 +50,13 @@ struct anemone_hw {
 	const struct anemone_io *io;
 	struct device *dev;
 	struct anemone_shape shape;
-	u64 region;  /* device address of the telemetry region's first byte */
-	u64 excused; /* vectors whose message may come though a clear took its cause away */
+	u64 region;	   /* device address of the telemetry region's first byte */
+	u64 stale_vectors; /* vectors whose message may come though a clear took its cause away */
 	/* The windows' offsets in the region; of acknowledge, 0: there is none. */
 	u64 effect, snapshot, acknowledge;
-	bool loads_once, stores_whole; /* what this processor does with lines */
-	bool down;		       /* must not be touched: suspended, in reset, or gone */
-	bool failed;		       /* given up, see anemone_hw_fail */
+	bool atomic_loads, atomic_stores; /* what this processor does with lines */
+	bool down;			  /* must not be touched: suspended, in reset, or gone */
+	bool failed;			  /* given up, see anemone_hw_fail */
 	void (*on_failure)(struct anemone_hw *hw);
 	/* Whether the host has the region elsewhere by now; NULL: it goes with the registers. */
 	bool (*region_moved)(struct anemone_hw *hw);

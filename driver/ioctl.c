@@ -9,7 +9,7 @@
 #include <linux/uaccess.h>
 
 #include "file.h"
-#include "rights.h"
+#include "user_pages.h"
 #include "rotate.h"
 
 /* Counters read at a time. */
@@ -18,13 +18,13 @@
 /* Of an entry of the first programs, who do not say how large theirs are. */
 #define ENTRY_BYTES 16
 
-static struct anemone_telemetry *find(struct anemone_file *file, u32 id)
+static struct anemone_telemetry *anemone_ioctl_find(struct anemone_file *file, u32 id)
 {
 	return xa_load(&file->telemetries, id) ?: ERR_PTR(-ENOENT);
 }
 
 /* What does not need the device goes on behind its end: to ask about it, and to clean up. */
-static int ended(struct anemone_file *file, unsigned int number)
+static int anemone_ioctl_check_device(struct anemone_file *file, unsigned int number)
 {
 	int err;
 
@@ -36,14 +36,14 @@ static int ended(struct anemone_file *file, unsigned int number)
 	return err;
 }
 
-static long do_info(struct anemone_file *file, struct anemone_info *info)
+static long anemone_ioctl_info(struct anemone_file *file, struct anemone_info *info)
 {
 	struct anemone_controller *ctl = file->ctl;
 	const struct anemone_shape *shape = &ctl->hw.shape;
 
 	mutex_lock(&ctl->lock);
 	if (!anemone_controller_usable(ctl))
-		anemone_controller_look(ctl);
+		anemone_controller_update_memory(ctl);
 	*info = (struct anemone_info){
 		.size = info->size,
 		.uapi = ANEMONE_UAPI_VERSION,
@@ -60,7 +60,7 @@ static long do_info(struct anemone_file *file, struct anemone_info *info)
 		.features = shape->features,
 		.host_base = ctl->memory.ranges ? ctl->memory.range[0].host_base : 0,
 		.host_size = ctl->memory.ranges ? ctl->memory.range[0].size : 0,
-		.interrupts = anemone_may_name_physical() ? ctl->interrupts : 0,
+		.interrupts = anemone_may_use_physical() ? ctl->interrupts : 0,
 		.spurious = ctl->spurious,
 	};
 	if (!ctl->gone)
@@ -69,7 +69,8 @@ static long do_info(struct anemone_file *file, struct anemone_info *info)
 	return 0;
 }
 
-static int add_to(struct anemone_file *file, struct anemone_add *add, struct anemone_reason *reason)
+static int anemone_ioctl_add_telemetry(struct anemone_file *file, struct anemone_add *add,
+				       struct anemone_reason *reason)
 {
 	struct anemone_telemetry *telemetry;
 	int err;
@@ -81,7 +82,7 @@ static int add_to(struct anemone_file *file, struct anemone_add *add, struct ane
 		return PTR_ERR(telemetry);
 	mutex_lock(&file->ctl->lock);
 	telemetry->file = file;
-	telemetry->physical = anemone_may_name_physical();
+	telemetry->physical = anemone_may_use_physical();
 	mutex_unlock(&file->ctl->lock);
 	err = xa_alloc(&file->telemetries, &telemetry->id, telemetry, xa_limit_31b,
 		       GFP_KERNEL_ACCOUNT);
@@ -92,24 +93,24 @@ static int add_to(struct anemone_file *file, struct anemone_add *add, struct ane
 	add->id = telemetry->id;
 	add->regions = telemetry->regions;
 	add->region_counters = telemetry->region_counters;
-	add->pipelines = telemetry->part[0].cache.slabs;
+	add->pipelines = telemetry->instance[0].cache.slabs;
 	add->granule = telemetry->granule;
 	return 0;
 }
 
-static long do_add(struct anemone_file *file, struct anemone_add *add)
+static long anemone_ioctl_add(struct anemone_file *file, struct anemone_add *add)
 {
 	struct anemone_reason reason = {};
-	int err = add_to(file, add, &reason);
+	int err = anemone_ioctl_add_telemetry(file, add, &reason);
 
 	BUILD_BUG_ON(sizeof(add->reason) != sizeof(reason.text));
 	memcpy(add->reason, reason.text, sizeof(add->reason));
 	return err;
 }
 
-static long do_remove(struct anemone_file *file, struct anemone_id *id)
+static long anemone_ioctl_remove(struct anemone_file *file, struct anemone_id *id)
 {
-	struct anemone_telemetry *telemetry = find(file, id->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, id->id);
 
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
@@ -117,26 +118,27 @@ static long do_remove(struct anemone_file *file, struct anemone_id *id)
 	return 0;
 }
 
-static int map_entry(struct anemone_telemetry *telemetry, const struct anemone_entry *entry)
+static int anemone_ioctl_map_entry(struct anemone_telemetry *telemetry,
+				   const struct anemone_entry *entry)
 {
 	bool unmap = entry->flags & ANEMONE_ENTRY_UNMAP;
-	bool own = entry->flags & ANEMONE_ENTRY_VIRTUAL;
+	bool user_page = entry->flags & ANEMONE_ENTRY_VIRTUAL;
 
 	if (entry->flags & ~(ANEMONE_ENTRY_UNMAP | ANEMONE_ENTRY_VIRTUAL))
 		return -EINVAL;
 	if (!unmap && entry->region >= telemetry->regions)
 		return -ERANGE;
-	if (own)
-		return unmap ? anemone_page_unmap(telemetry, entry->key)
-			     : anemone_page_map(telemetry, entry->key, entry->region);
-	if (!anemone_may_name_physical())
+	if (user_page)
+		return unmap ? anemone_user_page_unmap(telemetry, entry->key)
+			     : anemone_user_page_map(telemetry, entry->key, entry->region);
+	if (!anemone_may_use_physical())
 		return -EPERM;
 	return anemone_telemetry_map(telemetry, entry->key, unmap ? -1 : (s64)entry->region);
 }
 
-static long do_map(struct anemone_file *file, struct anemone_map *map)
+static long anemone_ioctl_map(struct anemone_file *file, struct anemone_map *map)
 {
-	struct anemone_telemetry *telemetry = find(file, map->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, map->id);
 	size_t size = map->entry_size ?: ENTRY_BYTES;
 	void __user *entries = u64_to_user_ptr(map->entries);
 	struct anemone_entry entry;
@@ -148,7 +150,7 @@ static long do_map(struct anemone_file *file, struct anemone_map *map)
 		return -EINVAL;
 	if (telemetry->rotation)
 		return -EBUSY;
-	err = anemone_telemetry_stands(telemetry);
+	err = anemone_telemetry_check_memory(telemetry);
 	if (err)
 		return err;
 	for (map->done = 0; map->done < map->count && !err; map->done += !err) {
@@ -157,7 +159,7 @@ static long do_map(struct anemone_file *file, struct anemone_map *map)
 		else
 			err = copy_struct_from_user(&entry, sizeof(entry),
 						    entries + map->done * size, size)
-				      ?: map_entry(telemetry, &entry);
+				      ?: anemone_ioctl_map_entry(telemetry, &entry);
 		cond_resched();
 	}
 	/* What the caller lets run behind this finds the entries there. */
@@ -165,7 +167,7 @@ static long do_map(struct anemone_file *file, struct anemone_map *map)
 	return err;
 }
 
-static int into_user(void *to, const u64 *values, size_t count)
+static int anemone_copy_values_to_user(void *to, const u64 *values, size_t count)
 {
 	u64 __user **at = to;
 
@@ -175,9 +177,9 @@ static int into_user(void *to, const u64 *values, size_t count)
 	return 0;
 }
 
-static long do_read(struct anemone_file *file, struct anemone_read *read)
+static long anemone_ioctl_read(struct anemone_file *file, struct anemone_read *read)
 {
-	struct anemone_telemetry *telemetry = find(file, read->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, read->id);
 	bool channels = read->flags & ANEMONE_READ_CHANNELS;
 	bool effect = !(read->flags & ANEMONE_READ_SNAPSHOT);
 	u64 __user *to = u64_to_user_ptr(read->values);
@@ -198,28 +200,28 @@ static long do_read(struct anemone_file *file, struct anemone_read *read)
 	while (count && !err) {
 		u32 some = min_t(u32, count, CHUNK);
 
-		err = anemone_telemetry_deliver(telemetry, effect, channels, first, some, into_user,
-						&to);
+		err = anemone_telemetry_deliver(telemetry, effect, channels, first, some,
+						anemone_copy_values_to_user, &to);
 		first += some;
 		count -= some;
 	}
 	return err;
 }
 
-static long do_status(struct anemone_file *file, struct anemone_status *status)
+static long anemone_ioctl_status(struct anemone_file *file, struct anemone_status *status)
 {
-	struct anemone_telemetry *telemetry = find(file, status->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, status->id);
 	struct anemone_counts counts;
-	struct anemone_part *part;
+	struct anemone_instance *instance;
 	int err;
 
 	if (IS_ERR(telemetry))
 		return PTR_ERR(telemetry);
-	part = &telemetry->part[0];
+	instance = &telemetry->instance[0];
 	mutex_lock(&file->ctl->lock);
 	err = anemone_controller_usable(file->ctl);
 	if (!err) {
-		anemone_part_counts(part, &counts);
+		anemone_instance_counts(instance, &counts);
 		/* All ones of several pipelines add up to something else: the device is asked. */
 		if (!anemone_hw_alive(&file->ctl->hw))
 			err = -EIO;
@@ -232,18 +234,18 @@ static long do_status(struct anemone_file *file, struct anemone_status *status)
 			.out_of_range = counts.out_of_range,
 			.notifications = counts.notifications,
 			.parity_errors = counts.parity_errors,
-			.events = part->events,
-			.mapped = part->mapped,
-			.harvest = part->harvest,
+			.events = instance->events,
+			.mapped = instance->mapped,
+			.harvest = instance->harvest,
 		};
 	}
 	mutex_unlock(&file->ctl->lock);
 	return err;
 }
 
-static long do_eventfd(struct anemone_file *file, struct anemone_eventfd *argument)
+static long anemone_ioctl_eventfd(struct anemone_file *file, struct anemone_eventfd *argument)
 {
-	struct anemone_telemetry *telemetry = find(file, argument->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, argument->id);
 	struct eventfd_ctx *fresh = NULL, *old;
 
 	if (IS_ERR(telemetry))
@@ -264,9 +266,9 @@ static long do_eventfd(struct anemone_file *file, struct anemone_eventfd *argume
 	return 0;
 }
 
-static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
+static long anemone_ioctl_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 {
-	struct anemone_telemetry *telemetry = find(file, rotate->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, rotate->id);
 	u64 *keys;
 	int err;
 
@@ -274,7 +276,7 @@ static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 		return PTR_ERR(telemetry);
 	if (!rotate->count)
 		return anemone_rotate_stop(telemetry);
-	if (!anemone_may_name_physical())
+	if (!anemone_may_use_physical())
 		return -EPERM;
 	err = anemone_rotation_check(telemetry, rotate->count, rotate->period_ms);
 	if (err)
@@ -288,9 +290,9 @@ static long do_rotate(struct anemone_file *file, struct anemone_rotate *rotate)
 	return err;
 }
 
-static long do_turn(struct anemone_file *file, struct anemone_turn *argument)
+static long anemone_ioctl_turn(struct anemone_file *file, struct anemone_turn *argument)
 {
-	struct anemone_telemetry *telemetry = find(file, argument->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, argument->id);
 	struct anemone_turns turns;
 	u64 *values;
 	int err;
@@ -315,27 +317,27 @@ static long do_turn(struct anemone_file *file, struct anemone_turn *argument)
 	return 0;
 }
 
-static long do_snapshot(struct anemone_file *file, struct anemone_id *id)
+static long anemone_ioctl_snapshot(struct anemone_file *file, struct anemone_id *id)
 {
-	struct anemone_telemetry *telemetry = find(file, id->id);
+	struct anemone_telemetry *telemetry = anemone_ioctl_find(file, id->id);
 
 	return IS_ERR(telemetry) ? PTR_ERR(telemetry) : anemone_snapshot_fill(telemetry);
 }
 
-static long do_events(struct anemone_file *file, struct anemone_events *events)
+static long anemone_ioctl_events(struct anemone_file *file, struct anemone_events *events)
 {
 	if (events->flags & ~ANEMONE_EVENTS_LOST || events->known ||
 	    events->record < sizeof(struct anemone_event) || events->record > PAGE_SIZE)
 		return -EINVAL;
 	mutex_lock(&file->ctl->lock);
 	file->record = events->record;
-	file->tell_lost = events->flags & ANEMONE_EVENTS_LOST;
+	file->report_lost = events->flags & ANEMONE_EVENTS_LOST;
 	mutex_unlock(&file->ctl->lock);
 	events->known = sizeof(struct anemone_record);
 	return 0;
 }
 
-union argument {
+union anemone_argument {
 	struct anemone_info info;
 	struct anemone_add add;
 	struct anemone_id id;
@@ -349,7 +351,7 @@ union argument {
 };
 
 /* Sizes of the arguments as this kernel knows them, by number. */
-static const size_t sizes[] = {
+static const size_t anemone_argument_sizes[] = {
 	[_IOC_NR(ANEMONE_INFO)] = sizeof(struct anemone_info),
 	[_IOC_NR(ANEMONE_ADD)] = sizeof(struct anemone_add),
 	[_IOC_NR(ANEMONE_REMOVE)] = sizeof(struct anemone_id),
@@ -363,31 +365,32 @@ static const size_t sizes[] = {
 	[_IOC_NR(ANEMONE_EVENTS)] = sizeof(struct anemone_events),
 };
 
-static long run(struct anemone_file *file, unsigned int number, union argument *argument)
+static long anemone_ioctl_dispatch(struct anemone_file *file, unsigned int number,
+				   union anemone_argument *argument)
 {
 	switch (number) {
 	case _IOC_NR(ANEMONE_INFO):
-		return do_info(file, &argument->info);
+		return anemone_ioctl_info(file, &argument->info);
 	case _IOC_NR(ANEMONE_ADD):
-		return do_add(file, &argument->add);
+		return anemone_ioctl_add(file, &argument->add);
 	case _IOC_NR(ANEMONE_REMOVE):
-		return do_remove(file, &argument->id);
+		return anemone_ioctl_remove(file, &argument->id);
 	case _IOC_NR(ANEMONE_MAP):
-		return do_map(file, &argument->map);
+		return anemone_ioctl_map(file, &argument->map);
 	case _IOC_NR(ANEMONE_READ):
-		return do_read(file, &argument->read);
+		return anemone_ioctl_read(file, &argument->read);
 	case _IOC_NR(ANEMONE_STATUS):
-		return do_status(file, &argument->status);
+		return anemone_ioctl_status(file, &argument->status);
 	case _IOC_NR(ANEMONE_EVENTFD):
-		return do_eventfd(file, &argument->eventfd);
+		return anemone_ioctl_eventfd(file, &argument->eventfd);
 	case _IOC_NR(ANEMONE_ROTATE):
-		return do_rotate(file, &argument->rotate);
+		return anemone_ioctl_rotate(file, &argument->rotate);
 	case _IOC_NR(ANEMONE_TURN):
-		return do_turn(file, &argument->turn);
+		return anemone_ioctl_turn(file, &argument->turn);
 	case _IOC_NR(ANEMONE_SNAPSHOT):
-		return do_snapshot(file, &argument->id);
+		return anemone_ioctl_snapshot(file, &argument->id);
 	default:
-		return do_events(file, &argument->events);
+		return anemone_ioctl_events(file, &argument->events);
 	}
 }
 
@@ -396,32 +399,33 @@ long anemone_ioctl(struct file *filp, unsigned int command, unsigned long addres
 	struct anemone_file *file = filp->private_data;
 	void __user *user = (void __user *)address;
 	unsigned int number = _IOC_NR(command);
-	union argument argument;
+	union anemone_argument argument;
 	size_t size;
-	u32 theirs;
+	u32 user_size;
 	long err;
 
 	/* The size in the command's number may be another version's: `size` decides. */
-	if (_IOC_TYPE(command) != ANEMONE_IOC || number >= ARRAY_SIZE(sizes) || !sizes[number])
+	if (_IOC_TYPE(command) != ANEMONE_IOC || number >= ARRAY_SIZE(anemone_argument_sizes) ||
+	    !anemone_argument_sizes[number])
 		return -ENOTTY;
-	if (get_user(theirs, (u32 __user *)user))
+	if (get_user(user_size, (u32 __user *)user))
 		return -EFAULT;
-	size = sizes[number];
-	if (theirs < sizeof(struct anemone_id) || theirs > PAGE_SIZE)
+	size = anemone_argument_sizes[number];
+	if (user_size < sizeof(struct anemone_id) || user_size > PAGE_SIZE)
 		return -EINVAL;
 	memset(&argument, 0, sizeof(argument));
-	err = copy_struct_from_user(&argument, size, user, theirs);
+	err = copy_struct_from_user(&argument, size, user, user_size);
 	if (err)
 		return err;
 	if (mutex_lock_killable(&file->lock))
 		return -EINTR;
-	err = ended(file, number);
+	err = anemone_ioctl_check_device(file, number);
 	if (!err)
-		err = run(file, number, &argument);
+		err = anemone_ioctl_dispatch(file, number, &argument);
 	mutex_unlock(&file->lock);
 	/* Also when it failed: why, and how far it came. */
 	if (_IOC_DIR(command) & _IOC_READ &&
-	    copy_to_user(user, &argument, min_t(size_t, size, theirs)))
+	    copy_to_user(user, &argument, min_t(size_t, size, user_size)))
 		return err ?: -EFAULT;
 	return err;
 }

@@ -8,21 +8,22 @@
 #include "memory.h"
 
 /* The low 28 bits of sizes and bases are flags. */
-#define PLACE(value) ((value) & ~((1ULL << 28) - 1))
+#define ADDRESS(value) ((value) & ~((1ULL << 28) - 1))
 
-void anemone_memory_forget(struct anemone_memory *memory, const char *why)
+void anemone_memory_clear(struct anemone_memory *memory, const char *why)
 {
 	*memory = (struct anemone_memory){ .unknown = why };
 }
 
-static void add(struct anemone_memory *memory, const struct anemone_range *range)
+static void anemone_memory_add_range(struct anemone_memory *memory,
+				     const struct anemone_range *range)
 {
 	/* Address 0 of a host is its own memory: a range there was never set. */
 	if (!range->host_base)
 		memory->unknown = "what says so begins at the host's address 0";
 	else if (range->host_base + range->size - 1 < range->host_base)
 		memory->unknown = "what says so ends past the last address";
-	else if (memory->ranges < ANEMONE_RANGES_MOST)
+	else if (memory->ranges < ANEMONE_MAX_RANGES)
 		memory->range[memory->ranges++] = *range;
 }
 
@@ -33,13 +34,13 @@ void anemone_memory_set(struct anemone_memory *memory, u64 host_base, u64 size)
 	};
 
 	*memory = (struct anemone_memory){};
-	add(memory, &range);
+	anemone_memory_add_range(memory, &range);
 	if (memory->unknown)
 		memory->ranges = 0;
 }
 
 /* Encodings of the decoders' control register. */
-static unsigned int ways_of(u32 control)
+static unsigned int anemone_decoder_ways(u32 control)
 {
 	unsigned int code = control >> 4 & 0xf;
 
@@ -48,7 +49,7 @@ static unsigned int ways_of(u32 control)
 	return code >= 8 && code <= 10 ? 3U << (code - 8) : 0;
 }
 
-static unsigned int granularity_of(u32 control)
+static unsigned int anemone_decoder_granularity(u32 control)
 {
 	unsigned int code = control & 0xf;
 
@@ -56,8 +57,8 @@ static unsigned int granularity_of(u32 control)
 }
 
 /* In order: a decoder's memory begins where that of the one before ends. */
-static void from_decoders(const struct anemone_cxl_registers *registers,
-			  struct anemone_memory *memory)
+static void anemone_memory_from_decoders(const struct anemone_cxl_registers *registers,
+					 struct anemone_memory *memory)
 {
 	u64 device_base = 0;
 	unsigned int i;
@@ -66,10 +67,10 @@ static void from_decoders(const struct anemone_cxl_registers *registers,
 	for (i = 0; i < registers->decoders; i++) {
 		u32 control = registers->decoder[i].control;
 		struct anemone_range range = {
-			.host_base = PLACE(registers->decoder[i].base),
-			.size = PLACE(registers->decoder[i].size),
-			.ways = ways_of(control),
-			.granularity = granularity_of(control),
+			.host_base = ADDRESS(registers->decoder[i].base),
+			.size = ADDRESS(registers->decoder[i].size),
+			.ways = anemone_decoder_ways(control),
+			.granularity = anemone_decoder_granularity(control),
 		};
 
 		if (!(control & ANEMONE_CXL_DECODER_COMMITTED) || !range.size)
@@ -79,17 +80,17 @@ static void from_decoders(const struct anemone_cxl_registers *registers,
 			memory->unknown = "an HDM decoder of it is interleaved in a way not known";
 			return;
 		}
-		device_base += PLACE(registers->decoder[i].skip);
+		device_base += ADDRESS(registers->decoder[i].skip);
 		range.device_base = device_base;
 		device_base += range.size / range.ways;
-		add(memory, &range);
+		anemone_memory_add_range(memory, &range);
 		if (memory->unknown)
 			return;
 	}
 }
 
-static void from_ranges(const struct anemone_cxl_registers *registers,
-			struct anemone_memory *memory)
+static void anemone_memory_from_ranges(const struct anemone_cxl_registers *registers,
+				       struct anemone_memory *memory)
 {
 	unsigned int count = registers->capability >> ANEMONE_CXL_CAPABILITY_RANGES_SHIFT & 3, i;
 	u64 device_base = 0;
@@ -98,8 +99,8 @@ static void from_ranges(const struct anemone_cxl_registers *registers,
 	for (i = 0; i < min(count, 2U); i++) {
 		u64 flags = ANEMONE_CXL_RANGE_VALID | ANEMONE_CXL_RANGE_ACTIVE;
 		struct anemone_range range = {
-			.host_base = PLACE(registers->range_base[i]),
-			.size = PLACE(registers->range_size[i]),
+			.host_base = ADDRESS(registers->range_base[i]),
+			.size = ADDRESS(registers->range_size[i]),
 			.device_base = device_base,
 			.ways = 1,
 			.granularity = 256,
@@ -108,7 +109,7 @@ static void from_ranges(const struct anemone_cxl_registers *registers,
 		if ((registers->range_size[i] & flags) != flags || !range.size)
 			return;
 		memory->unknown = NULL;
-		add(memory, &range);
+		anemone_memory_add_range(memory, &range);
 		if (memory->unknown)
 			return;
 		device_base += range.size;
@@ -123,12 +124,12 @@ void anemone_memory_decode(const struct anemone_cxl_registers *registers,
 		memory->unknown = "it has no DVSEC of CXL";
 	else if (!(registers->control & ANEMONE_CXL_CONTROL_MEM_ENABLE))
 		memory->unknown = "CXL.mem is not enabled";
-	else if (registers->silent)
+	else if (registers->unresponsive)
 		memory->unknown = "its component registers do not answer";
-	else if (registers->decoding)
-		from_decoders(registers, memory);
+	else if (registers->decoders_enabled)
+		anemone_memory_from_decoders(registers, memory);
 	else
-		from_ranges(registers, memory);
+		anemone_memory_from_ranges(registers, memory);
 	if (memory->unknown)
 		memory->ranges = 0;
 	else if (!memory->ranges)

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define ANEMONE_RANGES_MOST 10 /* HDM decoders of a device */
+#define ANEMONE_MAX_RANGES 10 /* HDM decoders of a device */
 
 /*
  * A piece of a device's memory. Interleaved, `ways` devices take turns, every `granularity` bytes:
@@ -23,7 +23,7 @@ struct anemone_range {
 
 struct anemone_memory {
 	unsigned int ranges;
-	struct anemone_range range[ANEMONE_RANGES_MOST];
+	struct anemone_range range[ANEMONE_MAX_RANGES];
 	const char *unknown; /* why, where there are none: the end of a sentence */
 };
 
@@ -32,13 +32,13 @@ struct anemone_cxl_registers {
 	bool found; /* the DVSEC of CXL's devices */
 	u16 capability, control;
 	u64 range_size[2], range_base[2];
-	bool silent;   /* a block of component registers is named, and is not there */
-	bool decoding; /* HDM decoders are there and enabled: the ranges mean nothing */
+	bool unresponsive;     /* a block of component registers is named, and is not there */
+	bool decoders_enabled; /* HDM decoders are there and enabled: the ranges mean nothing */
 	unsigned int decoders;
 	struct {
 		u64 base, size, skip;
 		u32 control;
-	} decoder[ANEMONE_RANGES_MOST];
+	} decoder[ANEMONE_MAX_RANGES];
 };
 
 /* Without a range in it, memory->unknown says why. */
@@ -47,6 +47,6 @@ void anemone_memory_decode(const struct anemone_cxl_registers *registers,
 /* One range that is not interleaved, from device address 0 on; as the module's parameters say. */
 void anemone_memory_set(struct anemone_memory *memory, u64 host_base, u64 size);
 /* No range any more: why. */
-void anemone_memory_forget(struct anemone_memory *memory, const char *why);
+void anemone_memory_clear(struct anemone_memory *memory, const char *why);
 
 #endif

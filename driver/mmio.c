@@ -10,12 +10,12 @@
 
 #include "mmio.h"
 
-static u64 read_register(struct anemone_hw *hw, u32 offset)
+static u64 anemone_mmio_read(struct anemone_hw *hw, u32 offset)
 {
 	return readq(hw->registers + offset);
 }
 
-static void write_register(struct anemone_hw *hw, u32 offset, u64 value)
+static void anemone_mmio_write(struct anemone_hw *hw, u32 offset, u64 value)
 {
 	writeq(value, hw->registers + offset);
 }
@@ -34,7 +34,7 @@ MODULE_PARM_DESC(merged, "four accesses of 16 bytes in a row reach the device as
  * take theirs from there, unless the processor gave the buffer to something else meanwhile. For
  * snapshots that is all the same. Nothing prefetches write-combined memory.
  */
-static void stream_line(u64 *words, const void __iomem *line)
+static void anemone_mmio_load_line(u64 *words, const void __iomem *line)
 {
 	const void *from = (const void __force *)line;
 	unsigned long flags;
@@ -66,7 +66,7 @@ static void stream_line(u64 *words, const void __iomem *line)
 }
 
 /* A line that comes in pieces is dropped by the device, so it goes by MOVDIR64B, which is whole. */
-static void store_line(void __iomem *line, const u64 *words)
+static void anemone_mmio_store_line(void __iomem *line, const u64 *words)
 {
 	void *to = (void __force *)line;
 	unsigned long flags;
@@ -94,7 +94,8 @@ static void store_line(void __iomem *line, const u64 *words)
 	local_irq_restore(flags);
 }
 
-static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words)
+static void anemone_mmio_read_lines(struct anemone_hw *hw, u64 where, unsigned int lines,
+				    u64 *words)
 {
 	const void __iomem *line = hw->lines + where;
 	unsigned int i;
@@ -106,13 +107,14 @@ static void read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64
 
 		kernel_fpu_begin();
 		for (i = 0; i < some; i++, line += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS)
-			stream_line(words, line);
+			anemone_mmio_load_line(words, line);
 		kernel_fpu_end();
 		lines -= some;
 	}
 }
 
-static void write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, const u64 *words)
+static void anemone_mmio_write_lines(struct anemone_hw *hw, u64 where, unsigned int lines,
+				     const u64 *words)
 {
 	void __iomem *line = hw->lines + where;
 	unsigned int i;
@@ -122,7 +124,7 @@ static void write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, co
 
 		kernel_fpu_begin();
 		for (i = 0; i < some; i++, line += ANEMONE_LINE_BYTES, words += ANEMONE_LINE_WORDS)
-			store_line(line, words);
+			anemone_mmio_store_line(line, words);
 		kernel_fpu_end();
 		lines -= some;
 	}
@@ -130,17 +132,17 @@ static void write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, co
 	mb();
 }
 
-static const struct anemone_io mmio = {
-	.read = read_register,
-	.write = write_register,
-	.read_lines = read_lines,
-	.write_lines = write_lines,
+static const struct anemone_io anemone_mmio_ops = {
+	.read = anemone_mmio_read,
+	.write = anemone_mmio_write,
+	.read_lines = anemone_mmio_read_lines,
+	.write_lines = anemone_mmio_write_lines,
 };
 
 bool anemone_mmio(struct anemone_hw *hw)
 {
-	hw->io = &mmio;
-	hw->loads_once = merged || boot_cpu_has(X86_FEATURE_AVX512F);
-	hw->stores_whole = merged || boot_cpu_has(X86_FEATURE_MOVDIR64B);
+	hw->io = &anemone_mmio_ops;
+	hw->atomic_loads = merged || boot_cpu_has(X86_FEATURE_AVX512F);
+	hw->atomic_stores = merged || boot_cpu_has(X86_FEATURE_MOVDIR64B);
 	return boot_cpu_has(X86_FEATURE_XMM4_1);
 }

@@ -12,7 +12,7 @@
 #include "trace.h"
 
 /* So many interrupts in a row, in such a time, that nothing was the cause of: it is given up. */
-#define SPURIOUS_MOST 1000
+#define MAX_SPURIOUS 1000
 #define SPURIOUS_NS (60 * NSEC_PER_SEC)
 /* Between a callback's end and the next of the same pipeline, at least. */
 #define CALLBACK_PAUSE_US 1000
@@ -21,7 +21,7 @@ unsigned int anemone_poll_ms = 10;
 module_param_named(poll_ms, anemone_poll_ms, uint, 0444);
 MODULE_PARM_DESC(poll_ms, "milliseconds between looks at a device without interrupts");
 
-static void signal_eventfd(struct eventfd_ctx *eventfd)
+static void anemone_signal_eventfd(struct eventfd_ctx *eventfd)
 {
 	if (!eventfd)
 		return;
@@ -34,16 +34,16 @@ static void signal_eventfd(struct eventfd_ctx *eventfd)
 
 void anemone_notify_wake(struct anemone_telemetry *telemetry)
 {
-	signal_eventfd(telemetry->eventfd);
+	anemone_signal_eventfd(telemetry->eventfd);
 	wake_up_interruptible_poll(&telemetry->file->ctl->wait, EPOLLIN | EPOLLRDNORM);
 }
 
-static void acknowledge(struct anemone_controller *ctl, unsigned int vector)
+static void anemone_notify_acknowledge(struct anemone_controller *ctl, unsigned int vector)
 {
 	anemone_hw_write(&ctl->hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, 1ULL << vector);
 }
 
-static void report_errors(struct anemone_controller *ctl)
+static void anemone_report_errors(struct anemone_controller *ctl)
 {
 	u64 errors = anemone_hw_read(&ctl->hw, ANEMONE_ERROR_STATUS);
 
@@ -59,26 +59,28 @@ static void report_errors(struct anemone_controller *ctl)
 	}
 	/* In this order: errors that stand raise the vector again. */
 	anemone_hw_write(&ctl->hw, ANEMONE_ERROR_STATUS, errors);
-	acknowledge(ctl, 0);
+	anemone_notify_acknowledge(ctl, 0);
 }
 
-static struct anemone_part *find_part(struct anemone_controller *ctl, unsigned int pipeline,
-				      u32 index, u32 *counter)
+static struct anemone_instance *anemone_find_instance(struct anemone_controller *ctl,
+						      unsigned int pipeline, u32 index,
+						      u32 *counter)
 {
-	struct anemone_part *part;
+	struct anemone_instance *instance;
 
-	list_for_each_entry(part, &ctl->parts, on_controller)
-		if (anemone_cache_counter(&part->cache, pipeline, index, counter))
-			return part;
+	list_for_each_entry(instance, &ctl->instances, on_controller)
+		if (anemone_cache_counter(&instance->cache, pipeline, index, counter))
+			return instance;
 	return NULL;
 }
 
 /* The callback runs without the controller's lock, so that it may read. */
-static void call_back(struct anemone_controller *ctl, struct anemone_part *part,
-		      const struct anemone_event *event, unsigned int vector)
+static void anemone_notify_callback(struct anemone_controller *ctl,
+				    struct anemone_instance *instance,
+				    const struct anemone_event *event, unsigned int vector)
 {
-	struct anemone_telemetry *telemetry = part->telemetry;
-	unsigned int generation = part->generation;
+	struct anemone_telemetry *telemetry = instance->telemetry;
+	unsigned int generation = instance->generation;
 
 	anemone_telemetry_get(telemetry);
 	mutex_unlock(&ctl->lock);
@@ -90,25 +92,25 @@ static void call_back(struct anemone_controller *ctl, struct anemone_part *part,
 	usleep_range(CALLBACK_PAUSE_US, 2 * CALLBACK_PAUSE_US);
 	mutex_lock(&ctl->lock);
 	/* Meanwhile the pipeline may have become another's, or be armed again by a clear. */
-	if (anemone_part_installed(part) && part->generation == generation)
-		acknowledge(ctl, vector);
+	if (anemone_instance_installed(instance) && instance->generation == generation)
+		anemone_notify_acknowledge(ctl, vector);
 	anemone_telemetry_put(telemetry);
 }
 
 /* Whether an event of the pipeline waits for its reader, and so keeps its cause. */
-static bool told(struct anemone_controller *ctl, unsigned int pipeline)
+static bool anemone_event_is_pending(struct anemone_controller *ctl, unsigned int pipeline)
 {
-	struct anemone_part *part;
+	struct anemone_instance *instance;
 
-	list_for_each_entry(part, &ctl->parts, on_controller)
-		if (!list_empty(&part->waiting[pipeline].on_file) &&
-		    part->waiting[pipeline].generation == part->generation)
+	list_for_each_entry(instance, &ctl->instances, on_controller)
+		if (!list_empty(&instance->pending[pipeline].on_file) &&
+		    instance->pending[pipeline].generation == instance->generation)
 			return true;
 	return false;
 }
 
 /* True: there were so many that the device is given up. */
-static bool spurious(struct anemone_controller *ctl)
+static bool anemone_notify_spurious(struct anemone_controller *ctl)
 {
 	u64 now = ktime_get_ns();
 
@@ -118,13 +120,13 @@ static bool spurious(struct anemone_controller *ctl)
 		ctl->spurious_row = 0;
 		ctl->spurious_since = now;
 	}
-	if (++ctl->spurious_row < SPURIOUS_MOST)
+	if (++ctl->spurious_row < MAX_SPURIOUS)
 		return false;
 	anemone_hw_abandon(&ctl->hw, "it raises interrupts for nothing");
 	return true;
 }
 
-static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
+static void anemone_notify_dispatch(struct anemone_controller *ctl, unsigned int pipeline)
 {
 	u64 latch = anemone_hw_read(&ctl->hw,
 				    ANEMONE_PIPELINE(pipeline) + ANEMONE_PIPELINE_NOTIFICATION);
@@ -133,40 +135,42 @@ static void dispatch(struct anemone_controller *ctl, unsigned int pipeline)
 		.time_ns = ktime_get_ns(),
 	};
 	struct anemone_telemetry *telemetry;
-	struct anemone_waiting *waiting;
-	struct anemone_part *part;
+	struct anemone_pending_event *pending;
+	struct anemone_instance *instance;
 
-	part = find_part(ctl, pipeline, ANEMONE_GET(PIPELINE_NOTIFICATION_INDEX, latch),
-			 &event.counter);
-	if (!part) {
-		acknowledge(ctl, 1 + pipeline); /* of a telemetry that was just removed */
+	instance = anemone_find_instance(ctl, pipeline,
+					 ANEMONE_GET(PIPELINE_NOTIFICATION_INDEX, latch),
+					 &event.counter);
+	if (!instance) {
+		anemone_notify_acknowledge(ctl,
+					   1 + pipeline); /* of a telemetry that was just removed */
 		return;
 	}
-	telemetry = part->telemetry;
+	telemetry = instance->telemetry;
 	event.id = telemetry->id;
-	part->events++;
+	instance->events++;
 	trace_anemone_notify(telemetry->spec.name, event.counter, event.channel);
 	if (!telemetry->file) {
-		call_back(ctl, part, &event, 1 + pipeline);
+		anemone_notify_callback(ctl, instance, &event, 1 + pipeline);
 		return;
 	}
-	waiting = &part->waiting[pipeline];
-	waiting->part = part;
-	waiting->pipeline = pipeline;
-	waiting->generation = part->generation;
-	waiting->event = event;
-	if (list_empty(&waiting->on_file))
-		list_add_tail(&waiting->on_file, &telemetry->file->events);
+	pending = &instance->pending[pipeline];
+	pending->instance = instance;
+	pending->pipeline = pipeline;
+	pending->generation = instance->generation;
+	pending->event = event;
+	if (list_empty(&pending->on_file))
+		list_add_tail(&pending->on_file, &telemetry->file->events);
 	anemone_notify_wake(telemetry);
 }
 
-static void nothing_pends(struct anemone_controller *ctl, unsigned int vector)
+static void anemone_notify_no_cause(struct anemone_controller *ctl, unsigned int vector)
 {
-	bool excused = ctl->hw.excused >> vector & 1;
+	bool stale_vectors = ctl->hw.stale_vectors >> vector & 1;
 
-	ctl->hw.excused &= ~(1ULL << vector);
-	if (excused || !spurious(ctl))
-		acknowledge(ctl, vector);
+	ctl->hw.stale_vectors &= ~(1ULL << vector);
+	if (stale_vectors || !anemone_notify_spurious(ctl))
+		anemone_notify_acknowledge(ctl, vector);
 }
 
 void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector)
@@ -181,25 +185,25 @@ void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector)
 	if (pending == ~0ULL && !anemone_hw_alive(&ctl->hw))
 		goto unlock;
 	if (!(pending >> vector & 1)) {
-		nothing_pends(ctl, vector);
+		anemone_notify_no_cause(ctl, vector);
 		goto unlock;
 	}
 	/* There is one message until it is acknowledged, by the event's reader. */
-	if (vector && told(ctl, vector - 1)) {
-		spurious(ctl);
+	if (vector && anemone_event_is_pending(ctl, vector - 1)) {
+		anemone_notify_spurious(ctl);
 		goto unlock;
 	}
 	ctl->spurious_row = 0;
 	if (vector)
-		dispatch(ctl, vector - 1);
+		anemone_notify_dispatch(ctl, vector - 1);
 	else
-		report_errors(ctl);
+		anemone_report_errors(ctl);
 unlock:
 	mutex_unlock(&ctl->lock);
 }
 
 /* Vectors with a cause that nobody has been told of yet. */
-static unsigned long untold(struct anemone_controller *ctl)
+static unsigned long anemone_notify_unreported(struct anemone_controller *ctl)
 {
 	unsigned long vectors = 0;
 	unsigned int pipeline;
@@ -211,7 +215,7 @@ static unsigned long untold(struct anemone_controller *ctl)
 		if (pending != ~0ULL || anemone_hw_alive(&ctl->hw))
 			vectors = pending;
 		for (pipeline = 0; pipeline < ctl->hw.shape.pipelines; pipeline++)
-			if (told(ctl, pipeline))
+			if (anemone_event_is_pending(ctl, pipeline))
 				vectors &= ~(2UL << pipeline);
 	}
 	mutex_unlock(&ctl->lock);
@@ -227,7 +231,7 @@ void anemone_notify_poll(struct work_struct *work)
 {
 	struct anemone_controller *ctl =
 		container_of(to_delayed_work(work), struct anemone_controller, poll);
-	unsigned long vectors = untold(ctl);
+	unsigned long vectors = anemone_notify_unreported(ctl);
 	unsigned int vector;
 
 	for_each_set_bit(vector, &vectors, ctl->hw.shape.pipelines + 1)
@@ -235,28 +239,29 @@ void anemone_notify_poll(struct work_struct *work)
 	anemone_notify_poll_later(ctl);
 }
 
-struct anemone_waiting *anemone_notify_next(struct anemone_file *file, struct anemone_event *event)
+struct anemone_pending_event *anemone_notify_next(struct anemone_file *file,
+						  struct anemone_event *event)
 {
-	struct anemone_waiting *waiting;
+	struct anemone_pending_event *pending;
 
 	mutex_lock(&file->ctl->lock);
-	waiting = list_first_entry_or_null(&file->events, struct anemone_waiting, on_file);
-	if (waiting)
-		*event = waiting->event;
+	pending = list_first_entry_or_null(&file->events, struct anemone_pending_event, on_file);
+	if (pending)
+		*event = pending->event;
 	mutex_unlock(&file->ctl->lock);
-	return waiting;
+	return pending;
 }
 
-void anemone_notify_done(struct anemone_waiting *waiting, const struct anemone_event *event)
+void anemone_notify_done(struct anemone_pending_event *pending, const struct anemone_event *event)
 {
-	struct anemone_controller *ctl = waiting->part->ctl;
+	struct anemone_controller *ctl = pending->instance->ctl;
 
 	mutex_lock(&ctl->lock);
 	/* Of a device that went meanwhile there is nothing to arm. */
-	if (!list_empty(&waiting->on_file) && waiting->event.time_ns == event->time_ns) {
-		list_del_init(&waiting->on_file);
-		if (waiting->generation == waiting->part->generation)
-			acknowledge(ctl, 1 + waiting->pipeline);
+	if (!list_empty(&pending->on_file) && pending->event.time_ns == event->time_ns) {
+		list_del_init(&pending->on_file);
+		if (pending->generation == pending->instance->generation)
+			anemone_notify_acknowledge(ctl, 1 + pending->pipeline);
 	}
 	mutex_unlock(&ctl->lock);
 }

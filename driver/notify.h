@@ -16,8 +16,9 @@ extern unsigned int anemone_poll_ms;
 void anemone_notify_wake(struct anemone_telemetry *telemetry);
 
 /* The next event of a file; NULL: there is none. Of it, under file->lock until it is done. */
-struct anemone_waiting *anemone_notify_next(struct anemone_file *file, struct anemone_event *event);
+struct anemone_pending_event *anemone_notify_next(struct anemone_file *file,
+						  struct anemone_event *event);
 /* The event was told: its pipeline is armed again. One that came meanwhile stays for the next. */
-void anemone_notify_done(struct anemone_waiting *waiting, const struct anemone_event *event);
+void anemone_notify_done(struct anemone_pending_event *pending, const struct anemone_event *event);
 
 #endif

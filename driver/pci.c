@@ -15,9 +15,9 @@
 #include "sysfs.h"
 #include "telemetry.h"
 
-static DEFINE_IDA(numbers);
+static DEFINE_IDA(anemone_ida);
 
-struct vector {
+struct anemone_vector {
 	struct anemone_controller *ctl;
 	unsigned int number;
 	int irq;
@@ -30,7 +30,7 @@ struct anemone_pci {
 	struct anemone_controller *ctl;
 	struct anemone_resources found;
 	struct anemone_cxl cxl;
-	struct vector *vectors;
+	struct anemone_vector *vectors;
 };
 
 struct anemone_controller *anemone_of_device(struct device *dev)
@@ -40,24 +40,24 @@ struct anemone_controller *anemone_of_device(struct device *dev)
 	return pci->ctl;
 }
 
-static irqreturn_t wake_thread(int irq, void *data)
+static irqreturn_t anemone_irq_wake_thread(int irq, void *data)
 {
 	return IRQ_WAKE_THREAD;
 }
 
-static irqreturn_t handle_vector(int irq, void *data)
+static irqreturn_t anemone_irq_thread(int irq, void *data)
 {
-	struct vector *vector = data;
+	struct anemone_vector *vector = data;
 
 	anemone_notify_vector(vector->ctl, vector->number);
 	return IRQ_HANDLED;
 }
 
-static int request_vectors(struct pci_dev *pdev, struct anemone_pci *pci)
+static int anemone_request_vectors(struct pci_dev *pdev, struct anemone_pci *pci)
 {
 	struct anemone_controller *ctl = pci->ctl;
 	unsigned int wanted = ctl->hw.shape.pipelines + 1, i;
-	struct vector *vector;
+	struct anemone_vector *vector;
 	int err;
 
 	err = pci_alloc_irq_vectors(pdev, wanted, wanted, PCI_IRQ_MSIX);
@@ -78,8 +78,8 @@ static int request_vectors(struct pci_dev *pdev, struct anemone_pci *pci)
 				 i - 1);
 		else
 			snprintf(vector[i].name, sizeof(vector[i].name), "%s-errors", ctl->name);
-		err = devm_request_threaded_irq(&pdev->dev, vector[i].irq, wake_thread,
-						handle_vector, 0, vector[i].name, &vector[i]);
+		err = devm_request_threaded_irq(&pdev->dev, vector[i].irq, anemone_irq_wake_thread,
+						anemone_irq_thread, 0, vector[i].name, &vector[i]);
 		if (err)
 			return err;
 	}
@@ -92,7 +92,7 @@ static int request_vectors(struct pci_dev *pdev, struct anemone_pci *pci)
  * Given up: it is not listened to any more, and whoever waits is told. In any context: to look an
  * interrupt's number up takes a mutex.
  */
-static void on_failure(struct anemone_hw *hw)
+static void anemone_pci_on_failure(struct anemone_hw *hw)
 {
 	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
 	struct anemone_pci *pci = dev_get_drvdata(ctl->dev);
@@ -104,7 +104,7 @@ static void on_failure(struct anemone_hw *hw)
 }
 
 /* Nobody else's from now on: of a region in memory, not the system's either. */
-static bool reserve(struct pci_dev *pdev, const struct resource *resource)
+static bool anemone_pci_reserve(struct pci_dev *pdev, const struct resource *resource)
 {
 	if (devm_request_mem_region(&pdev->dev, resource->start, resource_size(resource),
 				    "anemone"))
@@ -113,7 +113,7 @@ static bool reserve(struct pci_dev *pdev, const struct resource *resource)
 	return false;
 }
 
-static void find_memory(struct anemone_controller *ctl)
+static void anemone_pci_update_memory(struct anemone_controller *ctl)
 {
 	struct anemone_pci *pci = dev_get_drvdata(ctl->dev);
 
@@ -121,43 +121,44 @@ static void find_memory(struct anemone_controller *ctl)
 }
 
 /* A reset may have lost the decoders, while the registers answer. */
-static bool region_moved(struct anemone_hw *hw)
+static bool anemone_pci_region_moved(struct anemone_hw *hw)
 {
 	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
 	struct anemone_pci *pci = dev_get_drvdata(ctl->dev);
 
-	find_memory(ctl);
-	return !anemone_discover_stands(&pci->found, &ctl->memory);
+	anemone_pci_update_memory(ctl);
+	return !anemone_discover_region_is_current(&pci->found, &ctl->memory);
 }
 
-static void put_cxl(void *cxl)
+static void anemone_pci_put_cxl(void *cxl)
 {
 	anemone_cxl_put(cxl);
 }
 
-static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
+static int anemone_pci_map(struct pci_dev *pdev, struct anemone_pci *pci)
 {
 	struct anemone_controller *ctl = pci->ctl;
 	struct anemone_resources *found = &pci->found;
 	int err;
 
 	anemone_cxl_find(pdev, &pci->cxl);
-	err = devm_add_action_or_reset(&pdev->dev, put_cxl, &pci->cxl);
+	err = devm_add_action_or_reset(&pdev->dev, anemone_pci_put_cxl, &pci->cxl);
 	if (err)
 		return err;
 	err = anemone_discover(pdev, &pci->cxl, found);
 	if (err)
 		return err;
 	ctl->memory = found->memory;
-	ctl->find_memory = find_memory;
+	ctl->update_memory = anemone_pci_update_memory;
 	ctl->hw.region = found->region;
-	ctl->hw.on_failure = on_failure;
-	ctl->hw.region_moved = found->in_memory ? region_moved : NULL;
+	ctl->hw.on_failure = anemone_pci_on_failure;
+	ctl->hw.region_moved = found->in_memory ? anemone_pci_region_moved : NULL;
 	if (!anemone_mmio(&ctl->hw)) {
 		pci_err(pdev, "this processor has no MOVNTDQA, which reads a line at once\n");
 		return -EOPNOTSUPP;
 	}
-	if (!reserve(pdev, &found->control) || !reserve(pdev, &found->lines))
+	if (!anemone_pci_reserve(pdev, &found->control) ||
+	    !anemone_pci_reserve(pdev, &found->lines))
 		return -EBUSY;
 	/* One way for both: a BAR, or memory of the card that the host was told not to use. */
 	ctl->hw.registers =
@@ -169,15 +170,15 @@ static int map_resources(struct pci_dev *pdev, struct anemone_pci *pci)
 	return 0;
 }
 
-static void put_controller(void *data)
+static void anemone_pci_put_controller(void *data)
 {
 	struct anemone_controller *ctl = data;
 
-	ida_free(&numbers, ctl->number);
+	ida_free(&anemone_ida, ctl->number);
 	anemone_controller_put(ctl);
 }
 
-static struct anemone_controller *new_controller(struct pci_dev *pdev)
+static struct anemone_controller *anemone_pci_new_controller(struct pci_dev *pdev)
 {
 	struct anemone_controller *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
 	int err;
@@ -187,20 +188,20 @@ static struct anemone_controller *new_controller(struct pci_dev *pdev)
 	anemone_controller_init(ctl, &pdev->dev);
 	INIT_DELAYED_WORK(&ctl->poll, anemone_notify_poll);
 	ctl->bounce = (u64 *)__get_free_page(GFP_KERNEL);
-	ctl->number = ida_alloc(&numbers, GFP_KERNEL);
+	ctl->number = ida_alloc(&anemone_ida, GFP_KERNEL);
 	if (!ctl->bounce || ctl->number < 0) {
 		err = ctl->bounce ? ctl->number : -ENOMEM;
 		if (ctl->number >= 0)
-			ida_free(&numbers, ctl->number);
+			ida_free(&anemone_ida, ctl->number);
 		anemone_controller_put(ctl);
 		return ERR_PTR(err);
 	}
 	snprintf(ctl->name, sizeof(ctl->name), "anemone%d", ctl->number);
-	err = devm_add_action_or_reset(&pdev->dev, put_controller, ctl);
+	err = devm_add_action_or_reset(&pdev->dev, anemone_pci_put_controller, ctl);
 	return err ? ERR_PTR(err) : ctl;
 }
 
-static void publish(struct anemone_controller *ctl)
+static void anemone_pci_publish(struct anemone_controller *ctl)
 {
 	mutex_lock(&anemone_controllers_lock);
 	list_add_tail(&ctl->on_list, &anemone_controllers);
@@ -208,7 +209,7 @@ static void publish(struct anemone_controller *ctl)
 	anemone_debugfs_add(ctl);
 }
 
-static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+static int anemone_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct anemone_pci *pci = devm_kzalloc(&pdev->dev, sizeof(*pci), GFP_KERNEL);
 	struct anemone_controller *ctl;
@@ -216,17 +217,17 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	if (!pci)
 		return -ENOMEM;
-	if (!anemone_discover_ours(pdev, id))
+	if (!anemone_discover_is_anemone(pdev, id))
 		return -ENODEV;
 	err = pcim_enable_device(pdev);
 	if (err)
 		return err;
-	ctl = new_controller(pdev);
+	ctl = anemone_pci_new_controller(pdev);
 	if (IS_ERR(ctl))
 		return PTR_ERR(ctl);
 	pci->ctl = ctl;
 	pci_set_drvdata(pdev, pci);
-	err = map_resources(pdev, pci);
+	err = anemone_pci_map(pdev, pci);
 	if (err)
 		return err;
 	err = anemone_hw_identify(&ctl->hw);
@@ -235,11 +236,11 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	anemone_pool_init(&ctl->pool, ctl->hw.shape.pipelines);
 	pci_set_master(pdev); /* interrupts are messages */
 	mutex_lock(&ctl->lock);
-	anemone_controller_adopt_flat(ctl);
+	anemone_controller_read_flat(ctl);
 	err = anemone_hw_start(&ctl->hw, resource_size(&pci->found.lines));
 	mutex_unlock(&ctl->lock);
 	if (!err)
-		err = request_vectors(pdev, pci);
+		err = anemone_request_vectors(pdev, pci);
 	if (err)
 		goto stop;
 	ctl->misc = (struct miscdevice){
@@ -253,7 +254,7 @@ static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (err)
 		goto stop;
 	pci_save_state(pdev); /* for slot_reset */
-	publish(ctl);
+	anemone_pci_publish(ctl);
 	pci_info(pdev, "%s: %u pipelines, %u channels, %u states, %u table entries%s\n", ctl->name,
 		 ctl->hw.shape.pipelines, ctl->hw.shape.channels, ctl->hw.shape.states,
 		 1U << ctl->hw.shape.table_log2, ctl->hw.shape.flat ? ", flat memory mode" : "");
@@ -268,11 +269,11 @@ stop:
 	return err;
 }
 
-static void remove(struct pci_dev *pdev)
+static void anemone_pci_remove(struct pci_dev *pdev)
 {
 	struct anemone_pci *pci = pci_get_drvdata(pdev);
 	struct anemone_controller *ctl = pci->ctl;
-	struct anemone_part *part, *next;
+	struct anemone_instance *instance, *next;
 
 	anemone_debugfs_remove(ctl);
 	mutex_lock(&anemone_controllers_lock);
@@ -287,49 +288,49 @@ static void remove(struct pci_dev *pdev)
 	/* Whoever has it open keeps the controller, and is told that the device has gone. */
 	WRITE_ONCE(ctl->gone, true);
 	WRITE_ONCE(ctl->hw.down, true);
-	list_for_each_entry_safe(part, next, &ctl->parts, on_controller)
-		anemone_part_remove(part);
+	list_for_each_entry_safe(instance, next, &ctl->instances, on_controller)
+		anemone_instance_remove(instance);
 	mutex_unlock(&ctl->lock);
 	wake_up_all(&ctl->wait);
 }
 
 /* --- Sleep and reset: the device forgets, the telemetries stay --- */
 
-enum down {
-	FOR_SLEEP,
+enum anemone_down_reason {
+	DOWN_SUSPEND,
 	/* A reset that cuts accesses loses their answers, and in flat memory mode a swap's only
 	 * copy.
 	 */
-	FOR_RESET,
-	BROKEN, /* it may not answer */
+	DOWN_RESET,
+	DOWN_BROKEN, /* it may not answer */
 };
 
-static void take_down(struct pci_dev *pdev, enum down why)
+static void anemone_pci_take_down(struct pci_dev *pdev, enum anemone_down_reason why)
 {
 	struct anemone_pci *pci = pci_get_drvdata(pdev);
 	struct anemone_controller *ctl = pci->ctl;
-	struct anemone_part *part;
+	struct anemone_instance *instance;
 	int err = 0;
 
 	mutex_lock(&ctl->lock);
-	if (why != BROKEN && !anemone_controller_usable(ctl)) {
+	if (why != DOWN_BROKEN && !anemone_controller_usable(ctl)) {
 		anemone_hw_stop(&ctl->hw);
 		/* Nobody reads or writes a line from then on: it would wait for the reset. */
-		if (why == FOR_RESET)
+		if (why == DOWN_RESET)
 			err = anemone_hw_quiesce(&ctl->hw);
 	}
 	WRITE_ONCE(ctl->hw.down, true);
 	/* An entry that is being written, under no other lock than this, is written before. */
-	list_for_each_entry(part, &ctl->parts, on_controller) {
-		xa_lock(&part->keys);
-		xa_unlock(&part->keys);
+	list_for_each_entry(instance, &ctl->instances, on_controller) {
+		xa_lock(&instance->keys);
+		xa_unlock(&instance->keys);
 	}
 	mutex_unlock(&ctl->lock);
 	if (err)
 		pci_warn(pdev, "reset with accesses under way (%d): their data may be lost\n", err);
 }
 
-static int bring_up(struct pci_dev *pdev)
+static int anemone_pci_bring_up(struct pci_dev *pdev)
 {
 	struct anemone_pci *pci = pci_get_drvdata(pdev);
 	struct anemone_controller *ctl = pci->ctl;
@@ -347,34 +348,34 @@ static int bring_up(struct pci_dev *pdev)
 	return err;
 }
 
-static int suspend(struct device *dev)
+static int anemone_pci_suspend(struct device *dev)
 {
-	take_down(to_pci_dev(dev), FOR_SLEEP);
+	anemone_pci_take_down(to_pci_dev(dev), DOWN_SUSPEND);
 	return 0;
 }
 
-static int resume(struct device *dev)
+static int anemone_pci_resume(struct device *dev)
 {
-	return bring_up(to_pci_dev(dev));
+	return anemone_pci_bring_up(to_pci_dev(dev));
 }
 
-static DEFINE_SIMPLE_DEV_PM_OPS(sleep, suspend, resume);
+static DEFINE_SIMPLE_DEV_PM_OPS(anemone_pm_ops, anemone_pci_suspend, anemone_pci_resume);
 
-static void reset_prepare(struct pci_dev *pdev)
+static void anemone_pci_reset_prepare(struct pci_dev *pdev)
 {
-	take_down(pdev, FOR_RESET);
+	anemone_pci_take_down(pdev, DOWN_RESET);
 }
 
-static void reset_done(struct pci_dev *pdev)
+static void anemone_pci_reset_done(struct pci_dev *pdev)
 {
-	bring_up(pdev);
+	anemone_pci_bring_up(pdev);
 }
 
-static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+static pci_ers_result_t anemone_pci_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
 	struct anemone_controller *ctl = ((struct anemone_pci *)pci_get_drvdata(pdev))->ctl;
 
-	take_down(pdev, BROKEN);
+	anemone_pci_take_down(pdev, DOWN_BROKEN);
 	if (state != pci_channel_io_perm_failure)
 		return PCI_ERS_RESULT_NEED_RESET;
 	/* Whoever waits is told: nothing will bring it up again. */
@@ -384,24 +385,24 @@ static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t
 	return PCI_ERS_RESULT_DISCONNECT;
 }
 
-static pci_ers_result_t slot_reset(struct pci_dev *pdev)
+static pci_ers_result_t anemone_pci_slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
 	pci_save_state(pdev);
 	pci_set_master(pdev);
-	return bring_up(pdev) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
+	return anemone_pci_bring_up(pdev) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
 }
 
-static const struct pci_error_handlers errors = {
-	.error_detected = error_detected,
-	.slot_reset = slot_reset,
-	.reset_prepare = reset_prepare,
-	.reset_done = reset_done,
+static const struct pci_error_handlers anemone_pci_err_handlers = {
+	.error_detected = anemone_pci_error_detected,
+	.slot_reset = anemone_pci_slot_reset,
+	.reset_prepare = anemone_pci_reset_prepare,
+	.reset_done = anemone_pci_reset_done,
 };
 
 /* --- The module --- */
 
-static const struct pci_device_id ids[] = {
+static const struct pci_device_id anemone_pci_ids[] = {
 	/*
 	 * A card whose identity is its CXL IP's is named by who knows it (docs/driver.md). No
 	 * driver_data: new_id takes only such as is here, and has 0 itself.
@@ -409,36 +410,36 @@ static const struct pci_device_id ids[] = {
 	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) },
 	{}
 };
-MODULE_DEVICE_TABLE(pci, ids);
+MODULE_DEVICE_TABLE(pci, anemone_pci_ids);
 
-static struct pci_driver driver = {
+static struct pci_driver anemone_pci_driver = {
 	.name = "anemone",
-	.id_table = ids,
-	.probe = probe,
-	.remove = remove,
-	.err_handler = &errors,
+	.id_table = anemone_pci_ids,
+	.probe = anemone_pci_probe,
+	.remove = anemone_pci_remove,
+	.err_handler = &anemone_pci_err_handlers,
 	.dev_groups = anemone_groups,
-	.driver.pm = pm_sleep_ptr(&sleep),
+	.driver.pm = pm_sleep_ptr(&anemone_pm_ops),
 };
 
-static int __init start(void)
+static int __init anemone_module_init(void)
 {
 	int err;
 
 	anemone_debugfs_init();
-	err = pci_register_driver(&driver);
+	err = pci_register_driver(&anemone_pci_driver);
 	if (err)
 		anemone_debugfs_exit();
 	return err;
 }
 
-static void __exit end(void)
+static void __exit anemone_module_exit(void)
 {
-	pci_unregister_driver(&driver);
+	pci_unregister_driver(&anemone_pci_driver);
 	anemone_debugfs_exit();
 }
 
-module_init(start);
-module_exit(end);
+module_init(anemone_module_init);
+module_exit(anemone_module_exit);
 MODULE_DESCRIPTION("Anemone: memory telemetry and tiering of a CXL memory expander");
 MODULE_LICENSE("GPL");

@@ -16,40 +16,41 @@ module_param(kernel_pipelines, uint, 0644);
 MODULE_PARM_DESC(kernel_pipelines, "pipelines of a device that only the kernel's own may take");
 
 /* That the user has already; of NULL: the kernel. */
-static unsigned int taken(const struct anemone_controller *ctl, const kuid_t *user)
+static unsigned int anemone_quota_used(const struct anemone_controller *ctl, const kuid_t *user)
 {
-	const struct anemone_part *part;
+	const struct anemone_instance *instance;
 	unsigned int slabs = 0;
 
-	list_for_each_entry(part, &ctl->parts, on_controller) {
-		const struct anemone_telemetry *telemetry = part->telemetry;
+	list_for_each_entry(instance, &ctl->instances, on_controller) {
+		const struct anemone_telemetry *telemetry = instance->telemetry;
 
 		if (user ? telemetry->owner && uid_eq(telemetry->user, *user) : !telemetry->owner)
-			slabs += part->cache.slabs;
+			slabs += instance->cache.slabs;
 	}
 	return slabs;
 }
 
-int anemone_quota_check(const struct anemone_part *part, struct anemone_reason *reason)
+int anemone_quota_check(const struct anemone_instance *instance, struct anemone_reason *reason)
 {
-	const struct anemone_controller *ctl = part->ctl;
-	unsigned int all = ctl->pool.slabs, left = anemone_pool_free(&ctl->pool), has, most, kept;
+	const struct anemone_controller *ctl = instance->ctl;
+	unsigned int all = ctl->pool.slabs, left = anemone_pool_free(&ctl->pool), has, limit, kept;
 
-	if (!part->telemetry->owner)
+	if (!instance->telemetry->owner)
 		return 0;
-	has = taken(ctl, NULL);
+	has = anemone_quota_used(ctl, NULL);
 	/* Of one alone, none. */
 	kept = min(READ_ONCE(kernel_pipelines), all - 1);
 	kept -= min(kept, has);
 	if (left < kept)
 		return anemone_refuse(reason, -ENOSPC,
 				      "%u pipelines needed, %u of %u free, %u kept for the kernel",
-				      part->cache.slabs, left + part->cache.slabs, all, kept);
-	has = taken(ctl, &part->telemetry->user);
-	most = READ_ONCE(user_pipelines) ?: max(all / 2, 1U);
-	if (has + part->cache.slabs > most && !capable(CAP_SYS_RESOURCE))
+				      instance->cache.slabs, left + instance->cache.slabs, all,
+				      kept);
+	has = anemone_quota_used(ctl, &instance->telemetry->user);
+	limit = READ_ONCE(user_pipelines) ?: max(all / 2, 1U);
+	if (has + instance->cache.slabs > limit && !capable(CAP_SYS_RESOURCE))
 		return anemone_refuse(reason, -EDQUOT,
 				      "%u pipelines needed, the user has %u of %u (user_pipelines)",
-				      part->cache.slabs, has, most);
+				      instance->cache.slabs, has, limit);
 	return 0;
 }

@@ -10,6 +10,6 @@
  * have without CAP_SYS_RESOURCE; -ENOSPC: the others are kept for the kernel. Under the
  * controller's lock.
  */
-int anemone_quota_check(const struct anemone_part *part, struct anemone_reason *reason);
+int anemone_quota_check(const struct anemone_instance *instance, struct anemone_reason *reason);
 
 #endif

@@ -15,7 +15,7 @@
 #include "trace.h"
 
 /* The most values that a rotation may keep. */
-#define VALUES_MOST (32U << 20)
+#define MAX_ROTATION_VALUES (32U << 20)
 
 struct anemone_rotation {
 	struct anemone_telemetry *telemetry;
@@ -28,67 +28,71 @@ struct anemone_rotation {
 	unsigned int generation; /* the part's, when all keys of this turn had been mapped */
 	int err;		 /* that ended it */
 	u64 *keys;
-	struct anemone_turns *turns; /* by key */
-	u64 *values;		     /* by key and offset, folded */
-	u64 *channels;		     /* of all regions, by counter and channel */
+	struct anemone_turns *slices; /* by key */
+	u64 *values;		      /* by key and offset, folded */
+	u64 *channels;		      /* of all regions, by counter and channel */
 };
 
-static void free_rotation(struct anemone_rotation *rotation)
+static void anemone_rotation_free(struct anemone_rotation *rotation)
 {
 	kvfree(rotation->keys);
-	kvfree(rotation->turns);
+	kvfree(rotation->slices);
 	kvfree(rotation->values);
 	kvfree(rotation->channels);
 	kfree(rotation);
 }
 
-static u32 now(const struct anemone_rotation *rotation)
+static u32 anemone_rotation_batch(const struct anemone_rotation *rotation)
 {
 	return min(rotation->telemetry->regions, rotation->count - rotation->first);
 }
 
 /* What the keys whose turn it was have counted. */
-static int collect(struct anemone_rotation *rotation)
+static int anemone_rotation_collect(struct anemone_rotation *rotation)
 {
 	struct anemone_telemetry *telemetry = rotation->telemetry;
-	struct anemone_part *part = &telemetry->part[0];
-	u32 counters = telemetry->region_counters, all = now(rotation) * counters, key;
+	struct anemone_instance *instance = &telemetry->instance[0];
+	u32 counters = telemetry->region_counters,
+	    all = anemone_rotation_batch(rotation) * counters, key;
 	u64 *values = rotation->values + (size_t)rotation->first * counters;
 	u64 end = ktime_get_ns();
 	int err;
 
-	err = anemone_part_read(part, false, 0, all, rotation->channels, telemetry->channels);
+	err = anemone_instance_read(instance, false, 0, all, rotation->channels,
+				    telemetry->channels);
 	if (err)
 		return err;
-	anemone_fold_all(part->plan.op, part->plan.width, part->plan.start, rotation->channels,
-			 telemetry->channels, all, values);
-	for (key = rotation->first; key < rotation->first + now(rotation); key++) {
-		rotation->turns[key].turns++;
-		rotation->turns[key].start_ns = rotation->start_ns;
-		rotation->turns[key].end_ns = end;
+	anemone_fold_all(instance->plan.op, instance->plan.width, instance->plan.start,
+			 rotation->channels, telemetry->channels, all, values);
+	for (key = rotation->first; key < rotation->first + anemone_rotation_batch(rotation);
+	     key++) {
+		rotation->slices[key].turns++;
+		rotation->slices[key].start_ns = rotation->start_ns;
+		rotation->slices[key].end_ns = end;
 	}
-	trace_anemone_turn(telemetry->spec.name, rotation->first, now(rotation));
+	trace_anemone_turn(telemetry->spec.name, rotation->first, anemone_rotation_batch(rotation));
 	return 0;
 }
 
-static int begin(struct anemone_rotation *rotation)
+static int anemone_rotation_begin(struct anemone_rotation *rotation)
 {
-	struct anemone_part *part = &rotation->telemetry->part[0];
-	int err = anemone_part_stands(part) ?: anemone_part_clear(part);
+	struct anemone_instance *instance = &rotation->telemetry->instance[0];
+	int err = anemone_instance_check_memory(instance) ?: anemone_instance_clear(instance);
 	u32 region;
 
-	for (region = 0; region < now(rotation) && !err; region++)
-		err = anemone_part_map(part, rotation->keys[rotation->first + region], region);
-	rotation->generation = part->generation;
+	for (region = 0; region < anemone_rotation_batch(rotation) && !err; region++)
+		err = anemone_instance_map(instance, rotation->keys[rotation->first + region],
+					   region);
+	rotation->generation = instance->generation;
 	/* All keys, or none: that is another generation, so no turn of these. */
 	if (err)
-		anemone_part_clear(part);
-	anemone_part_start(part);
+		anemone_instance_clear(instance);
+	anemone_instance_start(instance);
 	rotation->start_ns = ktime_get_ns();
 	return err;
 }
 
-static void schedule_turn(struct anemone_rotation *rotation)
+static void anemone_rotation_schedule(struct anemone_rotation *rotation)
 {
 	u64 now = ktime_get_ns();
 
@@ -99,12 +103,12 @@ static void schedule_turn(struct anemone_rotation *rotation)
 	schedule_delayed_work(&rotation->work, nsecs_to_jiffies(rotation->next_ns - now));
 }
 
-static void take_turns(struct work_struct *work)
+static void anemone_rotation_work(struct work_struct *work)
 {
 	struct anemone_rotation *rotation =
 		container_of(to_delayed_work(work), struct anemone_rotation, work);
-	struct anemone_part *part = &rotation->telemetry->part[0];
-	struct anemone_controller *ctl = part->ctl;
+	struct anemone_instance *instance = &rotation->telemetry->instance[0];
+	struct anemone_controller *ctl = instance->ctl;
 	s64 early_us = div_s64(rotation->next_ns - ktime_get_ns(), NSEC_PER_USEC);
 	int err;
 
@@ -113,25 +117,25 @@ static void take_turns(struct work_struct *work)
 	mutex_lock(&rotation->lock);
 	mutex_lock(&ctl->lock);
 	err = anemone_controller_usable(ctl);
-	if (!err && anemone_part_installed(part)) {
-		anemone_part_stop(part);
+	if (!err && anemone_instance_installed(instance)) {
+		anemone_instance_stop(instance);
 		/* The clear that follows zeroes them. */
-		anemone_part_counts(part, &part->before);
+		anemone_instance_counts(instance, &instance->base_counts);
 		/* A turn that did not begin whole, or amid which the device was reset, is again. */
-		if (part->generation == rotation->generation) {
-			err = collect(rotation);
-			rotation->first += now(rotation);
+		if (instance->generation == rotation->generation) {
+			err = anemone_rotation_collect(rotation);
+			rotation->first += anemone_rotation_batch(rotation);
 			if (rotation->first == rotation->count)
 				rotation->first = 0;
 		}
 		if (!err)
-			err = begin(rotation);
+			err = anemone_rotation_begin(rotation);
 	}
 	mutex_unlock(&ctl->lock);
 	/* Asleep or without memory it waits; given up or gone, there are no more turns. */
 	rotation->err = err == -EBUSY || err == -ENOMEM ? 0 : err;
 	if (!rotation->err)
-		schedule_turn(rotation);
+		anemone_rotation_schedule(rotation);
 	mutex_unlock(&rotation->lock);
 }
 
@@ -139,19 +143,21 @@ int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count,
 {
 	if (READ_ONCE(telemetry->rotation))
 		return -EBUSY;
-	if (telemetry->parts != 1)
+	if (telemetry->instances != 1)
 		return -EOPNOTSUPP;
 	/* Keys are each in the table, and once: there are not more than entries. */
-	if (!count || count > 1U << telemetry->part[0].ctl->hw.shape.table_log2 ||
-	    count > VALUES_MOST / telemetry->region_counters || period_ms < 1 || period_ms > 60000)
+	if (!count || count > 1U << telemetry->instance[0].ctl->hw.shape.table_log2 ||
+	    count > MAX_ROTATION_VALUES / telemetry->region_counters || period_ms < 1 ||
+	    period_ms > 60000)
 		return -EINVAL;
 	return 0;
 }
 
 /* The keys as the device has them: each in the table, and once. */
-static int device_keys(const struct anemone_part *part, const u64 *keys, u32 count, u64 *device)
+static int anemone_rotation_keys(const struct anemone_instance *instance, const u64 *keys,
+				 u32 count, u64 *device)
 {
-	const struct anemone_shape *shape = &part->ctl->hw.shape;
+	const struct anemone_shape *shape = &instance->ctl->hw.shape;
 	unsigned long *seen = bitmap_zalloc(1U << shape->table_log2, GFP_KERNEL);
 	int err = 0;
 	u32 i;
@@ -159,7 +165,7 @@ static int device_keys(const struct anemone_part *part, const u64 *keys, u32 cou
 	if (!seen)
 		return -ENOMEM;
 	for (i = 0; i < count && !err; i++) {
-		err = anemone_plan_key(&part->plan, shape, keys[i], &device[i]);
+		err = anemone_plan_key(&instance->plan, shape, keys[i], &device[i]);
 		if (!err && __test_and_set_bit(device[i], seen))
 			err = -EINVAL;
 	}
@@ -167,10 +173,10 @@ static int device_keys(const struct anemone_part *part, const u64 *keys, u32 cou
 	return err;
 }
 
-static int start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count, u32 period_ms,
-		 u64 *sweep_ns)
+static int anemone_rotation_start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count,
+				  u32 period_ms, u64 *sweep_ns)
 {
-	struct anemone_part *part = &telemetry->part[0];
+	struct anemone_instance *instance = &telemetry->instance[0];
 	int err = anemone_rotation_check(telemetry, count, period_ms);
 	size_t values = array_size(count, telemetry->region_counters);
 	struct anemone_rotation *rotation;
@@ -184,40 +190,40 @@ static int start(struct anemone_telemetry *telemetry, const u64 *keys, u32 count
 	rotation->period_ms = period_ms;
 	rotation->count = count;
 	rotation->keys = kvmalloc_array(count, sizeof(*rotation->keys), GFP_KERNEL_ACCOUNT);
-	rotation->turns = kvcalloc(count, sizeof(*rotation->turns), GFP_KERNEL_ACCOUNT);
+	rotation->slices = kvcalloc(count, sizeof(*rotation->slices), GFP_KERNEL_ACCOUNT);
 	rotation->values = kvcalloc(values, sizeof(*rotation->values), GFP_KERNEL_ACCOUNT);
 	rotation->channels =
 		kvmalloc_array(array_size(telemetry->regions, telemetry->region_counters),
 			       telemetry->channels * sizeof(u64), GFP_KERNEL_ACCOUNT);
 	mutex_init(&rotation->lock);
-	INIT_DELAYED_WORK(&rotation->work, take_turns);
+	INIT_DELAYED_WORK(&rotation->work, anemone_rotation_work);
 	err = -ENOMEM;
-	if (!rotation->keys || !rotation->turns || !rotation->values || !rotation->channels)
+	if (!rotation->keys || !rotation->slices || !rotation->values || !rotation->channels)
 		goto free;
-	err = device_keys(part, keys, count, rotation->keys);
+	err = anemone_rotation_keys(instance, keys, count, rotation->keys);
 	if (err)
 		goto free;
-	mutex_lock(&part->ctl->lock);
-	err = anemone_controller_usable(part->ctl);
-	if (!err && part->mapped)
+	mutex_lock(&instance->ctl->lock);
+	err = anemone_controller_usable(instance->ctl);
+	if (!err && instance->mapped)
 		err = -EBUSY;
 	if (!err) {
-		anemone_part_stop(part);
-		anemone_part_counts(part, &part->before);
-		err = begin(rotation);
+		anemone_instance_stop(instance);
+		anemone_instance_counts(instance, &instance->base_counts);
+		err = anemone_rotation_begin(rotation);
 	}
 	if (!err)
 		telemetry->rotation = rotation;
-	mutex_unlock(&part->ctl->lock);
+	mutex_unlock(&instance->ctl->lock);
 	if (err)
 		goto free;
 	*sweep_ns = (u64)anemone_rotation_batches(count, telemetry->regions) * period_ms *
 		    NSEC_PER_MSEC;
 	rotation->next_ns = rotation->start_ns;
-	schedule_turn(rotation);
+	anemone_rotation_schedule(rotation);
 	return 0;
 free:
-	free_rotation(rotation);
+	anemone_rotation_free(rotation);
 	return err;
 }
 
@@ -227,7 +233,7 @@ int anemone_rotate(struct anemone_telemetry *telemetry, const u64 *keys, u32 cou
 	int err;
 
 	mutex_lock(&telemetry->rotation_lock);
-	err = start(telemetry, keys, count, period_ms, sweep_ns);
+	err = anemone_rotation_start(telemetry, keys, count, period_ms, sweep_ns);
 	mutex_unlock(&telemetry->rotation_lock);
 	return err;
 }
@@ -235,7 +241,7 @@ EXPORT_SYMBOL_GPL(anemone_rotate);
 
 int anemone_rotate_stop(struct anemone_telemetry *telemetry)
 {
-	struct anemone_part *part = &telemetry->part[0];
+	struct anemone_instance *instance = &telemetry->instance[0];
 	struct anemone_rotation *rotation;
 
 	mutex_lock(&telemetry->rotation_lock);
@@ -245,23 +251,23 @@ int anemone_rotate_stop(struct anemone_telemetry *telemetry)
 		return -ENOENT;
 	}
 	cancel_delayed_work_sync(&rotation->work);
-	mutex_lock(&part->ctl->lock);
+	mutex_lock(&instance->ctl->lock);
 	telemetry->rotation = NULL;
-	if (!anemone_controller_usable(part->ctl) && anemone_part_installed(part)) {
-		anemone_part_stop(part);
-		anemone_part_counts(part, &part->before);
-		anemone_part_clear(part);
-		anemone_part_start(part);
+	if (!anemone_controller_usable(instance->ctl) && anemone_instance_installed(instance)) {
+		anemone_instance_stop(instance);
+		anemone_instance_counts(instance, &instance->base_counts);
+		anemone_instance_clear(instance);
+		anemone_instance_start(instance);
 	}
-	mutex_unlock(&part->ctl->lock);
+	mutex_unlock(&instance->ctl->lock);
 	mutex_unlock(&telemetry->rotation_lock);
-	free_rotation(rotation);
+	anemone_rotation_free(rotation);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(anemone_rotate_stop);
 
-static int turn_of(struct anemone_rotation *rotation, u32 index, u32 count, u64 *values,
-		   struct anemone_turns *turns)
+static int anemone_rotation_slice(struct anemone_rotation *rotation, u32 index, u32 count,
+				  u64 *values, struct anemone_turns *turns)
 {
 	u32 counters;
 	int err;
@@ -273,7 +279,7 @@ static int turn_of(struct anemone_rotation *rotation, u32 index, u32 count, u64 
 		return -ERANGE;
 	mutex_lock(&rotation->lock);
 	err = rotation->err;
-	*turns = rotation->turns[index];
+	*turns = rotation->slices[index];
 	memcpy(values, rotation->values + (size_t)index * counters, count * sizeof(*values));
 	mutex_unlock(&rotation->lock);
 	return err;
@@ -285,7 +291,7 @@ int anemone_turn(struct anemone_telemetry *telemetry, u32 index, u32 count, u64 
 	int err;
 
 	mutex_lock(&telemetry->rotation_lock);
-	err = turn_of(telemetry->rotation, index, count, values, turns);
+	err = anemone_rotation_slice(telemetry->rotation, index, count, values, turns);
 	mutex_unlock(&telemetry->rotation_lock);
 	return err;
 }

@@ -7,14 +7,15 @@
 
 #include "file.h"
 
-static size_t counters(const struct anemone_telemetry *telemetry)
+static size_t anemone_snapshot_counters(const struct anemone_telemetry *telemetry)
 {
 	return (size_t)telemetry->regions * telemetry->region_counters;
 }
 
-static size_t bytes(const struct anemone_telemetry *telemetry)
+static size_t anemone_snapshot_size(const struct anemone_telemetry *telemetry)
 {
-	return PAGE_ALIGN(struct_size(telemetry->snapshot, values, counters(telemetry)));
+	return PAGE_ALIGN(struct_size(telemetry->snapshot, values,
+				      anemone_snapshot_counters(telemetry)));
 }
 
 int anemone_snapshot_mmap(struct anemone_file *file, struct vm_area_struct *vma)
@@ -39,7 +40,7 @@ int anemone_snapshot_mmap(struct anemone_file *file, struct vm_area_struct *vma)
 	if (!telemetry)
 		return -ENXIO;
 	if (!READ_ONCE(telemetry->snapshot)) {
-		fresh = vmalloc_user(bytes(telemetry));
+		fresh = vmalloc_user(anemone_snapshot_size(telemetry));
 		if (fresh && cmpxchg(&telemetry->snapshot, NULL, fresh))
 			vfree(fresh); /* another thread was first */
 	}
@@ -60,9 +61,9 @@ int anemone_snapshot_fill(struct anemone_telemetry *telemetry)
 	sequence = snapshot->sequence + 1;
 	WRITE_ONCE(snapshot->sequence, sequence);
 	smp_wmb(); /* odd before the first value */
-	err = anemone_telemetry_read(telemetry, false, false, 0, counters(telemetry),
-				     snapshot->values);
-	snapshot->count = err ? 0 : counters(telemetry);
+	err = anemone_telemetry_read(telemetry, false, false, 0,
+				     anemone_snapshot_counters(telemetry), snapshot->values);
+	snapshot->count = err ? 0 : anemone_snapshot_counters(telemetry);
 	snapshot->time_ns = ktime_get_ns();
 	smp_wmb(); /* even behind the last one */
 	WRITE_ONCE(snapshot->sequence, sequence + 1);

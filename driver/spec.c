@@ -23,20 +23,21 @@ int anemone_refuse(struct anemone_reason *reason, int error, const char *format,
 }
 
 /* Whether a code is built in, a bit a code in a field of `features`. */
-#define BUILT(shape, field, code) (ANEMONE_GET(FEATURES_##field, (shape)->features) >> (code) & 1)
+#define SUPPORTED(shape, field, code)                                                              \
+	(ANEMONE_GET(FEATURES_##field, (shape)->features) >> (code) & 1)
 
-static bool is_update(unsigned int op)
+static bool anemone_op_is_update(unsigned int op)
 {
 	return op >= ANEMONE_OP_ADD && op <= ANEMONE_OP_ADDSAT;
 }
 
 /* Hardware has no code for "none". */
-static unsigned int op_code(unsigned int op)
+static unsigned int anemone_op_code(unsigned int op)
 {
 	return op - ANEMONE_OP_ADD;
 }
 
-static int check_name(const struct anemone_spec *spec, struct anemone_reason *reason)
+static int anemone_check_name(const struct anemone_spec *spec, struct anemone_reason *reason)
 {
 	size_t length = strnlen(spec->name, sizeof(spec->name));
 	size_t i;
@@ -51,8 +52,8 @@ static int check_name(const struct anemone_spec *spec, struct anemone_reason *re
 	return 0;
 }
 
-static int check_field(const char *name, const struct anemone_field *field,
-		       struct anemone_reason *reason)
+static int anemone_check_field(const char *name, const struct anemone_field *field,
+			       struct anemone_reason *reason)
 {
 	if (field->shift > 63)
 		return anemone_refuse(reason, -EINVAL, "%s.shift is %u; allowed: 0 to 63", name,
@@ -62,8 +63,8 @@ static int check_field(const char *name, const struct anemone_field *field,
 	return 0;
 }
 
-static int check_padding(const char *name, const struct anemone_operation *operation, bool source,
-			 struct anemone_reason *reason)
+static int anemone_check_padding(const char *name, const struct anemone_operation *operation,
+				 bool source, struct anemone_reason *reason)
 {
 	if (memchr_inv(operation->pad, 0, sizeof(operation->pad)))
 		return anemone_refuse(reason, -EINVAL, "%s.pad is not 0", name);
@@ -73,41 +74,41 @@ static int check_padding(const char *name, const struct anemone_operation *opera
 	return 0;
 }
 
-static int check_update(const struct anemone_spec *spec, const struct anemone_shape *shape,
-			struct anemone_reason *reason)
+static int anemone_check_update(const struct anemone_spec *spec, const struct anemone_shape *shape,
+				struct anemone_reason *reason)
 {
 	const struct anemone_operation *update = &spec->update;
 
-	if (!is_update(update->op))
+	if (!anemone_op_is_update(update->op))
 		return anemone_refuse(reason, -EINVAL, "update.op is %u; allowed: %u to %u",
 				      update->op, ANEMONE_OP_ADD, ANEMONE_OP_ADDSAT);
 	if (update->source > ANEMONE_OPERAND_IS_WRITE)
 		return anemone_refuse(reason, -EINVAL, "update.source is %u; allowed: 0 to %u",
 				      update->source, ANEMONE_OPERAND_IS_WRITE);
-	if (!BUILT(shape, OPS, op_code(update->op)))
+	if (!SUPPORTED(shape, OPS, anemone_op_code(update->op)))
 		return anemone_refuse(reason, -EOPNOTSUPP, "update.op %u is not built in",
 				      update->op);
-	if (!BUILT(shape, OPERAND_SOURCES, update->source))
+	if (!SUPPORTED(shape, OPERAND_SOURCES, update->source))
 		return anemone_refuse(reason, -EOPNOTSUPP, "update.source %u is not built in",
 				      update->source);
-	return check_padding("update", update, true, reason);
+	return anemone_check_padding("update", update, true, reason);
 }
 
-static int check_notify(const struct anemone_spec *spec, const struct anemone_shape *shape,
-			struct anemone_reason *reason)
+static int anemone_check_notify(const struct anemone_spec *spec, const struct anemone_shape *shape,
+				struct anemone_reason *reason)
 {
 	const struct anemone_operation *notify = &spec->notify;
 
 	if (notify->op > ANEMONE_NOTIFY_LE)
 		return anemone_refuse(reason, -EINVAL, "notify.op is %u; allowed: 0 to %u",
 				      notify->op, ANEMONE_NOTIFY_LE);
-	if (!BUILT(shape, PREDICATES, notify->op))
+	if (!SUPPORTED(shape, PREDICATES, notify->op))
 		return anemone_refuse(reason, -EOPNOTSUPP, "notify.op %u is not built in",
 				      notify->op);
-	return check_padding("notify", notify, false, reason);
+	return anemone_check_padding("notify", notify, false, reason);
 }
 
-static unsigned int effect_kind(const struct anemone_operation *effect)
+static unsigned int anemone_effect_kind(const struct anemone_operation *effect)
 {
 	switch (effect->op) {
 	case ANEMONE_OP_NONE:
@@ -119,24 +120,24 @@ static unsigned int effect_kind(const struct anemone_operation *effect)
 	}
 }
 
-static int check_effect(const struct anemone_spec *spec, const struct anemone_shape *shape,
-			struct anemone_reason *reason)
+static int anemone_check_effect(const struct anemone_spec *spec, const struct anemone_shape *shape,
+				struct anemone_reason *reason)
 {
 	const struct anemone_operation *effect = &spec->read_effect;
-	unsigned int kind = effect_kind(effect);
+	unsigned int kind = anemone_effect_kind(effect);
 
 	if (effect->op > ANEMONE_OP_RESET)
 		return anemone_refuse(reason, -EINVAL, "read_effect.op is %u; allowed: 0 to %u",
 				      effect->op, ANEMONE_OP_RESET);
-	if (!BUILT(shape, EFFECTS, kind) ||
-	    (kind == ANEMONE_READ_EFFECT_OP && !BUILT(shape, OPS, op_code(effect->op))))
+	if (!SUPPORTED(shape, EFFECTS, kind) ||
+	    (kind == ANEMONE_READ_EFFECT_OP && !SUPPORTED(shape, OPS, anemone_op_code(effect->op))))
 		return anemone_refuse(reason, -EOPNOTSUPP, "read_effect.op %u is not built in",
 				      effect->op);
-	return check_padding("read_effect", effect, false, reason);
+	return anemone_check_padding("read_effect", effect, false, reason);
 }
 
-static int check_match(const struct anemone_spec *spec, const struct anemone_shape *shape,
-		       struct anemone_reason *reason)
+static int anemone_check_match(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			       struct anemone_reason *reason)
 {
 	if (!spec->filter.type || spec->filter.type & ~(ANEMONE_R | ANEMONE_W))
 		return anemone_refuse(reason, -EINVAL, "type is %u; allowed: 1 R, 2 W, 3 both",
@@ -159,24 +160,24 @@ static int check_match(const struct anemone_spec *spec, const struct anemone_sha
 	return 0;
 }
 
-static int check_width(const struct anemone_spec *spec, const struct anemone_shape *shape,
-		       struct anemone_plan *plan, struct anemone_reason *reason)
+static int anemone_check_width(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			       struct anemone_plan *plan, struct anemone_reason *reason)
 {
 	plan->width = spec->width ?: 64;
 	if (plan->width < 8 || plan->width > 64 || !is_power_of_2(plan->width))
 		return anemone_refuse(reason, -EINVAL, "width is %u; allowed: 8, 16, 32, 64",
 				      spec->width);
-	if (!BUILT(shape, WIDTHS, ilog2(plan->width) - 3))
+	if (!SUPPORTED(shape, WIDTHS, ilog2(plan->width) - 3))
 		return anemone_refuse(reason, -EOPNOTSUPP, "width %u is not built in", plan->width);
 	plan->counters = shape->states * (64 / plan->width);
 	plan->granule = ANEMONE_LINE_WORDS * (64 / plan->width);
 	return 0;
 }
 
-static void encode(const struct anemone_spec *spec, struct anemone_plan *plan)
+static void anemone_spec_encode(const struct anemone_spec *spec, struct anemone_plan *plan)
 {
 	struct anemone_rule *rule = &plan->rule;
-	unsigned int kind = effect_kind(&spec->read_effect);
+	unsigned int kind = anemone_effect_kind(&spec->read_effect);
 
 	rule->control = ANEMONE_PUT(RULE_CONTROL_ENABLE, 1) |
 			ANEMONE_PUT(RULE_CONTROL_READS, !!(spec->filter.type & ANEMONE_R)) |
@@ -184,11 +185,12 @@ static void encode(const struct anemone_spec *spec, struct anemone_plan *plan)
 			ANEMONE_PUT(RULE_CONTROL_NEAR, spec->filter.near) |
 			ANEMONE_PUT(RULE_CONTROL_COUNTER_WIDTH, ilog2(plan->width) - 3) |
 			ANEMONE_PUT(RULE_CONTROL_OPERAND_SOURCE, spec->update.source) |
-			ANEMONE_PUT(RULE_CONTROL_OP, op_code(spec->update.op)) |
+			ANEMONE_PUT(RULE_CONTROL_OP, anemone_op_code(spec->update.op)) |
 			ANEMONE_PUT(RULE_CONTROL_NOTIFY_OP, spec->notify.op) |
 			ANEMONE_PUT(RULE_CONTROL_EFFECT_KIND, kind);
 	if (kind == ANEMONE_READ_EFFECT_OP)
-		rule->control |= ANEMONE_PUT(RULE_CONTROL_EFFECT_OP, op_code(spec->read_effect.op));
+		rule->control |=
+			ANEMONE_PUT(RULE_CONTROL_EFFECT_OP, anemone_op_code(spec->read_effect.op));
 	rule->primary_mask = plan->translation.primary.mask;
 	rule->sub_mask = plan->translation.sub.mask;
 	rule->shifts = ANEMONE_PUT(RULE_SHIFTS_PRIMARY, plan->translation.primary.shift) |
@@ -198,7 +200,7 @@ static void encode(const struct anemone_spec *spec, struct anemone_plan *plan)
 	rule->effect_operand = spec->read_effect.operand;
 	plan->op = spec->update.op;
 	if (kind == ANEMONE_READ_EFFECT_RESET)
-		plan->start = anemone_cut(spec->read_effect.operand, plan->width);
+		plan->start = anemone_truncate(spec->read_effect.operand, plan->width);
 }
 
 int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shape *shape,
@@ -209,15 +211,15 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	int err;
 
 	*plan = (struct anemone_plan){ .regions = spec->regions, .translation = spec->translation };
-	err = check_name(spec, reason) ?:
-	      check_match(spec, shape, reason) ?:
-	      check_width(spec, shape, plan, reason) ?:
-	      check_field("primary", &spec->translation.primary, reason) ?:
-	      check_field("sub", &spec->translation.sub, reason) ?:
-	      check_update(spec, shape, reason) ?:
-	      check_notify(spec, shape, reason) ?:
-	      check_effect(spec, shape, reason) ?:
-	      anemone_place(spec, shape, memory, plan, reason);
+	err = anemone_check_name(spec, reason) ?:
+	      anemone_check_match(spec, shape, reason) ?:
+	      anemone_check_width(spec, shape, plan, reason) ?:
+	      anemone_check_field("primary", &spec->translation.primary, reason) ?:
+	      anemone_check_field("sub", &spec->translation.sub, reason) ?:
+	      anemone_check_update(spec, shape, reason) ?:
+	      anemone_check_notify(spec, shape, reason) ?:
+	      anemone_check_effect(spec, shape, reason) ?:
+	      anemone_resolve_addresses(spec, shape, memory, plan, reason);
 	if (err)
 		return err;
 	offsets = spec->translation.sub.mask >> spec->translation.sub.shift;
@@ -228,6 +230,6 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 				      "a region has %llu counters of %u bits, a pipeline %u",
 				      offsets + 1, plan->width, plan->counters);
 	plan->region_counters = roundup_pow_of_two(offsets + 1);
-	encode(spec, plan);
+	anemone_spec_encode(spec, plan);
 	return 0;
 }

@@ -39,12 +39,12 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 		      struct anemone_reason *reason);
 
 /* Of it: addresses and keys (place.c), once the fields are known to be in their ranges. */
-int anemone_place(const struct anemone_spec *spec, const struct anemone_shape *shape,
-		  const struct anemone_memory *memory, struct anemone_plan *plan,
-		  struct anemone_reason *reason);
+int anemone_resolve_addresses(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			      const struct anemone_memory *memory, struct anemone_plan *plan,
+			      struct anemone_reason *reason);
 
 /* Whether the host still has the memory where it was when the plan was made. */
-bool anemone_plan_stands(const struct anemone_plan *plan, const struct anemone_memory *memory);
+bool anemone_plan_is_current(const struct anemone_plan *plan, const struct anemone_memory *memory);
 
 /* The table's entry for a caller's key; -ERANGE: it is not in this memory or not in the table. */
 int anemone_plan_key(const struct anemone_plan *plan, const struct anemone_shape *shape, u64 key,

@@ -21,38 +21,43 @@ int anemone_sysfs_read(struct device *dev, u32 offset, u64 *value)
 }
 
 /* A size out of the capability registers, which do not change. */
-#define SIZE(name, value)                                                                          \
-	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)   \
+#define CAPABILITY(name, value)                                                                    \
+	static ssize_t anemone_##name##_show(struct device *dev, struct device_attribute *attr,    \
+					     char *buf)                                            \
 	{                                                                                          \
 		const struct anemone_shape *shape = &anemone_of_device(dev)->hw.shape;             \
 		return sysfs_emit(buf, "%llu\n", (u64)(value));                                    \
 	}                                                                                          \
-	static DEVICE_ATTR_RO(name)
+	static struct device_attribute dev_attr_##name =                                           \
+		__ATTR(name, 0444, anemone_##name##_show, NULL)
 
-SIZE(pipelines, shape->pipelines);
-SIZE(channels, shape->channels);
-SIZE(states, shape->states);
-SIZE(table_entries, 1U << shape->table_log2);
-SIZE(address_bits, shape->address_bits);
+CAPABILITY(pipelines, shape->pipelines);
+CAPABILITY(channels, shape->channels);
+CAPABILITY(states, shape->states);
+CAPABILITY(table_entries, 1U << shape->table_log2);
+CAPABILITY(address_bits, shape->address_bits);
 
-#define COUNT(name, offset)                                                                        \
-	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)   \
+#define COUNTER(name, offset)                                                                      \
+	static ssize_t anemone_##name##_show(struct device *dev, struct device_attribute *attr,    \
+					     char *buf)                                            \
 	{                                                                                          \
 		u64 value;                                                                         \
 		int err = anemone_sysfs_read(dev, offset, &value);                                 \
 		return err ?: sysfs_emit(buf, "%llu\n", value);                                    \
 	}                                                                                          \
-	static DEVICE_ATTR_RO(name)
+	static struct device_attribute dev_attr_##name =                                           \
+		__ATTR(name, 0444, anemone_##name##_show, NULL)
 
-COUNT(dropped_writes, ANEMONE_DROPPED_WRITES);
-COUNT(refused_reads, ANEMONE_REFUSED_READS);
-COUNT(faults_corrected, ANEMONE_FAULTS_CORRECTED);
-COUNT(faults_uncorrected, ANEMONE_FAULTS_UNCORRECTED);
-COUNT(stray_answers, ANEMONE_STRAY_ANSWERS);
+COUNTER(dropped_writes, ANEMONE_DROPPED_WRITES);
+COUNTER(refused_reads, ANEMONE_REFUSED_READS);
+COUNTER(faults_corrected, ANEMONE_FAULTS_CORRECTED);
+COUNTER(faults_uncorrected, ANEMONE_FAULTS_UNCORRECTED);
+COUNTER(stray_answers, ANEMONE_STRAY_ANSWERS);
 
 /* A line of what the driver itself knows. */
-#define KNOWN(name, attribute, format, value)                                                      \
-	static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)   \
+#define DRIVER_STATE(name, mode, format, value)                                                    \
+	static ssize_t anemone_##name##_show(struct device *dev, struct device_attribute *attr,    \
+					     char *buf)                                            \
 	{                                                                                          \
 		struct anemone_controller *ctl = anemone_of_device(dev);                           \
 		ssize_t length;                                                                    \
@@ -61,36 +66,40 @@ COUNT(stray_answers, ANEMONE_STRAY_ANSWERS);
 		mutex_unlock(&ctl->lock);                                                          \
 		return length;                                                                     \
 	}                                                                                          \
-	static DEVICE_ATTR_##attribute(name)
+	static struct device_attribute dev_attr_##name =                                           \
+		__ATTR(name, mode, anemone_##name##_show, NULL)
 
-static const char *state_name(const struct anemone_controller *ctl)
+static const char *anemone_state_name(const struct anemone_controller *ctl)
 {
 	if (READ_ONCE(ctl->hw.failed))
 		return "failed";
 	return READ_ONCE(ctl->hw.down) ? "asleep" : "running";
 }
 
-KNOWN(pipelines_free, RO, "%u\n", anemone_pool_free(&ctl->pool));
-KNOWN(interrupts, ADMIN_RO, "%llu\n", ctl->interrupts); /* tells of others' notifications */
-KNOWN(spurious_interrupts, RO, "%llu\n", ctl->spurious);
-KNOWN(node, RO, "%s\n", ctl->name);
-KNOWN(state, RO, "%s\n", state_name(ctl));
+DRIVER_STATE(pipelines_free, 0444, "%u\n", anemone_pool_free(&ctl->pool));
+DRIVER_STATE(interrupts, 0400, "%llu\n", ctl->interrupts); /* tells of others' notifications */
+DRIVER_STATE(spurious_interrupts, 0444, "%llu\n", ctl->spurious);
+DRIVER_STATE(node, 0444, "%s\n", ctl->name);
+DRIVER_STATE(state, 0444, "%s\n", anemone_state_name(ctl));
 
-static ssize_t version_show(struct device *dev, struct device_attribute *attr, char *buf)
+static ssize_t anemone_version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	u32 version = anemone_of_device(dev)->hw.shape.version;
 
 	return sysfs_emit(buf, "%u.%u\n", version >> 16, version & 0xffff);
 }
-static DEVICE_ATTR_RO(version);
 
-static ssize_t features_show(struct device *dev, struct device_attribute *attr, char *buf)
+static struct device_attribute dev_attr_version = __ATTR(version, 0444, anemone_version_show, NULL);
+
+static ssize_t anemone_features_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%#llx\n", anemone_of_device(dev)->hw.shape.features);
 }
-static DEVICE_ATTR_RO(features);
 
-static struct attribute *attributes[] = {
+static struct device_attribute dev_attr_features =
+	__ATTR(features, 0444, anemone_features_show, NULL);
+
+static struct attribute *anemone_attributes[] = {
 	&dev_attr_version.attr,
 	&dev_attr_features.attr,
 	&dev_attr_pipelines.attr,
@@ -111,13 +120,10 @@ static struct attribute *attributes[] = {
 	NULL,
 };
 
-static const struct attribute_group group = { .name = "anemone", .attrs = attributes };
+static const struct attribute_group anemone_group = { .name = "anemone",
+						      .attrs = anemone_attributes };
 
 const struct attribute_group *anemone_groups[] = {
-	&group,
-	&anemone_flat_groups[0],
-	&anemone_flat_groups[1],
-	&anemone_flat_groups[2],
-	&anemone_flat_groups[3],
-	NULL,
+	&anemone_group,		 &anemone_flat_groups[0], &anemone_flat_groups[1],
+	&anemone_flat_groups[2], &anemone_flat_groups[3], NULL,
 };

@@ -8,7 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "fold.h"
-#include "rights.h"
+#include "user_pages.h"
 #include "rotate.h"
 #include "telemetry.h"
 #include "trace.h"
@@ -19,14 +19,14 @@ DEFINE_MUTEX(anemone_controllers_lock); /* the list; taken before any controller
 /* Counters that are folded at a time. */
 #define CHUNK 512
 
-static void release(struct kref *ref)
+static void anemone_telemetry_release(struct kref *ref)
 {
 	struct anemone_telemetry *telemetry = container_of(ref, struct anemone_telemetry, ref);
 	unsigned int i;
 
-	for (i = 0; i < telemetry->parts; i++) {
-		xa_destroy(&telemetry->part[i].keys);
-		anemone_controller_put(telemetry->part[i].ctl);
+	for (i = 0; i < telemetry->instances; i++) {
+		xa_destroy(&telemetry->instance[i].keys);
+		anemone_controller_put(telemetry->instance[i].ctl);
 	}
 	if (telemetry->eventfd)
 		eventfd_ctx_put(telemetry->eventfd);
@@ -45,14 +45,15 @@ struct anemone_telemetry *anemone_telemetry_get(struct anemone_telemetry *teleme
 
 void anemone_telemetry_put(struct anemone_telemetry *telemetry)
 {
-	kref_put(&telemetry->ref, release);
+	kref_put(&telemetry->ref, anemone_telemetry_release);
 }
 
 /* One more part, on a controller that the filter reaches; -ERANGE: it does not. */
-static int add_part(struct anemone_telemetry *telemetry, struct anemone_controller *ctl,
-		    struct anemone_reason *reason)
+static int anemone_telemetry_add_instance(struct anemone_telemetry *telemetry,
+					  struct anemone_controller *ctl,
+					  struct anemone_reason *reason)
 {
-	struct anemone_part *part = &telemetry->part[telemetry->parts];
+	struct anemone_instance *instance = &telemetry->instance[telemetry->instances];
 	int err;
 
 	mutex_lock(&ctl->lock);
@@ -60,52 +61,53 @@ static int add_part(struct anemone_telemetry *telemetry, struct anemone_controll
 	if (err)
 		anemone_refuse(reason, err, "the device cannot be used");
 	else if (telemetry->spec.flags & ANEMONE_SPEC_HOST)
-		anemone_controller_look(ctl);
+		anemone_controller_update_memory(ctl);
 	if (!err)
-		err = anemone_spec_plan(&telemetry->spec, &ctl->hw.shape, &ctl->memory, &part->plan,
-					reason);
+		err = anemone_spec_plan(&telemetry->spec, &ctl->hw.shape, &ctl->memory,
+					&instance->plan, reason);
 	if (err)
 		goto unlock;
-	part->ctl = ctl;
-	part->telemetry = telemetry;
-	INIT_LIST_HEAD(&part->on_controller);
-	xa_init(&part->keys);
+	instance->ctl = ctl;
+	instance->telemetry = telemetry;
+	INIT_LIST_HEAD(&instance->on_controller);
+	xa_init(&instance->keys);
 	if (telemetry->regions)
-		part->plan.regions = telemetry->regions;
-	err = anemone_part_install(part, reason);
+		instance->plan.regions = telemetry->regions;
+	err = anemone_instance_install(instance, reason);
 	if (err) {
-		xa_destroy(&part->keys);
+		xa_destroy(&instance->keys);
 		goto unlock;
 	}
-	telemetry->parts++;
+	telemetry->instances++;
 	telemetry->channels += ctl->hw.shape.channels;
 	anemone_controller_get(ctl);
-	if (telemetry->parts == 1) {
-		telemetry->regions = part->cache.regions;
-		telemetry->region_counters = part->plan.region_counters;
-		telemetry->granule = part->plan.granule;
-	} else if (part->plan.region_counters != telemetry->region_counters) {
+	if (telemetry->instances == 1) {
+		telemetry->regions = instance->cache.regions;
+		telemetry->region_counters = instance->plan.region_counters;
+		telemetry->granule = instance->plan.granule;
+	} else if (instance->plan.region_counters != telemetry->region_counters) {
 		err = anemone_refuse(reason, -EINVAL,
 				     "a region has %u counters on one controller, %u on another",
-				     telemetry->region_counters, part->plan.region_counters);
+				     telemetry->region_counters, instance->plan.region_counters);
 	}
 unlock:
 	mutex_unlock(&ctl->lock);
 	return err;
 }
 
-static struct anemone_telemetry *new_telemetry(const struct anemone_spec *spec, unsigned int parts)
+static struct anemone_telemetry *anemone_telemetry_new(const struct anemone_spec *spec,
+						       unsigned int instances)
 {
 	struct anemone_telemetry *telemetry;
 
-	telemetry = kzalloc(struct_size(telemetry, part, parts), GFP_KERNEL_ACCOUNT);
+	telemetry = kzalloc(struct_size(telemetry, instance, instances), GFP_KERNEL_ACCOUNT);
 	if (!telemetry)
 		return NULL;
 	kref_init(&telemetry->ref);
 	mutex_init(&telemetry->notify_lock);
 	mutex_init(&telemetry->read_lock);
 	mutex_init(&telemetry->rotation_lock);
-	telemetry->chunk = kvmalloc_array(CHUNK * ANEMONE_CHANNELS_MAX, parts * sizeof(u64),
+	telemetry->chunk = kvmalloc_array(CHUNK * ANEMONE_CHANNELS_MAX, instances * sizeof(u64),
 					  GFP_KERNEL_ACCOUNT);
 	telemetry->folded = kmalloc_array(CHUNK, sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!telemetry->chunk || !telemetry->folded) {
@@ -114,13 +116,13 @@ static struct anemone_telemetry *new_telemetry(const struct anemone_spec *spec, 
 		kfree(telemetry);
 		return NULL;
 	}
-	anemone_pages_init(&telemetry->pages);
+	anemone_user_pages_init(&telemetry->pages);
 	telemetry->spec = *spec;
 	return telemetry;
 }
 
-static struct anemone_telemetry *add_everywhere(const struct anemone_spec *spec,
-						struct anemone_reason *reason)
+static struct anemone_telemetry *anemone_telemetry_add_all(const struct anemone_spec *spec,
+							   struct anemone_reason *reason)
 {
 	struct anemone_telemetry *telemetry;
 	struct anemone_controller *ctl;
@@ -131,18 +133,18 @@ static struct anemone_telemetry *add_everywhere(const struct anemone_spec *spec,
 	mutex_lock(&anemone_controllers_lock);
 	list_for_each_entry(ctl, &anemone_controllers, on_list)
 		controllers++;
-	telemetry = new_telemetry(spec, controllers);
+	telemetry = anemone_telemetry_new(spec, controllers);
 	if (!telemetry) {
 		err = -ENOMEM;
 		goto unlock;
 	}
 	list_for_each_entry(ctl, &anemone_controllers, on_list) {
-		err = add_part(telemetry, ctl, reason);
+		err = anemone_telemetry_add_instance(telemetry, ctl, reason);
 		/* Memory elsewhere, or a device that is no more: the others go on without it. */
 		if (err && err != -ERANGE && err != -EIO && err != -ENODEV)
 			goto unlock;
 	}
-	if (telemetry->parts)
+	if (telemetry->instances)
 		err = 0;
 unlock:
 	mutex_unlock(&anemone_controllers_lock);
@@ -151,11 +153,12 @@ unlock:
 	return err ? ERR_PTR(err) : telemetry;
 }
 
-static struct anemone_telemetry *add_to_one(const struct anemone_spec *spec,
-					    struct anemone_controller *ctl, bool owned,
-					    struct anemone_reason *reason)
+static struct anemone_telemetry *anemone_telemetry_add_one(const struct anemone_spec *spec,
+							   struct anemone_controller *ctl,
+							   bool owned,
+							   struct anemone_reason *reason)
 {
-	struct anemone_telemetry *telemetry = new_telemetry(spec, 1);
+	struct anemone_telemetry *telemetry = anemone_telemetry_new(spec, 1);
 	int err;
 
 	if (!telemetry)
@@ -164,12 +167,13 @@ static struct anemone_telemetry *add_to_one(const struct anemone_spec *spec,
 		telemetry->owner = get_pid(task_tgid(current));
 		telemetry->user = current_uid();
 	}
-	err = add_part(telemetry, ctl, reason);
+	err = anemone_telemetry_add_instance(telemetry, ctl, reason);
 	if (err) {
 		anemone_telemetry_remove(telemetry);
 		return ERR_PTR(err);
 	}
-	trace_anemone_add(telemetry->spec.name, telemetry->part[0].cache.slabs, telemetry->regions);
+	trace_anemone_add(telemetry->spec.name, telemetry->instance[0].cache.slabs,
+			  telemetry->regions);
 	return telemetry;
 }
 
@@ -177,26 +181,27 @@ struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
 						struct anemone_controller *ctl,
 						struct anemone_reason *reason)
 {
-	return ctl ? add_to_one(spec, ctl, false, reason) : add_everywhere(spec, reason);
+	return ctl ? anemone_telemetry_add_one(spec, ctl, false, reason)
+		   : anemone_telemetry_add_all(spec, reason);
 }
 
 struct anemone_telemetry *anemone_telemetry_add_owned(const struct anemone_spec *spec,
 						      struct anemone_controller *ctl,
 						      struct anemone_reason *reason)
 {
-	return add_to_one(spec, ctl, true, reason);
+	return anemone_telemetry_add_one(spec, ctl, true, reason);
 }
 
 void anemone_telemetry_remove(struct anemone_telemetry *telemetry)
 {
 	unsigned int i;
 
-	for (i = 0; i < telemetry->parts; i++) {
-		struct anemone_part *part = &telemetry->part[i];
+	for (i = 0; i < telemetry->instances; i++) {
+		struct anemone_instance *instance = &telemetry->instance[i];
 
-		mutex_lock(&part->ctl->lock);
-		anemone_part_remove(part);
-		mutex_unlock(&part->ctl->lock);
+		mutex_lock(&instance->ctl->lock);
+		anemone_instance_remove(instance);
+		mutex_unlock(&instance->ctl->lock);
 	}
 	anemone_telemetry_put(telemetry);
 }
@@ -208,21 +213,21 @@ int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 regi
 
 	if (region >= telemetry->regions)
 		return -ERANGE;
-	for (i = 0; i < telemetry->parts; i++) {
-		struct anemone_part *part = &telemetry->part[i];
+	for (i = 0; i < telemetry->instances; i++) {
+		struct anemone_instance *instance = &telemetry->instance[i];
 		u64 device_key;
 		int err;
 
-		if (anemone_plan_key(&part->plan, &part->ctl->hw.shape, key, &device_key))
+		if (anemone_plan_key(&instance->plan, &instance->ctl->hw.shape, key, &device_key))
 			continue;
-		mutex_lock(&part->ctl->lock);
-		err = anemone_controller_usable(part->ctl);
+		mutex_lock(&instance->ctl->lock);
+		err = anemone_controller_usable(instance->ctl);
 		if (!err && telemetry->rotation)
 			err = -EBUSY;
 		if (!err)
-			err = region < 0 ? anemone_part_unmap(part, device_key)
-					 : anemone_part_map(part, device_key, region);
-		mutex_unlock(&part->ctl->lock);
+			err = region < 0 ? anemone_instance_unmap(instance, device_key)
+					 : anemone_instance_map(instance, device_key, region);
+		mutex_unlock(&instance->ctl->lock);
 		if (err && err != -ENODEV)
 			return err;
 		if (result)
@@ -231,18 +236,18 @@ int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 regi
 	return result;
 }
 
-int anemone_telemetry_stands(struct anemone_telemetry *telemetry)
+int anemone_telemetry_check_memory(struct anemone_telemetry *telemetry)
 {
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < telemetry->parts && !err; i++) {
-		struct anemone_part *part = &telemetry->part[i];
+	for (i = 0; i < telemetry->instances && !err; i++) {
+		struct anemone_instance *instance = &telemetry->instance[i];
 
-		mutex_lock(&part->ctl->lock);
-		if (!anemone_controller_usable(part->ctl))
-			err = anemone_part_stands(part);
-		mutex_unlock(&part->ctl->lock);
+		mutex_lock(&instance->ctl->lock);
+		if (!anemone_controller_usable(instance->ctl))
+			err = anemone_instance_check_memory(instance);
+		mutex_unlock(&instance->ctl->lock);
 	}
 	return err;
 }
@@ -251,41 +256,42 @@ void anemone_telemetry_flush(struct anemone_telemetry *telemetry)
 {
 	unsigned int i;
 
-	for (i = 0; i < telemetry->parts; i++) {
-		mutex_lock(&telemetry->part[i].ctl->lock);
-		anemone_part_flush(&telemetry->part[i]);
-		mutex_unlock(&telemetry->part[i].ctl->lock);
+	for (i = 0; i < telemetry->instances; i++) {
+		mutex_lock(&telemetry->instance[i].ctl->lock);
+		anemone_instance_flush(&telemetry->instance[i]);
+		mutex_unlock(&telemetry->instance[i].ctl->lock);
 	}
 }
 
 /* `count` counters of every channel of every part, side by side. */
-static int read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 first, u32 count,
-		      u64 *values)
+static int anemone_telemetry_read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 first,
+					u32 count, u64 *values)
 {
 	unsigned int i, n, c, channel = 0, there = 0;
 
-	for (i = 0; i < telemetry->parts; i++) {
-		struct anemone_part *part = &telemetry->part[i];
-		unsigned int channels = part->ctl->hw.shape.channels;
+	for (i = 0; i < telemetry->instances; i++) {
+		struct anemone_instance *instance = &telemetry->instance[i];
+		unsigned int channels = instance->ctl->hw.shape.channels;
 		int err;
 
-		mutex_lock(&part->ctl->lock);
-		err = anemone_controller_usable(part->ctl);
-		if (!err && !anemone_part_installed(part))
+		mutex_lock(&instance->ctl->lock);
+		err = anemone_controller_usable(instance->ctl);
+		if (!err && !anemone_instance_installed(instance))
 			err = -ENODEV;
 		if (!err && effect && telemetry->rotation)
 			err = -EBUSY;
 		if (!err)
-			err = anemone_part_read(part, effect, first, count, values + channel,
-						telemetry->channels);
-		mutex_unlock(&part->ctl->lock);
+			err = anemone_instance_read(instance, effect, first, count,
+						    values + channel, telemetry->channels);
+		mutex_unlock(&instance->ctl->lock);
 		if (err && err != -ENODEV)
 			return err;
 		there += !err;
 		/* What a controller counted went with it: as if it had seen nothing. */
 		for (n = 0; err && n < count; n++)
 			for (c = 0; c < channels; c++)
-				values[n * telemetry->channels + channel + c] = part->plan.start;
+				values[n * telemetry->channels + channel + c] =
+					instance->plan.start;
 		channel += channels;
 	}
 	return there ? 0 : -ENODEV;
@@ -293,29 +299,31 @@ static int read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 firs
 
 /* What read_chunk has read, and somebody has. A part that is no more has nothing to take it from.
  */
-static void take_chunk(struct anemone_telemetry *telemetry, u32 first, u32 count, const u64 *values)
+static void anemone_telemetry_consume_chunk(struct anemone_telemetry *telemetry, u32 first,
+					    u32 count, const u64 *values)
 {
 	unsigned int i, channel = 0;
 
-	for (i = 0; i < telemetry->parts; i++) {
-		struct anemone_part *part = &telemetry->part[i];
+	for (i = 0; i < telemetry->instances; i++) {
+		struct anemone_instance *instance = &telemetry->instance[i];
 
-		mutex_lock(&part->ctl->lock);
+		mutex_lock(&instance->ctl->lock);
 		/* A device that fails now is given up, and the next call says so. */
-		if (!anemone_controller_usable(part->ctl) && anemone_part_installed(part))
-			anemone_part_take(part, first, count, values + channel,
-					  telemetry->channels);
-		mutex_unlock(&part->ctl->lock);
-		channel += part->ctl->hw.shape.channels;
+		if (!anemone_controller_usable(instance->ctl) &&
+		    anemone_instance_installed(instance))
+			anemone_instance_consume(instance, first, count, values + channel,
+						 telemetry->channels);
+		mutex_unlock(&instance->ctl->lock);
+		channel += instance->ctl->hw.shape.channels;
 	}
 }
 
-static bool refused(const struct anemone_telemetry *telemetry)
+static bool anemone_telemetry_unreadable(const struct anemone_telemetry *telemetry)
 {
 	unsigned int i;
 
-	for (i = 0; i < telemetry->parts; i++)
-		if (telemetry->part[i].harvest == ANEMONE_HARVEST_REFUSED)
+	for (i = 0; i < telemetry->instances; i++)
+		if (telemetry->instance[i].harvest == ANEMONE_HARVEST_REFUSED)
 			return true;
 	return false;
 }
@@ -332,14 +340,14 @@ int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effe
 	if (effect &&
 	    (first % telemetry->granule || (count % telemetry->granule && first + count != all)))
 		return -EINVAL;
-	return effect && refused(telemetry) ? -EOPNOTSUPP : 0;
+	return effect && anemone_telemetry_unreadable(telemetry) ? -EOPNOTSUPP : 0;
 }
 
 int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, bool channels,
 			      u32 first, u32 count,
 			      int (*deliver)(void *to, const u64 *values, size_t count), void *to)
 {
-	const struct anemone_plan *plan = &telemetry->part[0].plan;
+	const struct anemone_plan *plan = &telemetry->instance[0].plan;
 	int err = anemone_telemetry_check(telemetry, effect, first, count);
 	u64 *chunk = telemetry->chunk;
 
@@ -353,7 +361,7 @@ int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, 
 		err = fatal_signal_pending(current) ? -EINTR : 0;
 		if (err)
 			break;
-		err = read_chunk(telemetry, effect, first, some, chunk);
+		err = anemone_telemetry_read_chunk(telemetry, effect, first, some, chunk);
 		if (err)
 			break;
 		if (channels) {
@@ -366,7 +374,7 @@ int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, 
 		if (err)
 			break;
 		if (effect)
-			take_chunk(telemetry, first, some, chunk);
+			anemone_telemetry_consume_chunk(telemetry, first, some, chunk);
 		first += some;
 		count -= some;
 		cond_resched();
@@ -375,7 +383,7 @@ int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, 
 	return err;
 }
 
-static int into_memory(void *to, const u64 *values, size_t count)
+static int anemone_copy_values(void *to, const u64 *values, size_t count)
 {
 	u64 **at = to;
 
@@ -387,8 +395,8 @@ static int into_memory(void *to, const u64 *values, size_t count)
 int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, bool channels,
 			   u32 first, u32 count, u64 *values)
 {
-	return anemone_telemetry_deliver(telemetry, effect, channels, first, count, into_memory,
-					 &values);
+	return anemone_telemetry_deliver(telemetry, effect, channels, first, count,
+					 anemone_copy_values, &values);
 }
 
 /* --- For other subsystems --- */
@@ -421,9 +429,9 @@ void anemone_unregister_telemetry(struct anemone_telemetry *telemetry)
 }
 EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
 
-static int translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
+static int anemone_translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
 {
-	int err = region < 0 ? 0 : anemone_telemetry_stands(telemetry);
+	int err = region < 0 ? 0 : anemone_telemetry_check_memory(telemetry);
 
 	err = err ?: anemone_telemetry_map(telemetry, key, region);
 	anemone_telemetry_flush(telemetry);
@@ -432,13 +440,13 @@ static int translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
 
 int anemone_set_translation(struct anemone_telemetry *telemetry, u64 key, u32 region_idx)
 {
-	return translate(telemetry, key, region_idx);
+	return anemone_translate(telemetry, key, region_idx);
 }
 EXPORT_SYMBOL_GPL(anemone_set_translation);
 
 int anemone_clear_translation(struct anemone_telemetry *telemetry, u64 key)
 {
-	return translate(telemetry, key, -1);
+	return anemone_translate(telemetry, key, -1);
 }
 EXPORT_SYMBOL_GPL(anemone_clear_translation);
 

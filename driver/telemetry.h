@@ -16,11 +16,11 @@ struct anemone_rotation;
 struct eventfd_ctx;
 
 /* Callers' own memory that is mapped (rights.c). */
-struct anemone_pages {
+struct anemone_user_pages {
 	struct mutex lock; /* taken before a controller's; mmap_lock is taken under it */
 	DECLARE_HASHTABLE(table, 10);
-	unsigned int count;	/* in the table */
-	struct llist_head dead; /* of these, whose page went; until they are reaped */
+	unsigned int count;	       /* in the table */
+	struct llist_head invalidated; /* of these, whose page went; until they are reaped */
 	struct work_struct reaper;
 };
 
@@ -34,7 +34,7 @@ struct anemone_telemetry {
 	struct anemone_spec spec;
 	u32 regions, region_counters, granule; /* the same on every part */
 	unsigned int channels;		       /* of all parts together */
-	struct anemone_pages pages;
+	struct anemone_user_pages pages;
 	struct mutex rotation_lock; /* its start, its end and who looks at it; before its own */
 	struct anemone_rotation *rotation; /* changes under the controller's lock as well */
 	struct anemone_snapshot *snapshot; /* in shared memory, from the first mmap(2) on */
@@ -50,8 +50,8 @@ struct anemone_telemetry {
 	u64 *chunk;		/* counters by channel, on their way to being folded */
 	u64 *folded;		/* and after it */
 
-	unsigned int parts;
-	struct anemone_part part[];
+	unsigned int instances;
+	struct anemone_instance instance[];
 };
 
 /* On one controller, or on each that its filter reaches: ctl = NULL. ERR_PTR and a reason. */
@@ -73,7 +73,7 @@ void anemone_telemetry_put(struct anemone_telemetry *telemetry);
  */
 int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 region);
 /* Whether the host's memory is where it was when it was added: -ESTALE. */
-int anemone_telemetry_stands(struct anemone_telemetry *telemetry);
+int anemone_telemetry_check_memory(struct anemone_telemetry *telemetry);
 void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
 /*
  * Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines; with

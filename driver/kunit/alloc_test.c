@@ -18,7 +18,7 @@ static void claim(struct kunit *test, struct owners *owners, const struct anemon
 	unsigned int region, offset;
 
 	for (region = 0; region < cache->regions; region++) {
-		struct anemone_place place = anemone_cache_place(cache, region);
+		struct anemone_location place = anemone_cache_locate(cache, region);
 
 		KUNIT_ASSERT_LT(test, place.pipeline, PIPELINES);
 		KUNIT_ASSERT_LE(test, place.base + (1U << cache->region_log2), COUNTERS);
@@ -100,7 +100,7 @@ static void odd_sizes_round_up(struct kunit *test)
 	anemone_pool_init(&pool, 1);
 	KUNIT_ASSERT_EQ(test, anemone_cache_get(&pool, &cache, 0, 17, COUNTERS), 0);
 	KUNIT_EXPECT_EQ(test, cache.regions, 2);
-	KUNIT_EXPECT_EQ(test, anemone_cache_place(&cache, 1).base, 32);
+	KUNIT_EXPECT_EQ(test, anemone_cache_locate(&cache, 1).base, 32);
 }
 
 static struct kunit_case cases[] = {

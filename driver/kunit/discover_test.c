@@ -41,14 +41,14 @@ static void ours(struct kunit *test)
 	struct function *function = function_new(test);
 	u32 number = ANEMONE_DVSEC_ID | 2 << 24;
 
-	KUNIT_EXPECT_TRUE(test, anemone_discover_ours(function->pdev, &id));
-	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->second, &id));
-	KUNIT_EXPECT_TRUE(test, anemone_discover_ours(function->second, &named));
+	KUNIT_EXPECT_TRUE(test, anemone_discover_is_anemone(function->pdev, &id));
+	KUNIT_EXPECT_FALSE(test, anemone_discover_is_anemone(function->second, &id));
+	KUNIT_EXPECT_TRUE(test, anemone_discover_is_anemone(function->second, &named));
 	function_set(function, BARS, number ^ 1);
-	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev, &id));
+	KUNIT_EXPECT_FALSE(test, anemone_discover_is_anemone(function->pdev, &id));
 	function_set(function, BARS, number);
 	function_set(function, FUNCTION_OURS + PCI_DVSEC_HEADER1, ANEMONE_CXL_VENDOR | 0x20 << 20);
-	KUNIT_EXPECT_FALSE(test, anemone_discover_ours(function->pdev, &id));
+	KUNIT_EXPECT_FALSE(test, anemone_discover_is_anemone(function->pdev, &id));
 }
 
 static void by_dvsec(struct kunit *test)

@@ -21,7 +21,7 @@ static struct mock *flat_new(struct kunit *test)
 	mock->features |= ANEMONE_FEATURES_FLAT_MEMORY_MASK;
 	KUNIT_ASSERT_EQ(test, anemone_hw_identify(&ctl->hw), 0);
 	anemone_pool_init(&ctl->pool, ctl->hw.shape.pipelines);
-	anemone_controller_adopt_flat(ctl);
+	anemone_controller_read_flat(ctl);
 	KUNIT_ASSERT_EQ(test, anemone_hw_start(&ctl->hw, MOCK_REGION_BYTES), 0);
 	return mock;
 }

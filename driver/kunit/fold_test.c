@@ -8,26 +8,26 @@
 /* A counter by itself, in the plainest words: what folding has to come to. */
 static u64 step(unsigned int op, unsigned int width, u64 value, u64 operand)
 {
-	u64 most = ~0ULL >> (64 - width);
+	u64 limit = ~0ULL >> (64 - width);
 	unsigned int i;
 
 	switch (op) {
 	case ANEMONE_OP_ADD:
-		return (value + operand) & most;
+		return (value + operand) & limit;
 	case ANEMONE_OP_SUB:
-		return (value - operand) & most;
+		return (value - operand) & limit;
 	case ANEMONE_OP_XOR:
-		return (value ^ operand) & most;
+		return (value ^ operand) & limit;
 	case ANEMONE_OP_OR:
-		return (value | operand) & most;
+		return (value | operand) & limit;
 	case ANEMONE_OP_MAX:
-		return max(value, operand & most);
+		return max(value, operand & limit);
 	case ANEMONE_OP_ADDSAT:
-		operand &= most;
-		return operand > most - value ? most : value + operand;
+		operand &= limit;
+		return operand > limit - value ? limit : value + operand;
 	}
 	for (i = 0; i < operand % 64; i++)
-		value = op == ANEMONE_OP_SHR ? value >> 1 : value << 1 & most;
+		value = op == ANEMONE_OP_SHR ? value >> 1 : value << 1 & limit;
 	return value;
 }
 
@@ -46,7 +46,7 @@ static void folded_is_whole(struct kunit *test)
 
 				prandom_bytes_state(&random, &start, sizeof(start));
 				/* Zero is where most counters start. */
-				start = round % 3 ? anemone_cut(start, width) : 0;
+				start = round % 3 ? anemone_truncate(start, width) : 0;
 				whole = start;
 				for (event = 0; event < channels; event++)
 					values[event] = start;
@@ -58,7 +58,7 @@ static void folded_is_whole(struct kunit *test)
 					if (op == ANEMONE_OP_SHR || op == ANEMONE_OP_SHL)
 						operand %= 8;
 					if (op == ANEMONE_OP_ADDSAT && round % 2)
-						operand = anemone_cut(operand, width) / 8;
+						operand = anemone_truncate(operand, width) / 8;
 					*value = step(op, width, *value, operand);
 					whole = step(op, width, whole, operand);
 				}
@@ -82,11 +82,11 @@ static void all_is_each(struct kunit *test)
 	prandom_seed_state(&random, 32);
 	for (op = ANEMONE_OP_ADD; op <= ANEMONE_OP_ADDSAT; op++) {
 		for (width = 8; width <= 64; width *= 2) {
-			u64 start = anemone_cut(0x8042a180f0e1d2c3, width);
+			u64 start = anemone_truncate(0x8042a180f0e1d2c3, width);
 
 			prandom_bytes_state(&random, values, sizeof(values));
 			for (i = 0; i < ARRAY_SIZE(values); i++)
-				values[i] = anemone_cut(values[i] | 1, width);
+				values[i] = anemone_truncate(values[i] | 1, width);
 			anemone_fold_all(op, width, start, values, 3, 8, folded);
 			for (i = 0; i < 8; i++)
 				KUNIT_EXPECT_EQ(test, folded[i],

@@ -29,7 +29,7 @@ static unsigned int chosen(struct kunit *test, struct mock *mock, u8 op, u8 widt
 	unsigned int harvest;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(telemetry));
-	harvest = telemetry->part[0].harvest;
+	harvest = telemetry->instance[0].harvest;
 	anemone_telemetry_remove(telemetry);
 	return harvest;
 }
@@ -79,13 +79,13 @@ static void thresholds_are_not_for_differences(struct kunit *test)
 
 	spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_EQ, .operand = 3 };
 	telemetry = mock_add(test, mock, &spec);
-	KUNIT_EXPECT_EQ(test, telemetry->part[0].harvest, ANEMONE_HARVEST_ACKNOWLEDGE);
+	KUNIT_EXPECT_EQ(test, telemetry->instance[0].harvest, ANEMONE_HARVEST_ACKNOWLEDGE);
 	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 0, 0), 0);
 	for (round = 1; round <= 3; round++) {
 		for (i = 0; i < 3; i++)
 			mock_access(mock, 0, false);
 		KUNIT_EXPECT_EQ(test,
-				mock->pipeline[telemetry->part[0].cache.slab[0]].notifications,
+				mock->pipeline[telemetry->instance[0].cache.slab[0]].notifications,
 				round);
 		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 0, COUNTERS, values), 0);
 		KUNIT_EXPECT_EQ(test, values[0], 3);
@@ -116,7 +116,7 @@ static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowled
 		spec.notify = (struct anemone_operation){ .op = ANEMONE_NOTIFY_EQ, .operand = 0 };
 	spec.read_effect.value = start;
 	telemetry = mock_add(test, mock, &spec);
-	KUNIT_EXPECT_EQ(test, telemetry->part[0].harvest,
+	KUNIT_EXPECT_EQ(test, telemetry->instance[0].harvest,
 			acknowledges || width < 32 ? ANEMONE_HARVEST_ACKNOWLEDGE
 						   : ANEMONE_HARVEST_DIFFERENCE);
 	mock->repeats = true;
@@ -129,7 +129,7 @@ static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowled
 			mock_access(mock, PAGE_2M(1) + 64 * i, false);
 		counted += some;
 		KUNIT_ASSERT_EQ(test, anemone_snapshot(telemetry, 0, COUNTERS, values), 0);
-		KUNIT_ASSERT_EQ(test, values[5], anemone_cut(counted - read + start, width));
+		KUNIT_ASSERT_EQ(test, values[5], anemone_truncate(counted - read + start, width));
 		if (step % 3)
 			continue;
 		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 0, COUNTERS, values), 0);

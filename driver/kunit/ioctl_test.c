@@ -143,7 +143,7 @@ static void a_buffer_that_is_not_there(struct kunit *test)
 		add.spec.read_effect = cases[i].effect;
 		KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_ADD, &add, sizeof(add)), 0);
 		telemetry = xa_load(&process_file(filp)->telemetries, add.id);
-		KUNIT_ASSERT_EQ(test, telemetry->part[0].harvest, cases[i].way);
+		KUNIT_ASSERT_EQ(test, telemetry->instance[0].harvest, cases[i].way);
 		KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 2, 0), 0);
 		mock_access(mock, 2ULL << 21, false);
 		read.id = add.id;

@@ -30,7 +30,7 @@ static struct anemone_cxl_registers decoded(u32 control)
 {
 	struct anemone_cxl_registers registers = ranged();
 
-	registers.decoding = true;
+	registers.decoders_enabled = true;
 	registers.decoders = 2;
 	registers.range_base[0] = 0; /* means nothing now */
 	registers.decoder[0].base = HOST;
@@ -77,7 +77,7 @@ static void not_known(struct kunit *test)
 	NOT_KNOWN("past the last", ranged(), registers.range_base[0] = ~0ULL << 28;
 		  registers.range_size[0] = 2 * GIB | 3);
 	NOT_KNOWN("not valid", ranged(), registers.capability = 6);
-	NOT_KNOWN("do not answer", ranged(), registers.silent = true);
+	NOT_KNOWN("do not answer", ranged(), registers.unresponsive = true);
 	NOT_KNOWN("not enabled", decoded(CONTROL(0, 0)), registers.control = 0);
 	NOT_KNOWN("committed", decoded(0), (void)0);
 	NOT_KNOWN("address 0", decoded(CONTROL(0, 0)), registers.decoder[0].base = 0);
@@ -241,9 +241,9 @@ static void refusals(struct kunit *test)
 		spec.filter.start = 2 * HOST;
 		KUNIT_EXPECT_EQ(test, planned(mock, &spec), 0);
 		KUNIT_EXPECT_EQ(test, plan.range.host_base, 2 * HOST);
-		KUNIT_EXPECT_TRUE(test, anemone_plan_stands(&plan, where));
+		KUNIT_EXPECT_TRUE(test, anemone_plan_is_current(&plan, where));
 		where->ranges = 1;
-		KUNIT_EXPECT_FALSE(test, anemone_plan_stands(&plan, where));
+		KUNIT_EXPECT_FALSE(test, anemone_plan_is_current(&plan, where));
 	}
 }
 
@@ -279,7 +279,7 @@ static void reach_of_a_table(struct kunit *test)
 		for (key = 0; key < 32; key++)
 			KUNIT_EXPECT_EQ(test, values[key], 1);
 		KUNIT_ASSERT_EQ(test, anemone_clear_translation(telemetry, first + 31), 0);
-		KUNIT_EXPECT_EQ(test, telemetry->part[0].mapped, 31);
+		KUNIT_EXPECT_EQ(test, telemetry->instance[0].mapped, 31);
 	}
 }
 

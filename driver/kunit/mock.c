@@ -52,7 +52,7 @@ static void count(struct mock_pipeline *pipeline, unsigned int channel, u64 inde
 	*word = put_counter(*word, width, index, value);
 	pipeline->matched++;
 	if (!holds(ANEMONE_GET(RULE_CONTROL_NOTIFY_OP, rule->control), value,
-		   anemone_cut(rule->notify_operand, width)))
+		   anemone_truncate(rule->notify_operand, width)))
 		return;
 	pipeline->notifications++;
 	if (!pipeline->latch)
@@ -334,7 +334,7 @@ struct mock *mock_bare(struct kunit *test)
 	ctl->bounce = (u64 *)__get_free_page(GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ctl->bounce);
 	ctl->hw.io = &io;
-	ctl->hw.loads_once = true;
+	ctl->hw.atomic_loads = true;
 	ctl->hw.region = 1ULL << MOCK_ADDRESS_BITS;
 	anemone_memory_set(&ctl->memory, MOCK_HOST_BASE, 1ULL << MOCK_ADDRESS_BITS);
 	mock->ctl = ctl;
@@ -365,7 +365,7 @@ struct mock *mock_new(struct kunit *test)
 	return mock;
 }
 
-struct mock *mock_harvested(struct kunit *test, bool stores_whole, bool loads_once)
+struct mock *mock_harvested(struct kunit *test, bool atomic_stores, bool atomic_loads)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -373,8 +373,8 @@ struct mock *mock_harvested(struct kunit *test, bool stores_whole, bool loads_on
 	mock->features |= ANEMONE_FEATURES_ACKNOWLEDGES_MASK;
 	KUNIT_ASSERT_EQ(test, anemone_hw_identify(hw), 0);
 	KUNIT_ASSERT_EQ(test, anemone_hw_start(hw, 2 * MOCK_REGION_BYTES), 0);
-	hw->stores_whole = stores_whole;
-	hw->loads_once = loads_once;
+	hw->atomic_stores = atomic_stores;
+	hw->atomic_loads = atomic_loads;
 	return mock;
 }
 

@@ -62,7 +62,7 @@ struct mock *mock_bare(struct kunit *test);
 /* A device with the third window, too, and a processor that may have what it takes to use it, and
  * to read with effect.
  */
-struct mock *mock_harvested(struct kunit *test, bool stores_whole, bool loads_once);
+struct mock *mock_harvested(struct kunit *test, bool atomic_stores, bool atomic_loads);
 /* Tables of so many entries, instead of MOCK_TABLE; before it is used. */
 void mock_tables(struct kunit *test, struct mock *mock, unsigned int log2);
 /* A request as every pipeline sees it. */

@@ -11,19 +11,19 @@
 /* By the hardware's codes, which begin with 0. */
 static inline u64 update(unsigned int code, unsigned int width, u64 counter, u64 operand)
 {
-	u64 most = ~0ULL >> (64 - width);
+	u64 limit = ~0ULL >> (64 - width);
 	unsigned int shift = operand % 64;
 
-	operand &= most;
+	operand &= limit;
 	switch (code + ANEMONE_OP_ADD) {
 	case ANEMONE_OP_ADD:
-		return (counter + operand) & most;
+		return (counter + operand) & limit;
 	case ANEMONE_OP_SUB:
-		return (counter - operand) & most;
+		return (counter - operand) & limit;
 	case ANEMONE_OP_SHR:
 		return shift >= width ? 0 : counter >> shift;
 	case ANEMONE_OP_SHL:
-		return shift >= width ? 0 : counter << shift & most;
+		return shift >= width ? 0 : counter << shift & limit;
 	case ANEMONE_OP_XOR:
 		return counter ^ operand;
 	case ANEMONE_OP_OR:
@@ -31,13 +31,13 @@ static inline u64 update(unsigned int code, unsigned int width, u64 counter, u64
 	case ANEMONE_OP_MAX:
 		return max(counter, operand);
 	default:
-		return operand > most - counter ? most : counter + operand;
+		return operand > limit - counter ? limit : counter + operand;
 	}
 }
 
 static inline u64 get_counter(u64 word, unsigned int width, unsigned int index)
 {
-	return anemone_cut(word >> (index * width % 64), width);
+	return anemone_truncate(word >> (index * width % 64), width);
 }
 
 static inline unsigned int width_of(const struct anemone_rule *rule)

@@ -9,7 +9,7 @@ static void apply_effect(struct mock_pipeline *pipeline, u64 *word)
 	unsigned int width = width_of(rule), i;
 
 	for (i = 0; i < 64 / width && kind != ANEMONE_READ_EFFECT_NONE; i++) {
-		u64 value = anemone_cut(rule->effect_operand, width);
+		u64 value = anemone_truncate(rule->effect_operand, width);
 
 		if (kind == ANEMONE_READ_EFFECT_OP)
 			value = update(ANEMONE_GET(RULE_CONTROL_EFFECT_OP, rule->control), width,
@@ -72,13 +72,13 @@ static u64 without(const struct anemone_rule *rule, unsigned int width, u64 coun
 	case ANEMONE_OP_SHL:
 		return counter;
 	case ANEMONE_OP_XOR:
-		return anemone_cut(counter ^ written ^ start, width);
+		return anemone_truncate(counter ^ written ^ start, width);
 	case ANEMONE_OP_OR:
-		return anemone_cut((counter & ~written) | start, width);
+		return anemone_truncate((counter & ~written) | start, width);
 	case ANEMONE_OP_MAX:
-		return counter == written ? anemone_cut(start, width) : counter;
+		return counter == written ? anemone_truncate(start, width) : counter;
 	default:
-		return anemone_cut(counter - written + start, width);
+		return anemone_truncate(counter - written + start, width);
 	}
 }
 

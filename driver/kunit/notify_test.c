@@ -18,11 +18,11 @@ static struct anemone_file *new_file(struct kunit *test, struct mock *mock)
 /* As read(2) does. */
 static bool take(struct anemone_file *file, struct anemone_event *event)
 {
-	struct anemone_waiting *waiting = anemone_notify_next(file, event);
+	struct anemone_pending_event *pending = anemone_notify_next(file, event);
 
-	if (waiting)
-		anemone_notify_done(waiting, event);
-	return waiting;
+	if (pending)
+		anemone_notify_done(pending, event);
+	return pending;
 }
 
 static struct anemone_telemetry *watched(struct kunit *test, struct mock *mock,
@@ -44,7 +44,7 @@ static void an_event_is_read_once(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
 	struct anemone_telemetry *telemetry = watched(test, mock, file, 3);
-	unsigned int vector = 1 + telemetry->part[0].cache.slab[0], i;
+	unsigned int vector = 1 + telemetry->instance[0].cache.slab[0], i;
 	struct anemone_event event;
 
 	for (i = 0; i < 2; i++)
@@ -54,7 +54,7 @@ static void an_event_is_read_once(struct kunit *test)
 		mock_access(mock, 2ULL << 21 | 64, true);
 	anemone_notify_vector(mock->ctl, vector);
 	anemone_notify_vector(mock->ctl, vector); /* nobody has read it yet: still one */
-	KUNIT_EXPECT_EQ(test, telemetry->part[0].events, 1);
+	KUNIT_EXPECT_EQ(test, telemetry->instance[0].events, 1);
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 1);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.id, 7);
@@ -77,13 +77,13 @@ static void removed_with_an_event(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
 	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
-	unsigned int vector = 1 + telemetry->part[0].cache.slab[0];
+	unsigned int vector = 1 + telemetry->instance[0].cache.slab[0];
 	struct anemone_event event;
 
 	mock_access(mock, 2ULL << 21, true);
 	anemone_notify_vector(mock->ctl, vector);
 	mutex_lock(&mock->ctl->lock);
-	anemone_part_remove(&telemetry->part[0]);
+	anemone_instance_remove(&telemetry->instance[0]);
 	mutex_unlock(&mock->ctl->lock);
 	KUNIT_EXPECT_FALSE(test, take(file, &event));
 	anemone_notify_vector(mock->ctl, vector); /* of nobody: acknowledged */
@@ -124,7 +124,7 @@ static void callback(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, 6, 13), 0);
 	for (i = 0; i < 6; i++)
 		mock_access(mock, 6ULL << 21, true);
-	anemone_notify_vector(mock->ctl, 1 + telemetry->part[0].cache.slab[0]);
+	anemone_notify_vector(mock->ctl, 1 + telemetry->instance[0].cache.slab[0]);
 	KUNIT_EXPECT_EQ(test, heard.calls, 1);
 	KUNIT_EXPECT_EQ(test, heard.event.counter, 13);
 	KUNIT_EXPECT_EQ(test, heard.value, 6);
@@ -137,7 +137,7 @@ static void interrupts_for_nothing(struct kunit *test)
 	struct anemone_file *file = new_file(test, mock);
 	unsigned int i, vector;
 
-	vector = 1 + watched(test, mock, file, 1)->part[0].cache.slab[0];
+	vector = 1 + watched(test, mock, file, 1)->instance[0].cache.slab[0];
 	for (i = 0; i < 999; i++)
 		anemone_notify_vector(mock->ctl, 1 + i % MOCK_PIPELINES);
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 999);
@@ -171,7 +171,7 @@ static void again_for_an_unread_event(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
 	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
-	unsigned int i, vector = 1 + telemetry->part[0].cache.slab[0];
+	unsigned int i, vector = 1 + telemetry->instance[0].cache.slab[0];
 
 	mock_access(mock, 2ULL << 21, true);
 	for (i = 0; i < 1000; i++)
@@ -179,18 +179,18 @@ static void again_for_an_unread_event(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
 	anemone_notify_vector(mock->ctl, vector);
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
-	KUNIT_EXPECT_EQ(test, telemetry->part[0].events, 1);
+	KUNIT_EXPECT_EQ(test, telemetry->instance[0].events, 1);
 }
 
 /* The counters begin anew, as at the end of a turn, and the predicate holds again. */
 static void hold_anew(struct mock *mock, struct anemone_telemetry *telemetry, u32 region)
 {
-	struct anemone_part *part = &telemetry->part[0];
+	struct anemone_instance *instance = &telemetry->instance[0];
 
 	mutex_lock(&mock->ctl->lock);
-	anemone_part_clear(part);
-	anemone_part_map(part, 2, region);
-	anemone_part_start(part);
+	anemone_instance_clear(instance);
+	anemone_instance_map(instance, 2, region);
+	anemone_instance_start(instance);
 	mock_access(mock, 2ULL << 21, true);
 	mutex_unlock(&mock->ctl->lock);
 }
@@ -200,9 +200,9 @@ static void event_of_cleared_counters(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
 	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
-	unsigned int vector = 1 + telemetry->part[0].cache.slab[0];
+	unsigned int vector = 1 + telemetry->instance[0].cache.slab[0];
 	struct mock_pipeline *pipeline = &mock->pipeline[vector - 1];
-	struct anemone_waiting *waiting;
+	struct anemone_pending_event *pending;
 	struct anemone_event event;
 
 	/* Nobody has read the one before: the newest is told, and it is nobody's fault. */
@@ -217,21 +217,21 @@ static void event_of_cleared_counters(struct kunit *test)
 	/* One comes while that before is being copied out: it stays, and is not acknowledged. */
 	hold_anew(mock, telemetry, 13);
 	anemone_notify_vector(mock->ctl, vector);
-	waiting = anemone_notify_next(file, &event);
-	KUNIT_ASSERT_NOT_NULL(test, waiting);
+	pending = anemone_notify_next(file, &event);
+	KUNIT_ASSERT_NOT_NULL(test, pending);
 	hold_anew(mock, telemetry, 14);
 	anemone_notify_vector(mock->ctl, vector);
-	anemone_notify_done(waiting, &event);
+	anemone_notify_done(pending, &event);
 	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.counter, 14);
 	/* The same before its message is here: what is told then is the new one's to arm. */
 	hold_anew(mock, telemetry, 15);
 	anemone_notify_vector(mock->ctl, vector);
-	waiting = anemone_notify_next(file, &event);
-	KUNIT_ASSERT_NOT_NULL(test, waiting);
+	pending = anemone_notify_next(file, &event);
+	KUNIT_ASSERT_NOT_NULL(test, pending);
 	hold_anew(mock, telemetry, 16);
-	anemone_notify_done(waiting, &event);
+	anemone_notify_done(pending, &event);
 	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
 	anemone_notify_vector(mock->ctl, vector);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
@@ -245,14 +245,14 @@ static void cause_cleared_by_the_driver(struct kunit *test)
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
 	struct anemone_telemetry *telemetry = watched(test, mock, file, 1);
-	unsigned int i, vector = 1 + telemetry->part[0].cache.slab[0];
+	unsigned int i, vector = 1 + telemetry->instance[0].cache.slab[0];
 
 	for (i = 0; i < 2000; i++) {
 		mutex_lock(&mock->ctl->lock);
-		KUNIT_ASSERT_EQ(test, anemone_part_map(&telemetry->part[0], 2, 0), 0);
+		KUNIT_ASSERT_EQ(test, anemone_instance_map(&telemetry->instance[0], 2, 0), 0);
 		mock_access(mock, 2ULL << 21, true);
-		anemone_part_clear(&telemetry->part[0]);
-		anemone_part_start(&telemetry->part[0]);
+		anemone_instance_clear(&telemetry->instance[0]);
+		anemone_instance_start(&telemetry->instance[0]);
 		mutex_unlock(&mock->ctl->lock);
 		anemone_notify_vector(mock->ctl, vector); /* the message, late */
 	}

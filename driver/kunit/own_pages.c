@@ -76,7 +76,8 @@ void own_invalidated(struct kunit *test, struct own_scene *scene, unsigned long 
 	mmu_notifier_range_init(&range, event, 0, current->mm, ALIGN_DOWN(at, PMD_SIZE),
 				ALIGN_DOWN(at, PMD_SIZE) + PMD_SIZE);
 	mmu_notifier_invalidate_range_start(&range);
-	KUNIT_EXPECT_EQ(test, scene->telemetry->part[0].mapped, event == MMU_NOTIFY_PROTECTION_VMA);
+	KUNIT_EXPECT_EQ(test, scene->telemetry->instance[0].mapped,
+			event == MMU_NOTIFY_PROTECTION_VMA);
 	mmu_notifier_invalidate_range_end(&range);
 }
 

@@ -18,7 +18,7 @@ struct steps steps;
 bool anemone_mmio(struct anemone_hw *hw)
 {
 	hw->io = mock_on_pci->ctl->hw.io;
-	hw->loads_once = true;
+	hw->atomic_loads = true;
 	return !step_fails("anemone_mmio");
 }
 

@@ -89,7 +89,7 @@ static void turns(struct kunit *test)
 			/* To all keys, for as long as the key that is looked at has no turn. */
 			mutex_lock(lock);
 			for (i = 0; i < 5; i++) {
-				if (xa_load(&telemetry->part[0].keys, i))
+				if (xa_load(&telemetry->instance[0].keys, i))
 					sent[i] += 3;
 				mock_access(mock, (u64)i << 21, false);
 				mock_access(mock, (u64)i << 21 | 64, false);
@@ -101,7 +101,7 @@ static void turns(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), -ENOENT);
-	KUNIT_EXPECT_EQ(test, telemetry->part[0].mapped, 0);
+	KUNIT_EXPECT_EQ(test, telemetry->instance[0].mapped, 0);
 	/* Of turns that went by unseen the counts are lost, so at most; and something was. */
 	for (key = 0, i = 0; key < 5; key++) {
 		KUNIT_EXPECT_LE(test, seen[key], sent[key]);
@@ -197,7 +197,7 @@ static void reset_amid_a_turn(struct kunit *test)
 	next_turn(test, telemetry, 0, &had, &longest);
 	mutex_lock(&mock->ctl->lock);
 	reset = ktime_get_ns();
-	KUNIT_EXPECT_EQ(test, anemone_part_restore(&telemetry->part[0]), 0);
+	KUNIT_EXPECT_EQ(test, anemone_instance_restore(&telemetry->instance[0]), 0);
 	mutex_unlock(&mock->ctl->lock);
 	while (turn.end_ns < reset) {
 		next_turn(test, telemetry, 0, &had, &longest);
@@ -220,7 +220,7 @@ static void device_goes_meanwhile(struct kunit *test)
 	mutex_lock(&mock->ctl->lock);
 	mock->ctl->gone = true;
 	mock->ctl->hw.down = true;
-	anemone_part_remove(&telemetry->part[0]);
+	anemone_instance_remove(&telemetry->instance[0]);
 	mutex_unlock(&mock->ctl->lock);
 	msleep(20);
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
@@ -261,9 +261,9 @@ static u64 seen_by(struct anemone_telemetry *telemetry)
 {
 	struct anemone_counts counts;
 
-	mutex_lock(&telemetry->part[0].ctl->lock);
-	anemone_part_counts(&telemetry->part[0], &counts);
-	mutex_unlock(&telemetry->part[0].ctl->lock);
+	mutex_lock(&telemetry->instance[0].ctl->lock);
+	anemone_instance_counts(&telemetry->instance[0], &counts);
+	mutex_unlock(&telemetry->instance[0].ctl->lock);
 	return counts.matched + counts.unmapped;
 }
 

@@ -151,7 +151,7 @@ static void host_addresses(struct kunit *test)
 	REFUSES(-EINVAL, "sub.mask", spec.flags = 1; spec.translation.sub.mask = 0x200000);
 	mock->ctl->memory.range[0].host_base += 0x1000;
 	REFUSES(-EINVAL, "memory begins at", spec.flags = 1);
-	anemone_memory_forget(&mock->ctl->memory, "nobody said");
+	anemone_memory_clear(&mock->ctl->memory, "nobody said");
 	REFUSES(-EOPNOTSUPP, "nobody said; see host_base", spec.flags = 1);
 }
 

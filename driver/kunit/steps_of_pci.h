@@ -77,10 +77,10 @@ static inline void __iomem *step_ioremap_wc(struct device *dev, resource_size_t 
 	return STEP(devm_ioremap_wc(dev, start, size), NULL);
 }
 
-static inline int step_vectors(struct pci_dev *pdev, unsigned int least, unsigned int most,
+static inline int step_vectors(struct pci_dev *pdev, unsigned int least, unsigned int limit,
 			       unsigned int flags)
 {
-	return step_fails("pci_alloc_irq_vectors") ? -ENOSPC : (int)most;
+	return step_fails("pci_alloc_irq_vectors") ? -ENOSPC : (int)limit;
 }
 
 static inline void step_free_irq(void *unused)

@@ -28,7 +28,7 @@ static void hotness(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, values[2], 20);
 	KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 8, 8, values), 0);
 	KUNIT_EXPECT_EQ(test, values[2], 0); /* reset as it was read */
-	KUNIT_EXPECT_EQ(test, mock->pipeline[telemetry->part[0].cache.slab[0]].unmapped, 1);
+	KUNIT_EXPECT_EQ(test, mock->pipeline[telemetry->instance[0].cache.slab[0]].unmapped, 1);
 }
 
 /* A read with effect resets what it does not return: lines go as a whole, or not at all. */
@@ -57,7 +57,7 @@ static void nothing_left_over(struct kunit *test)
 	struct anemone_telemetry *telemetry = mock_add(test, mock, &spec);
 	struct anemone_reason reason;
 
-	KUNIT_EXPECT_EQ(test, telemetry->part[0].cache.slabs, 2);
+	KUNIT_EXPECT_EQ(test, telemetry->instance[0].cache.slabs, 2);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(anemone_telemetry_add(&spec, mock->ctl, &reason)), -ENOSPC);
 	KUNIT_EXPECT_STREQ(test, reason.text, "65 regions of 1 need 2 pipelines, 1 of 3 are free");
 }
@@ -130,7 +130,7 @@ static void random_maps(struct kunit *test)
 	}
 	for (i = 0, step = 0; i < MOCK_TABLE; i++)
 		step += region_of[i] >= 0;
-	KUNIT_EXPECT_EQ(test, telemetry->part[0].mapped, step);
+	KUNIT_EXPECT_EQ(test, telemetry->instance[0].mapped, step);
 }
 
 /* Counters that are reset to a value begin there, and fold as if it were one. */
@@ -192,7 +192,7 @@ static void several_controllers(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		list_del_init(&mock[i]->ctl->on_list);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(telemetry));
-	KUNIT_EXPECT_EQ(test, telemetry->parts, 2);
+	KUNIT_EXPECT_EQ(test, telemetry->instances, 2);
 	for (i = 0; i < 2; i++) /* both to one counter: a tenant's pages, say */
 		KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, (base[i] >> 21) + 5, 3),
 				0);
@@ -207,7 +207,7 @@ static void several_controllers(struct kunit *test)
 	mutex_lock(&mock[0]->ctl->lock);
 	mock[0]->ctl->gone = true;
 	mock[0]->ctl->hw.down = true;
-	anemone_part_remove(&telemetry->part[0]);
+	anemone_instance_remove(&telemetry->instance[0]);
 	mutex_unlock(&mock[0]->ctl->lock);
 	mock_access(mock[1], PAGE_2M(5), false);
 	KUNIT_EXPECT_EQ(test, anemone_read(telemetry, 0, 8, values), 0);

@@ -42,8 +42,8 @@ static DEFINE_SPINLOCK(alerts_lock); /* the two below */
 static u32 alerts[64];
 static unsigned int n_alerts;
 
-static void tenant_alert(struct anemone_telemetry *telemetry, const struct anemone_event *event,
-			 void *data)
+static void anemone_listings_alert(struct anemone_telemetry *telemetry,
+				   const struct anemone_event *event, void *data)
 {
 	spin_lock(&alerts_lock);
 	if (n_alerts < ARRAY_SIZE(alerts))
@@ -88,7 +88,7 @@ static struct anemone_spec tenants_spec = {
 	.read_effect = { .op = ANEMONE_OP_RESET, .value = 0 },
 };
 
-static int poll_show(struct seq_file *file, void *unused)
+static int anemone_listings_poll_show(struct seq_file *file, void *unused)
 {
 	struct anemone_telemetry *telemetry = *(struct anemone_telemetry **)file->private;
 	u32 count = anemone_regions(telemetry) * anemone_region_counters(telemetry), i;
@@ -105,13 +105,14 @@ static int poll_show(struct seq_file *file, void *unused)
 	return err;
 }
 
-static int poll_open(struct inode *inode, struct file *file)
+static int anemone_listings_poll_open(struct inode *inode, struct file *file)
 {
 	/* All at once: a second call would poll, and reset, again. */
-	return single_open_size(file, poll_show, inode->i_private, SZ_1M);
+	return single_open_size(file, anemone_listings_poll_show, inode->i_private, SZ_1M);
 }
 
-static ssize_t translate(struct file *file, const char __user *buffer, size_t bytes, loff_t *at)
+static ssize_t anemone_listings_translate(struct file *file, const char __user *buffer,
+					  size_t bytes, loff_t *at)
 {
 	struct seq_file *seq = file->private_data;
 	char text[64] = {};
@@ -129,15 +130,15 @@ static ssize_t translate(struct file *file, const char __user *buffer, size_t by
 	return err ?: bytes;
 }
 
-static const struct file_operations poll_fops = {
+static const struct file_operations anemone_listings_poll_fops = {
 	.owner = THIS_MODULE,
-	.open = poll_open,
+	.open = anemone_listings_poll_open,
 	.read = seq_read,
-	.write = translate,
+	.write = anemone_listings_translate,
 	.release = single_release,
 };
 
-static int alerts_show(struct seq_file *file, void *unused)
+static int anemone_listings_alerts_show(struct seq_file *file, void *unused)
 {
 	unsigned int i;
 
@@ -147,23 +148,23 @@ static int alerts_show(struct seq_file *file, void *unused)
 	spin_unlock(&alerts_lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(alerts);
+DEFINE_SHOW_ATTRIBUTE(anemone_listings_alerts);
 
-static void unregister(struct anemone_telemetry *telemetry)
+static void anemone_listings_unregister(struct anemone_telemetry *telemetry)
 {
 	if (!IS_ERR_OR_NULL(telemetry))
 		anemone_unregister_telemetry(telemetry);
 }
 
-static void __exit end(void)
+static void __exit anemone_listings_exit(void)
 {
 	debugfs_remove(root);
-	unregister(skew);
-	unregister(hotness);
-	unregister(tenants);
+	anemone_listings_unregister(skew);
+	anemone_listings_unregister(hotness);
+	anemone_listings_unregister(tenants);
 }
 
-static int __init start(void)
+static int __init anemone_listings_init(void)
 {
 	if (host) {
 		skew_spec.flags = ANEMONE_SPEC_HOST;
@@ -176,22 +177,22 @@ static int __init start(void)
 	skew_spec.regions = skewed;
 	skew = anemone_register_telemetry(&skew_spec, NULL, NULL);
 	hotness = anemone_register_telemetry(&hotness_spec, NULL, NULL);
-	tenants = anemone_register_telemetry(&tenants_spec, tenant_alert, NULL);
+	tenants = anemone_register_telemetry(&tenants_spec, anemone_listings_alert, NULL);
 	if (IS_ERR(skew) || IS_ERR(hotness) || IS_ERR(tenants)) {
-		unregister(skew);
-		unregister(hotness);
-		unregister(tenants);
+		anemone_listings_unregister(skew);
+		anemone_listings_unregister(hotness);
+		anemone_listings_unregister(tenants);
 		return -ENODEV;
 	}
 	root = debugfs_create_dir("anemone_listings", NULL);
-	debugfs_create_file("skew", 0600, root, &skew, &poll_fops);
-	debugfs_create_file("hotness", 0600, root, &hotness, &poll_fops);
-	debugfs_create_file("tenants", 0600, root, &tenants, &poll_fops);
-	debugfs_create_file("alerts", 0400, root, NULL, &alerts_fops);
+	debugfs_create_file("skew", 0600, root, &skew, &anemone_listings_poll_fops);
+	debugfs_create_file("hotness", 0600, root, &hotness, &anemone_listings_poll_fops);
+	debugfs_create_file("tenants", 0600, root, &tenants, &anemone_listings_poll_fops);
+	debugfs_create_file("alerts", 0400, root, NULL, &anemone_listings_alerts_fops);
 	return 0;
 }
 
-module_init(start);
-module_exit(end);
+module_init(anemone_listings_init);
+module_exit(anemone_listings_exit);
 MODULE_DESCRIPTION("The listings of the NEMO paper on Anemone");
 MODULE_LICENSE("GPL");

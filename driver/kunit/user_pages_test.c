@@ -8,7 +8,7 @@
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
 
-#include "../rights.h"
+#include "../user_pages.h"
 #include "own_pages.h"
 
 #define PAGES 16
@@ -25,10 +25,10 @@ static void counted_until_it_goes(struct kunit *test)
 	own_touch(test, &scene, pfn); /* anybody's by now */
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
 	KUNIT_EXPECT_EQ(test, value, 1);
-	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 0);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 0);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_EXPECT_EQ(test, anemone_page_map(scene.telemetry, at + PAGE_SIZE, 3), -EFAULT);
-	KUNIT_EXPECT_EQ(test, anemone_page_unmap(scene.telemetry, at + PAGE_SIZE), -ENOENT);
+	KUNIT_EXPECT_EQ(test, anemone_user_page_map(scene.telemetry, at + PAGE_SIZE, 3), -EFAULT);
+	KUNIT_EXPECT_EQ(test, anemone_user_page_unmap(scene.telemetry, at + PAGE_SIZE), -ENOENT);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
 }
 
@@ -45,7 +45,7 @@ static void unmap_own(struct work_struct *work)
 	struct unmapping *unmapping = container_of(work, struct unmapping, work);
 
 	kthread_use_mm(unmapping->mm);
-	unmapping->err = anemone_page_unmap(unmapping->telemetry, unmapping->address);
+	unmapping->err = anemone_user_page_unmap(unmapping->telemetry, unmapping->address);
 	kthread_unuse_mm(unmapping->mm);
 }
 
@@ -71,7 +71,7 @@ static void watched_until_it_is_gone(struct kunit *test)
 	for (i = 0; i < 100 && !READ_ONCE(scene.mock->reads); i++)
 		msleep(20);
 	KUNIT_EXPECT_EQ(test, scene.mock->reads, 1);
-	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 1);
 	mmu_notifier_invalidate_range_end(&range);
 	flush_work(&unmapping.work);
 	KUNIT_EXPECT_EQ(test, unmapping.err, 0);
@@ -105,7 +105,7 @@ static void churn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
 	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, ANEMONE_ENTRY_UNMAP), 0);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 0);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 0);
 }
 
 static void told_of_what_was_lost(struct kunit *test)
@@ -154,7 +154,7 @@ static void more_than_are_read(struct kunit *test)
 	own_set(test, &scene, at);
 	own_ask_for_losses(test, &scene, sizeof(record));
 	for (i = 0; i < 5000; i++) {
-		KUNIT_ASSERT_EQ(test, anemone_page_map(scene.telemetry, at, 7), 0);
+		KUNIT_ASSERT_EQ(test, anemone_user_page_map(scene.telemetry, at, 7), 0);
 		zap_page_range_single(find_vma(current->mm, at), at, PAGE_SIZE, NULL);
 	}
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
@@ -284,6 +284,6 @@ static struct kunit_case cases[] = {
 	{},
 };
 
-static struct kunit_suite suite = { .name = "anemone_rights", .test_cases = cases };
+static struct kunit_suite suite = { .name = "anemone_user_pages", .test_cases = cases };
 
 kunit_test_suite(suite);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Capabilities, and entries for the caller's own pages. */
-#include <linux/capability.h>
+/* Table entries for user pages. */
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -11,12 +10,12 @@
 
 #include "file.h"
 #include "notify.h"
-#include "rights.h"
+#include "user_pages.h"
 
 /* Entries that were lost and that nobody has read of; of more, only that there are. */
-#define LOST_MOST 4096
+#define MAX_LOST_EVENTS 4096
 
-struct anemone_page {
+struct anemone_user_page {
 	struct mmu_interval_notifier notifier;
 	struct hlist_node by_address; /* under pages->lock */
 	struct anemone_telemetry *telemetry;
@@ -24,42 +23,33 @@ struct anemone_page {
 	u32 region;
 	bool live; /* the entry is this page's; under the lock of part->keys */
 	/* It was invalidated and waits for the reaper, and then for who reads that it went. */
-	struct llist_node dead;
-	bool lost, forgotten;
+	struct llist_node invalidated;
+	bool lost, removed;
 	bool unmapped; /* for good: its address is of other memory now, or of none */
 	struct list_head on_file;
 	u64 time_ns;
 };
 
-bool anemone_may_add(void)
+static struct anemone_instance *anemone_page_instance(struct anemone_telemetry *telemetry)
 {
-	return perfmon_capable();
-}
-
-bool anemone_may_name_physical(void)
-{
-	return capable(CAP_SYS_ADMIN);
-}
-
-static struct anemone_part *part_of(struct anemone_telemetry *telemetry)
-{
-	return &telemetry->part[0];
+	return &telemetry->instance[0];
 }
 
 /*
  * The page moves or goes: so does its entry, at once. No controller's lock: this may not wait. It
  * may also stay: to split a mapping, the kernel invalidates the 2 MiB around (reap).
  */
-static bool invalidate(struct mmu_interval_notifier *notifier,
-		       const struct mmu_notifier_range *range, unsigned long sequence)
+static bool anemone_user_page_invalidate(struct mmu_interval_notifier *notifier,
+					 const struct mmu_notifier_range *range,
+					 unsigned long sequence)
 {
-	struct anemone_page *page = container_of(notifier, struct anemone_page, notifier);
-	struct anemone_part *part = part_of(page->telemetry);
+	struct anemone_user_page *page = container_of(notifier, struct anemone_user_page, notifier);
+	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 
 	/* The page stays where it is; NUMA balancing, of all things, scans memory like this. */
 	if (range->event == MMU_NOTIFY_PROTECTION_VMA || range->event == MMU_NOTIFY_SOFT_DIRTY)
 		return true;
-	xa_lock(&part->keys);
+	xa_lock(&instance->keys);
 	mmu_interval_set_seq(notifier, sequence);
 	if (range->event == MMU_NOTIFY_UNMAP || range->event == MMU_NOTIFY_RELEASE)
 		page->unmapped = true;
@@ -67,30 +57,33 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 		page->live = false;
 		page->lost = true;
 		page->time_ns = ktime_get_ns();
-		anemone_part_unmap_locked(part, page->key);
+		anemone_instance_unmap_locked(instance, page->key);
 		/* Before the page is anybody else's, the device has it. */
-		anemone_part_flush(part);
+		anemone_instance_flush(instance);
 		/* What is left of it cannot be freed in here. */
-		llist_add(&page->dead, &page->telemetry->pages.dead);
+		llist_add(&page->invalidated, &page->telemetry->pages.invalidated);
 		schedule_work(&page->telemetry->pages.reaper);
 	}
-	xa_unlock(&part->keys);
+	xa_unlock(&instance->keys);
 	return true;
 }
 
-static const struct mmu_interval_notifier_ops page_ops = { .invalidate = invalidate };
+static const struct mmu_interval_notifier_ops anemone_user_page_ops = {
+	.invalidate = anemone_user_page_invalidate
+};
 
-static u64 hash_of(const struct mm_struct *mm, u64 address)
+static u64 anemone_user_page_hash(const struct mm_struct *mm, u64 address)
 {
 	return (address >> PAGE_SHIFT) ^ (unsigned long)mm / L1_CACHE_BYTES;
 }
 
-static struct anemone_page *find_page(struct anemone_telemetry *telemetry, u64 address)
+static struct anemone_user_page *anemone_user_page_find(struct anemone_telemetry *telemetry,
+							u64 address)
 {
-	struct anemone_page *page;
+	struct anemone_user_page *page;
 
 	hash_for_each_possible(telemetry->pages.table, page, by_address,
-			       hash_of(current->mm, address))
+			       anemone_user_page_hash(current->mm, address))
 		if (page->address == address && page->notifier.mm == current->mm)
 			return page;
 	return NULL;
@@ -100,47 +93,47 @@ static struct anemone_page *find_page(struct anemone_telemetry *telemetry, u64 a
  * Off the tree and the table; its entry, if it is there yet, goes before: of a page that nobody
  * watches the device has none, or its next owner's accesses were counted.
  */
-static void detach(struct anemone_page *page)
+static void anemone_user_page_detach(struct anemone_user_page *page)
 {
-	struct anemone_part *part = part_of(page->telemetry);
+	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 
-	xa_lock(&part->keys);
+	xa_lock(&instance->keys);
 	if (page->live) {
 		page->live = false;
-		anemone_part_unmap_locked(part, page->key);
-		anemone_part_flush(part);
+		anemone_instance_unmap_locked(instance, page->key);
+		anemone_instance_flush(instance);
 	}
-	xa_unlock(&part->keys);
+	xa_unlock(&instance->keys);
 	mmu_interval_notifier_remove(&page->notifier);
 	hash_del(&page->by_address);
 	page->telemetry->pages.count--;
 }
 
-static void remove_page(struct anemone_page *page)
+static void anemone_user_page_remove(struct anemone_user_page *page)
 {
-	detach(page);
+	anemone_user_page_detach(page);
 	if (page->lost)
-		page->forgotten = true; /* the reaper has it, and frees it */
+		page->removed = true; /* the reaper has it, and frees it */
 	else
 		kfree(page);
 }
 
 /* To who has asked to be told; false: nobody. */
-static bool tell(struct anemone_page *page)
+static bool anemone_lost_report(struct anemone_user_page *page)
 {
 	struct anemone_telemetry *telemetry = page->telemetry;
-	struct anemone_controller *ctl = part_of(telemetry)->ctl;
+	struct anemone_controller *ctl = anemone_page_instance(telemetry)->ctl;
 	struct anemone_file *file = telemetry->file;
 	bool queued = false;
 
 	mutex_lock(&ctl->lock);
-	if (file && file->tell_lost) {
-		queued = file->lost_count < LOST_MOST;
+	if (file && file->report_lost) {
+		queued = file->lost_count < MAX_LOST_EVENTS;
 		if (queued) {
 			list_add_tail(&page->on_file, &file->lost);
 			file->lost_count++;
 		} else {
-			file->lost_more++;
+			file->lost_overflow++;
 		}
 		anemone_notify_wake(telemetry);
 	}
@@ -150,19 +143,19 @@ static bool tell(struct anemone_page *page)
 
 bool anemone_lost_next(struct anemone_file *file, struct anemone_record *record)
 {
-	struct anemone_page *page;
+	struct anemone_user_page *page;
 
 	*record = (struct anemone_record){};
 	mutex_lock(&file->ctl->lock);
-	page = list_first_entry_or_null(&file->lost, struct anemone_page, on_file);
+	page = list_first_entry_or_null(&file->lost, struct anemone_user_page, on_file);
 	if (page) {
 		record->event.id = page->telemetry->id;
 		record->event.counter = page->region * page->telemetry->region_counters;
 		record->event.type = ANEMONE_EVENT_LOST;
 		record->event.time_ns = page->time_ns;
 		record->address = page->address;
-	} else if (file->lost_more) {
-		record->event.counter = min_t(u64, file->lost_more, U32_MAX);
+	} else if (file->lost_overflow) {
+		record->event.counter = min_t(u64, file->lost_overflow, U32_MAX);
 		record->event.type = ANEMONE_EVENT_MORE_LOST;
 		record->event.time_ns = ktime_get_ns();
 	}
@@ -170,7 +163,7 @@ bool anemone_lost_next(struct anemone_file *file, struct anemone_record *record)
 	return record->event.type;
 }
 
-static void forget(struct anemone_file *file, struct anemone_page *page)
+static void anemone_lost_drop(struct anemone_file *file, struct anemone_user_page *page)
 {
 	list_del(&page->on_file);
 	file->lost_count--;
@@ -181,20 +174,23 @@ void anemone_lost_done(struct anemone_file *file, const struct anemone_record *r
 {
 	mutex_lock(&file->ctl->lock);
 	if (record->event.type == ANEMONE_EVENT_LOST)
-		forget(file, list_first_entry(&file->lost, struct anemone_page, on_file));
+		anemone_lost_drop(file,
+				  list_first_entry(&file->lost, struct anemone_user_page, on_file));
 	else
-		file->lost_more -= record->event.counter;
+		file->lost_overflow -= record->event.counter;
 	mutex_unlock(&file->ctl->lock);
 }
 
 /* The caller's pages, to be written: what was shared by a fork, or by KSM, is not any more. */
-static long bring(const struct anemone_page *page, unsigned long count, struct page **pages)
+static long anemone_user_page_fault_in(const struct anemone_user_page *page, unsigned long count,
+				       struct page **pages)
 {
 	return get_user_pages_fast(page->address, count, FOLL_WRITE, pages);
 }
 
 /* What is there, whoever calls and whatever it may be used for; none is brought there. */
-static long look(const struct anemone_page *page, unsigned long count, struct page **pages)
+static long anemone_user_page_peek(const struct anemone_user_page *page, unsigned long count,
+				   struct page **pages)
 {
 	unsigned int flags = FOLL_FORCE | FOLL_NOFAULT;
 	struct mm_struct *mm = page->notifier.mm;
@@ -214,7 +210,7 @@ static long look(const struct anemone_page *page, unsigned long count, struct pa
 }
 
 /* Whether the pages are one run of memory, of one page or huge page, that is a process's own. */
-static bool own(struct page **pages, unsigned long count, u64 reach)
+static bool anemone_pages_are_anon_run(struct page **pages, unsigned long count, u64 reach)
 {
 	unsigned long i;
 
@@ -227,7 +223,7 @@ static bool own(struct page **pages, unsigned long count, u64 reach)
 }
 
 /* Of a huge page that one entry of a page table maps, the first page has the mark of all. */
-static struct page *marked(struct page *page)
+static struct page *anemone_exclusive_marker(struct page *page)
 {
 	struct folio *folio = page_folio(page);
 
@@ -237,21 +233,21 @@ static struct page *marked(struct page *page)
 }
 
 /* Whether no other process has any of these pages of `own`. */
-static bool alone(struct page **pages, unsigned long count)
+static bool anemone_pages_are_exclusive(struct page **pages, unsigned long count)
 {
 	unsigned long i;
 
 	for (i = 0; i < count; i++)
-		if (!PageAnonExclusive(marked(pages[i])))
+		if (!PageAnonExclusive(anemone_exclusive_marker(pages[i])))
 			return false;
 	return true;
 }
 
 /* The device's key of the memory at page->address: brought there, or as it is. */
-static int find_key(const struct anemone_page *page, bool as_it_is, u64 *key)
+static int anemone_user_page_key(const struct anemone_user_page *page, bool present_only, u64 *key)
 {
 	unsigned int shift = page->telemetry->spec.translation.primary.shift;
-	struct anemone_part *part = part_of(page->telemetry);
+	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 	u64 reach = 1ULL << shift, host;
 	unsigned long count = max_t(u64, reach >> PAGE_SHIFT, 1);
 	struct page **pages = kmalloc_array(count, sizeof(*pages), GFP_KERNEL);
@@ -260,14 +256,16 @@ static int find_key(const struct anemone_page *page, bool as_it_is, u64 *key)
 
 	if (!pages)
 		return -ENOMEM;
-	got = as_it_is ? look(page, count, pages) : bring(page, count, pages);
+	got = present_only ? anemone_user_page_peek(page, count, pages)
+			   : anemone_user_page_fault_in(page, count, pages);
 	if (got != count)
 		goto put;
 	host = PFN_PHYS(page_to_pfn(pages[0])) + offset_in_page(page->address);
 	err = -EACCES;
-	if (!own(pages, count, reach) || host & (reach - 1) || (as_it_is && !alone(pages, count)))
+	if (!anemone_pages_are_anon_run(pages, count, reach) || host & (reach - 1) ||
+	    (present_only && !anemone_pages_are_exclusive(pages, count)))
 		goto put;
-	err = anemone_plan_key(&part->plan, &part->ctl->hw.shape, host >> shift, key);
+	err = anemone_plan_key(&instance->plan, &instance->ctl->hw.shape, host >> shift, key);
 put:
 	for (i = 0; i < got; i++)
 		put_page(pages[i]);
@@ -276,52 +274,53 @@ put:
 }
 
 /* The entry, once the page stands still. */
-static int settle(struct anemone_page *page)
+static int anemone_user_page_install(struct anemone_user_page *page)
 {
-	struct anemone_part *part = part_of(page->telemetry);
+	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 	unsigned long sequence;
 	int err;
 
 	do {
 		sequence = mmu_interval_read_begin(&page->notifier);
-		err = find_key(page, false, &page->key);
+		err = anemone_user_page_key(page, false, &page->key);
 		if (err)
 			break;
-		err = anemone_part_reserve(part, page->key);
+		err = anemone_instance_reserve(instance, page->key);
 		if (err)
 			break;
-		xa_lock(&part->keys);
+		xa_lock(&instance->keys);
 		err = mmu_interval_read_retry(&page->notifier, sequence) ? -EAGAIN : 0;
 		if (!err)
-			err = anemone_part_map_locked(part, page->key, page->region);
+			err = anemone_instance_map_locked(instance, page->key, page->region);
 		page->live = !err;
-		xa_unlock(&part->keys);
+		xa_unlock(&instance->keys);
 	} while (err == -EAGAIN && !signal_pending(current));
 	return err == -EAGAIN ? -EINTR : err;
 }
 
 /* The entry again, unless the page was invalidated anew, or the telemetry is about others. */
-static int map_again(struct anemone_page *page, unsigned long sequence)
+static int anemone_user_page_remap(struct anemone_user_page *page, unsigned long sequence)
 {
-	struct anemone_part *part = part_of(page->telemetry);
+	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 	int err = -EAGAIN;
 
-	mutex_lock(&part->ctl->lock);
-	if (!anemone_part_installed(part) || part->ctl->hw.failed || page->telemetry->rotation)
+	mutex_lock(&instance->ctl->lock);
+	if (!anemone_instance_installed(instance) || instance->ctl->hw.failed ||
+	    page->telemetry->rotation)
 		err = -ENODEV;
-	xa_lock(&part->keys);
+	xa_lock(&instance->keys);
 	if (err == -EAGAIN && !mmu_interval_read_retry(&page->notifier, sequence)) {
-		err = anemone_part_map_locked(part, page->key, page->region);
+		err = anemone_instance_map_locked(instance, page->key, page->region);
 		page->live = !err;
 		page->lost = err;
 	}
-	xa_unlock(&part->keys);
-	mutex_unlock(&part->ctl->lock);
+	xa_unlock(&instance->keys);
+	mutex_unlock(&instance->ctl->lock);
 	return err;
 }
 
 /* Whether the page was where it is, its owner's alone, and has its entry again. */
-static bool again(struct anemone_page *page)
+static bool anemone_user_page_revalidate(struct anemone_user_page *page)
 {
 	unsigned long sequence;
 	u64 key;
@@ -330,83 +329,84 @@ static bool again(struct anemone_page *page)
 	do {
 		/* Waits for the end of the invalidation. */
 		sequence = mmu_interval_read_begin(&page->notifier);
-		if (READ_ONCE(page->unmapped) || find_key(page, true, &key) || key != page->key)
+		if (READ_ONCE(page->unmapped) || anemone_user_page_key(page, true, &key) ||
+		    key != page->key)
 			return false;
-		err = anemone_part_reserve(part_of(page->telemetry), key)
-			      ?: map_again(page, sequence);
+		err = anemone_instance_reserve(anemone_page_instance(page->telemetry), key)
+			      ?: anemone_user_page_remap(page, sequence);
 	} while (err == -EAGAIN);
 	return !err;
 }
 
 /* Who was invalidated is mapped again, or freed when the page went. Under pages->lock. */
-static void reap(struct anemone_pages *pages)
+static void anemone_user_pages_reap(struct anemone_user_pages *pages)
 {
-	struct llist_node *dead = llist_reverse_order(llist_del_all(&pages->dead));
-	struct anemone_page *page, *next;
-	bool stands;
+	struct llist_node *invalidated = llist_reverse_order(llist_del_all(&pages->invalidated));
+	struct anemone_user_page *page, *next;
+	bool current_memory;
 
-	if (!dead)
+	if (!invalidated)
 		return;
 	/* Once for all: it reads the device's decoders. */
-	page = llist_entry(dead, struct anemone_page, dead);
-	stands = !anemone_telemetry_stands(page->telemetry);
-	llist_for_each_entry_safe(page, next, dead, dead) {
-		if (!page->forgotten) {
-			if (stands && again(page))
+	page = llist_entry(invalidated, struct anemone_user_page, invalidated);
+	current_memory = !anemone_telemetry_check_memory(page->telemetry);
+	llist_for_each_entry_safe(page, next, invalidated, invalidated) {
+		if (!page->removed) {
+			if (current_memory && anemone_user_page_revalidate(page))
 				continue;
-			detach(page);
-			if (tell(page))
+			anemone_user_page_detach(page);
+			if (anemone_lost_report(page))
 				continue;
 		}
 		kfree(page);
 	}
 }
 
-static void reaper(struct work_struct *work)
+static void anemone_user_pages_work(struct work_struct *work)
 {
-	struct anemone_pages *pages = container_of(work, struct anemone_pages, reaper);
+	struct anemone_user_pages *pages = container_of(work, struct anemone_user_pages, reaper);
 
 	/* Who has it may wait for a page of a user's file system: then this is no hung task. */
 	if (mutex_lock_interruptible(&pages->lock))
 		return;
-	reap(pages);
+	anemone_user_pages_reap(pages);
 	mutex_unlock(&pages->lock);
 }
 
-void anemone_pages_init(struct anemone_pages *pages)
+void anemone_user_pages_init(struct anemone_user_pages *pages)
 {
 	mutex_init(&pages->lock);
 	hash_init(pages->table);
-	init_llist_head(&pages->dead);
-	INIT_WORK(&pages->reaper, reaper);
+	init_llist_head(&pages->invalidated);
+	INIT_WORK(&pages->reaper, anemone_user_pages_work);
 }
 
 /* Another region for a page that has its entry: in one write, so that no access is missed. */
-static bool move_entry(struct anemone_page *page, u32 region)
+static bool anemone_user_page_move(struct anemone_user_page *page, u32 region)
 {
-	struct anemone_part *part = part_of(page->telemetry);
+	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 	bool live;
 
-	xa_lock(&part->keys);
+	xa_lock(&instance->keys);
 	/* It fails where the table was cleared, and with it the entry. */
-	page->live = page->live && !anemone_part_map_locked(part, page->key, region);
+	page->live = page->live && !anemone_instance_map_locked(instance, page->key, region);
 	live = page->live;
 	if (live)
 		page->region = region;
-	xa_unlock(&part->keys);
+	xa_unlock(&instance->keys);
 	return live;
 }
 
-static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region)
+static int anemone_user_page_add(struct anemone_telemetry *telemetry, u64 address, u32 region)
 {
 	unsigned int shift = telemetry->spec.translation.primary.shift;
-	struct anemone_pages *pages = &telemetry->pages;
-	struct anemone_page *page, *old;
+	struct anemone_user_pages *pages = &telemetry->pages;
+	struct anemone_user_page *page, *old;
 	int err;
 
-	reap(pages);
-	old = find_page(telemetry, address);
-	if (old && move_entry(old, region))
+	anemone_user_pages_reap(pages);
+	old = anemone_user_page_find(telemetry, address);
+	if (old && anemone_user_page_move(old, region))
 		return 0;
 	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	if (!page)
@@ -416,26 +416,26 @@ static int map_page(struct anemone_telemetry *telemetry, u64 address, u32 region
 	page->region = region;
 	/* A key may be less than a page. */
 	err = mmu_interval_notifier_insert(&page->notifier, current->mm, address & PAGE_MASK,
-					   max(1UL << shift, PAGE_SIZE), &page_ops);
+					   max(1UL << shift, PAGE_SIZE), &anemone_user_page_ops);
 	if (err) {
 		kfree(page);
 		return err;
 	}
-	hash_add(pages->table, &page->by_address, hash_of(current->mm, address));
+	hash_add(pages->table, &page->by_address, anemone_user_page_hash(current->mm, address));
 	pages->count++;
-	err = settle(page);
+	err = anemone_user_page_install(page);
 	/* An old one that was lost is the reaper's, and told of unless this one takes its place. */
 	if (err)
-		remove_page(page);
+		anemone_user_page_remove(page);
 	else if (old)
-		remove_page(old);
+		anemone_user_page_remove(old);
 	return err;
 }
 
-int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region)
+int anemone_user_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region)
 {
 	unsigned int shift = telemetry->spec.translation.primary.shift;
-	struct anemone_controller *ctl = part_of(telemetry)->ctl;
+	struct anemone_controller *ctl = anemone_page_instance(telemetry)->ctl;
 	int err;
 
 	if (!(telemetry->spec.flags & ANEMONE_SPEC_HOST) || shift > PMD_SHIFT ||
@@ -448,49 +448,49 @@ int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 regio
 	if (err)
 		return err;
 	mutex_lock(&telemetry->pages.lock);
-	err = map_page(telemetry, address, region);
+	err = anemone_user_page_add(telemetry, address, region);
 	mutex_unlock(&telemetry->pages.lock);
 	return err;
 }
 
-int anemone_page_unmap(struct anemone_telemetry *telemetry, u64 address)
+int anemone_user_page_unmap(struct anemone_telemetry *telemetry, u64 address)
 {
-	struct anemone_page *page;
+	struct anemone_user_page *page;
 
 	mutex_lock(&telemetry->pages.lock);
-	reap(&telemetry->pages);
-	page = find_page(telemetry, address);
+	anemone_user_pages_reap(&telemetry->pages);
+	page = anemone_user_page_find(telemetry, address);
 	if (page)
-		remove_page(page);
+		anemone_user_page_remove(page);
 	mutex_unlock(&telemetry->pages.lock);
 	return page ? 0 : -ENOENT;
 }
 
 /* Who reads is not told of a telemetry that is no more. */
-static void forget_lost(struct anemone_telemetry *telemetry)
+static void anemone_lost_remove(struct anemone_telemetry *telemetry)
 {
-	struct anemone_page *page, *next;
+	struct anemone_user_page *page, *next;
 
 	mutex_lock(&telemetry->file->ctl->lock);
 	list_for_each_entry_safe(page, next, &telemetry->file->lost, on_file)
 		if (page->telemetry == telemetry)
-			forget(telemetry->file, page);
+			anemone_lost_drop(telemetry->file, page);
 	mutex_unlock(&telemetry->file->ctl->lock);
 }
 
-void anemone_pages_remove(struct anemone_telemetry *telemetry)
+void anemone_user_pages_remove(struct anemone_telemetry *telemetry)
 {
-	struct anemone_pages *pages = &telemetry->pages;
-	struct anemone_page *page;
+	struct anemone_user_pages *pages = &telemetry->pages;
+	struct anemone_user_page *page;
 	struct hlist_node *next;
 	unsigned int bucket;
 
 	mutex_lock(&pages->lock);
 	hash_for_each_safe(pages->table, bucket, next, page, by_address)
-		remove_page(page);
-	reap(pages);
+		anemone_user_page_remove(page);
+	anemone_user_pages_reap(pages);
 	mutex_unlock(&pages->lock);
 	cancel_work_sync(&pages->reaper);
 	if (telemetry->file)
-		forget_lost(telemetry);
+		anemone_lost_remove(telemetry);
 }

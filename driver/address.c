@@ -8,9 +8,9 @@
 #include "spec.h"
 
 /* The one range that the filter reaches; NULL, with why in words: there is none, or not one. */
-static const struct anemone_range *reached(const struct anemone_spec *spec,
-					   const struct anemone_memory *memory, int *err,
-					   struct anemone_reason *reason)
+static const struct anemone_range *anemone_find_range(const struct anemone_spec *spec,
+						      const struct anemone_memory *memory, int *err,
+						      struct anemone_reason *reason)
 {
 	u64 start = spec->filter.start, last = spec->filter.end - 1; /* of 0: the last address */
 	const struct anemone_range *found = NULL, *range;
@@ -40,7 +40,7 @@ static const struct anemone_range *reached(const struct anemone_spec *spec,
 	return found;
 }
 
-static u64 stripe_of(const struct anemone_range *range)
+static u64 anemone_stripe_size(const struct anemone_range *range)
 {
 	return (u64)range->ways * range->granularity;
 }
@@ -49,11 +49,12 @@ static u64 stripe_of(const struct anemone_range *range)
  * Every device has the same part of each stripe, so keys of whole stripes are the same keys on
  * each, whatever its place among them and however the host chooses it.
  */
-static int check_interleave(const struct anemone_spec *spec, const struct anemone_range *range,
-			    const struct anemone_plan *plan, struct anemone_reason *reason)
+static int anemone_check_interleave(const struct anemone_spec *spec,
+				    const struct anemone_range *range,
+				    const struct anemone_plan *plan, struct anemone_reason *reason)
 {
 	const struct anemone_field *sub = &spec->translation.sub;
-	u64 stripe = stripe_of(range), start = plan->rule.start, end = plan->rule.end;
+	u64 stripe = anemone_stripe_size(range), start = plan->rule.start, end = plan->rule.end;
 
 	if (range->ways == 1)
 		return 0;
@@ -78,7 +79,7 @@ static int check_interleave(const struct anemone_spec *spec, const struct anemon
 }
 
 /* Without the bits that choose a device. */
-static void squeeze(struct anemone_plan *plan, unsigned int ways_log2)
+static void anemone_remove_way_bits(struct anemone_plan *plan, unsigned int ways_log2)
 {
 	struct anemone_translation *translation = &plan->translation;
 
@@ -95,8 +96,9 @@ static void squeeze(struct anemone_plan *plan, unsigned int ways_log2)
 }
 
 /* The filter's addresses as the device counts them, and where the caller's keys begin. */
-static int from_host(const struct anemone_spec *spec, const struct anemone_memory *memory,
-		     struct anemone_plan *plan, struct anemone_reason *reason)
+static int anemone_resolve_host(const struct anemone_spec *spec,
+				const struct anemone_memory *memory, struct anemone_plan *plan,
+				struct anemone_reason *reason)
 {
 	const struct anemone_field *primary = &spec->translation.primary;
 	u64 reach = 1ULL << primary->shift, base, device_reach;
@@ -104,7 +106,7 @@ static int from_host(const struct anemone_spec *spec, const struct anemone_memor
 	const struct anemone_range *range;
 	int err = 0;
 
-	range = reached(spec, memory, &err, reason);
+	range = anemone_find_range(spec, memory, &err, reason);
 	if (!range)
 		return err;
 	base = range->host_base;
@@ -118,7 +120,7 @@ static int from_host(const struct anemone_spec *spec, const struct anemone_memor
 				      spec->translation.sub.mask, reach);
 	plan->rule.start = max(start, base) - base;
 	plan->rule.end = min(end - base, range->size);
-	err = check_interleave(spec, range, plan, reason);
+	err = anemone_check_interleave(spec, range, plan, reason);
 	if (err)
 		return err;
 	device_reach = reach >> ilog2(range->ways);
@@ -127,7 +129,7 @@ static int from_host(const struct anemone_spec *spec, const struct anemone_memor
 				      "memory begins at %#llx, not at a multiple of %#llx", base,
 				      reach);
 	plan->range = *range;
-	squeeze(plan, ilog2(range->ways));
+	anemone_remove_way_bits(plan, ilog2(range->ways));
 	plan->rule.start += range->device_base;
 	plan->rule.end += range->device_base;
 	plan->key_base = base >> primary->shift;
@@ -139,7 +141,7 @@ static int from_host(const struct anemone_spec *spec, const struct anemone_memor
  * The table has fewer keys than addresses have: those from the filter's first one on, so that it
  * can be anywhere. Addresses of later keys are none of the rule's.
  */
-static void place_table(const struct anemone_shape *shape, struct anemone_plan *plan)
+static void anemone_position_table(const struct anemone_shape *shape, struct anemone_plan *plan)
 {
 	struct anemone_field *primary = &plan->translation.primary;
 	u64 table = 1ULL << shape->table_log2, first, last;
@@ -155,28 +157,28 @@ static void place_table(const struct anemone_shape *shape, struct anemone_plan *
 		plan->rule.end = (first + table) << primary->shift;
 }
 
-int anemone_place(const struct anemone_spec *spec, const struct anemone_shape *shape,
-		  const struct anemone_memory *memory, struct anemone_plan *plan,
-		  struct anemone_reason *reason)
+int anemone_resolve_addresses(const struct anemone_spec *spec, const struct anemone_shape *shape,
+			      const struct anemone_memory *memory, struct anemone_plan *plan,
+			      struct anemone_reason *reason)
 {
-	u64 most = 1ULL << shape->address_bits;
+	u64 limit = 1ULL << shape->address_bits;
 	int err = 0;
 
 	plan->rule.start = spec->filter.start;
-	plan->rule.end = spec->filter.end ?: most;
+	plan->rule.end = spec->filter.end ?: limit;
 	if (spec->flags & ANEMONE_SPEC_HOST)
-		err = from_host(spec, memory, plan, reason);
+		err = anemone_resolve_host(spec, memory, plan, reason);
 	if (err)
 		return err;
-	if (plan->rule.start >= most)
+	if (plan->rule.start >= limit)
 		return anemone_refuse(reason, -ERANGE, "start is %#llx, the device ends at %#llx",
-				      plan->rule.start, most);
-	plan->rule.end = min(plan->rule.end, most);
-	place_table(shape, plan);
+				      plan->rule.start, limit);
+	plan->rule.end = min(plan->rule.end, limit);
+	anemone_position_table(shape, plan);
 	return 0;
 }
 
-bool anemone_plan_stands(const struct anemone_plan *plan, const struct anemone_memory *memory)
+bool anemone_plan_is_current(const struct anemone_plan *plan, const struct anemone_memory *memory)
 {
 	unsigned int i;
 

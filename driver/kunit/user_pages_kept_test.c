@@ -2,7 +2,7 @@
 /* Entries for a process's own pages that stay: what does not move them takes no entry away. */
 #include <linux/mm.h>
 
-#include "../rights.h"
+#include "../user_pages.h"
 #include "../rotate.h"
 #include "own_pages.h"
 
@@ -79,7 +79,7 @@ static void not_again(struct kunit *test)
 			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)), 0);
 	mutex_unlock(&scene.telemetry->pages.lock);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 1);
 	KUNIT_ASSERT_EQ(test, anemone_rotate_stop(scene.telemetry), 0);
 
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
@@ -162,7 +162,7 @@ static void not_where_it_was(struct kunit *test)
 	scene.mock->ctl->memory.range[0].host_base += PAGE_SIZE;
 	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 0);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 0);
 	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
 }
 
@@ -175,7 +175,7 @@ static void less_than_a_page(struct kunit *test)
 	own_set_keys(test, &scene, at, 6);
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + 5 * 64, 3, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, scene.telemetry->part[0].mapped, 1);
+	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 1);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
@@ -192,6 +192,6 @@ static struct kunit_case cases[] = {
 	{},
 };
 
-static struct kunit_suite suite = { .name = "anemone_rights_stay", .test_cases = cases };
+static struct kunit_suite suite = { .name = "anemone_user_pages_kept", .test_cases = cases };
 
 kunit_test_suite(suite);

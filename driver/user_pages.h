@@ -7,24 +7,22 @@
  * /proc/pid/pagemap; everybody else names memory of their own by its virtual address, and the
  * entry goes, in the invalidation itself, when the page is not theirs any more.
  */
-#ifndef ANEMONE_RIGHTS_H
-#define ANEMONE_RIGHTS_H
+#ifndef ANEMONE_USER_PAGES_H
+#define ANEMONE_USER_PAGES_H
 
+#include "access.h"
 #include "telemetry.h"
-
-bool anemone_may_add(void);
-bool anemone_may_name_physical(void);
 
 /*
  * Maps the caller's memory at `address` to a region. -EINVAL: not with these masks, or the address
  * is not a multiple of a key's reach; -EFAULT: no such memory; -EACCES: it is shared, or part of a
  * larger page than a key's reach covers is not the caller's; -ERANGE: not this device's memory.
  */
-int anemone_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region);
-int anemone_page_unmap(struct anemone_telemetry *telemetry, u64 address);
-void anemone_pages_init(struct anemone_pages *pages);
+int anemone_user_page_map(struct anemone_telemetry *telemetry, u64 address, u32 region);
+int anemone_user_page_unmap(struct anemone_telemetry *telemetry, u64 address);
+void anemone_user_pages_init(struct anemone_user_pages *pages);
 /* All of a telemetry. Not under the controller's lock. */
-void anemone_pages_remove(struct anemone_telemetry *telemetry);
+void anemone_user_pages_remove(struct anemone_telemetry *telemetry);
 
 /*
  * The next entry that was lost with its page, for who has asked for these; false: there is none.
