@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What crosses between the clock of the memory path and that of the control port, wherever anemone_afu is: levels
-# into TwoFlops, and two words that are still while they are looked at (hw/src/bus/CrossingLink.scala).
+# into Synchronizer, and two words that are still while they are looked at (hw/src/bus/CrossingLink.scala).
 #
 # set_false_path does not overrule set_max_skew and set_net_delay (Quartus Prime Pro 21.3 and later).
 
 # A level is seen a cycle sooner or later; no edge has to be met. A reset's comes from anywhere.
-foreach flops [get_entity_instances TwoFlops] {
+foreach flops [get_entity_instances Synchronizer] {
     set_false_path -to [get_registers $flops|meta]
 }
 

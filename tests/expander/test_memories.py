@@ -163,8 +163,8 @@ def test_what_the_lists_name_is_there() -> None:
     ("module", "broken", "instead"),
     [
         ("ProtectedQueue", r" queue \(", " bare ("),
-        ("WriteGate", r"endmodule", "  reg [7:0] held[0:3];\nendmodule"),
-        ("WriteGate", r"\bProtectedQueue\w* plans\b", "Queue2_UInt19 plans"),
+        ("RegionWriteSink", r"endmodule", "  reg [7:0] held[0:3];\nendmodule"),
+        ("RegionWriteSink", r"\bProtectedQueue\w* plans\b", "Queue2_UInt19 plans"),
     ],
     ids=["beside a code", "in a module", "a plain queue"],
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flat memory mode's set locks, for ever, and its lists of operations, for a while (Yosys, ABC).
 
-hw/test/flat/SetLocksReference.scala and SwapListsReference.scala are the properties: whatever is
+hw/test/flat/MshrAllocatorReference.scala and MshrOpListsReference.scala are the properties: whatever is
 asked and decided since power came up, no two of four requests hold one set by different locks, no
 lock is given away that a request waits for; and of whatever operations are put and taken, none is
 forgotten, in each lock's order.
@@ -23,13 +23,13 @@ A_WHILE = within(FRAMES)
 @pytest.fixture(scope="session")
 def locks() -> Path:
     """The locks' property."""
-    return proof("SetLocksProof")
+    return proof("MshrAllocatorProof")
 
 
 @pytest.fixture(scope="session")
 def lists() -> Path:
     """The lists'."""
-    return proof("SwapListsReference")
+    return proof("MshrOpListsReference")
 
 
 def test_a_set_has_one_lock_and_a_lock_one_set(locks: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is counted of each id, for a while (Yosys, ABC's bmc3).
 
-hw/test/bus/IdCounterReference.scala and hw/test/expander/IdOrderReference.scala are the properties:
+hw/test/bus/IdCounterReference.scala and hw/test/expander/SameIdTrackerReference.scala are the properties:
 whatever is seen, asked, issued and answered when, an id's count is that of a plain register.
 """
 
@@ -26,7 +26,7 @@ def counter() -> Path:
 @pytest.fixture(scope="session")
 def order() -> Path:
     """That of how many are ahead."""
-    return proof("IdOrderReference")
+    return proof("SameIdTrackerReference")
 
 
 def test_ids_are_counted(counter: Path, tmp_path: Path) -> None:

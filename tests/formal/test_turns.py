@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory's answers and a telemetry line that could go: neither waits for ever (Yosys, ABC's pdr).
 
-hw/test/expander/AnswerTurnsProof.scala is the property: so many of memory's beats pass a line and
+hw/test/expander/ReadResponseArbiterProof.scala is the property: so many of memory's beats pass a line and
 no more, and where somebody can go exactly one goes, whatever the host takes.
 """
 
@@ -18,7 +18,7 @@ from tests.formal.checker import proof as emitted_proof
 @pytest.fixture(scope="session")
 def proof() -> Path:
     """The property's SystemVerilog."""
-    return emitted_proof("AnswerTurnsProof")
+    return emitted_proof("ReadResponseArbiterProof")
 
 
 def test_a_line_goes_after_so_many_beats(proof: Path, tmp_path: Path) -> None:

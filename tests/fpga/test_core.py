@@ -134,7 +134,7 @@ def test_the_constraints_name_what_crosses() -> None:
     named = {word for command in commands for word in command if word.startswith("registers:")}
     assert all(exists(pattern, rtl) for pattern in named), named
     false = [c for c in commands if c[0] == "set_false_path"]
-    assert ["set_false_path", "-to", "registers:<TwoFlops>|meta"] in false
+    assert ["set_false_path", "-to", "registers:<Synchronizer>|meta"] in false
     words = [(c[2], c[4]) for c in false if c[1] == "-from"]
     for kind in ("set_max_skew", "set_net_delay"):
         assert [(c[2], c[4]) for c in commands if c[0] == kind] == words
@@ -143,6 +143,6 @@ def test_the_constraints_name_what_crosses() -> None:
     levels = {name for name in links if not name.startswith(("command_", "answer_"))}
     halves = [(rtl / f"Crossing{half}.sv").read_text() for half in ("Host", "Device")]
     for half in halves:
-        for level in re.findall(r"^  TwoFlops #\([^;]*?\) (\w+)_flops \(", half, re.MULTILINE):
+        for level in re.findall(r"^  Synchronizer #\([^;]*?\) (\w+)_flops \(", half, re.MULTILINE):
             levels.remove(level)
-    assert not levels, "levels that pass no TwoFlops"
+    assert not levels, "levels that pass no Synchronizer"

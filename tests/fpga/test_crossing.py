@@ -20,7 +20,7 @@ BENCH = Path(__file__).parent / "bench" / "crossing.py"
 PUBLIC = f"""\
 `verilator_config
 public_flat_rw -module "{TOP}" -var "*"
-public_flat_rw -module "TwoFlops" -var "*"
+public_flat_rw -module "Synchronizer" -var "*"
 """
 
 

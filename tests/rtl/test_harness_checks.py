@@ -62,7 +62,7 @@ FAULTS = {
         r"(FAULT | \g<0>)",
     ),
     "a count": ("MatchStage.sv", r"(?<=assign io_result_unmapped = )", "~FAULT & "),
-    "a line": ("ReadyLines.sv", r"(?<=assign io_offer_bits_resp = )", "{FAULT, 1'h0} | "),
+    "a line": ("ReadPrefetchBuffer.sv", r"(?<=assign io_offer_bits_resp = )", "{FAULT, 1'h0} | "),
     "an address": (
         "RequestArbiter.sv",
         r"(?<=assign io_memoryWrite_bits_addr = )",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.board
 
-import anemone.bus.{AvalonBridge, AvalonCrossing, AvalonPort, Axi4Pins, TwoFlops}
+import anemone.bus.{AvalonBridge, AvalonCrossing, AvalonPort, Axi4Pins, Synchronizer}
 import anemone.expander.{ExpanderParams, InterruptPins, MemoryExpander}
 import chisel3._
 
@@ -26,7 +26,7 @@ class BoardExpander(p: ExpanderParams) extends Module {
   val quiesce = IO(Input(Bool()))
   val quiet = IO(Output(Bool()))
 
-  private val synchronised = TwoFlops(reset.asBool, start = true)
+  private val synchronised = Synchronizer(reset.asBool, start = true)
   withReset(synchronised) {
     val expander = Module(new MemoryExpander(p.copy(adapter = true)))
     expander.upstream <> upstream
@@ -44,7 +44,7 @@ class BoardExpander(p: ExpanderParams) extends Module {
     crossing.deviceReset := synchronised
     crossing.device <> bridge.io.avalon
     crossing.hostClock := csrClock
-    crossing.hostReset := withClock(csrClock)(TwoFlops(csrReset, start = true))
+    crossing.hostReset := withClock(csrClock)(Synchronizer(csrReset, start = true))
     crossing.host <> csr
   }
 }

@@ -11,8 +11,8 @@ class CrossingDevice(addressBits: Int, dataBits: Int) extends Module {
     val link = Flipped(new CrossingLink(addressBits, dataBits))
     val avalon = new AvalonPort(addressBits, dataBits)
   })
-  private val flush = TwoFlops(io.link.flush)
-  private val request = TwoFlops(io.link.request)
+  private val flush = Synchronizer(io.link.flush)
+  private val request = Synchronizer(io.link.request)
 
   private val flushed = RegInit(false.B)
   private val up = RegInit(false.B)

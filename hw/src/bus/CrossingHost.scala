@@ -14,9 +14,9 @@ class CrossingHost(addressBits: Int, dataBits: Int) extends Module {
     val avalon = Flipped(new AvalonPort(addressBits, dataBits))
     val link = new CrossingLink(addressBits, dataBits)
   })
-  private val flushed = TwoFlops(io.link.flushed)
-  private val up = TwoFlops(io.link.up)
-  private val done = TwoFlops(io.link.done)
+  private val flushed = Synchronizer(io.link.flushed)
+  private val up = Synchronizer(io.link.up)
+  private val done = Synchronizer(io.link.done)
 
   private val flush = RegInit(true.B)
   private val open = RegInit(false.B)

@@ -18,7 +18,7 @@ class CrossingAnswer(dataBits: Int) extends Bundle {
 }
 
 /** The wires between the two halves of an [[AvalonCrossing]], seen from the host's. Every one is a register; the levels
-  * pass [[TwoFlops]] on the other side.
+  * pass [[Synchronizer]] on the other side.
   *
   * A transfer is a handshake of four phases: `request` rises, `done` rises, `request` falls, `done` falls. `command` is
   * still while `request` is up, `answer` while `done` is; nobody looks at them at other times.

@@ -25,7 +25,7 @@ class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Modul
   })
   private val code = new Secded(width)
   private val ram = Module(new Ram1R1W(depth, code.bits))
-  private val flip = Module(new FlipNext)
+  private val flip = Module(new BitFlipInjector)
   flip.io.arm := io.inject
   flip.io.stores := io.write.valid
   ram.io.write.valid := io.write.valid

@@ -26,7 +26,7 @@ class VotedRam(depth: Int, width: Int) extends Module {
     /** Flip a bit, or two, of a copy of the word that is written next. */
     val inject = Flipped(Valid(Bool()))
   })
-  private val flip = Module(new FlipNext)
+  private val flip = Module(new BitFlipInjector)
   flip.io.arm := io.inject
   flip.io.stores := io.write.valid
   private def copy(n: Int, flips: UInt): UInt = {

@@ -51,14 +51,14 @@ class MemoryChannel(p: ExpanderParams) extends Module {
 
   // Requests.
   private val arbiter = Module(new RequestArbiter(p))
-  private val gate = Module(new WriteGate(p))
+  private val gate = Module(new RegionWriteSink(p))
   private val accepts = Module(new QuiesceGate(p))
   accepts.io.quiesce := io.quiesce
   accepts.io.address := io.upstream.aw.fire
   accepts.io.data := io.upstream.w.fire
   accepts.io.last := io.upstream.w.bits.last
   private def beats(of: DecoupledIO[Axi4Address], write: Boolean, closed: Bool): DecoupledIO[RequestBeat] = {
-    val requests = Module(new RequestBeats(p, write))
+    val requests = Module(new BurstSplitter(p, write))
     requests.io.in <> of
     requests.io.windows := io.windows
     requests.io.closed := closed
@@ -75,7 +75,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   // Flat memory mode is below in the same reset, and looks after its own memories.
   private val late = if (p.flat.isDefined) false.B
   else {
-    val answers = Module(new LateAnswers(p))
+    val answers = Module(new StaleResponseDrain(p))
     answers.io.read := io.downstream.ar.fire
     answers.io.readBeat := io.downstream.r.fire
     answers.io.last := io.downstream.r.bits.last
@@ -104,9 +104,9 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   gate.io.acknowledged := io.acknowledged
 
   // Read data, memory's and telemetry's.
-  private val order = Module(new IdOrder(p.memory.idBits, p.readsInFlight))
+  private val order = Module(new SameIdTracker(p.memory.idBits, p.readsInFlight))
   private val underWay = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W))
-  private val telemetry = Module(new TelemetryResponses(p))
+  private val telemetry = Module(new TelemetryReorderBuffer(p))
   order.io.issue := arbiter.io.issue
   order.io.counts := true.B
   order.io.answer := telemetry.io.answered
@@ -154,5 +154,5 @@ class MemoryChannel(p: ExpanderParams) extends Module {
 object MemoryChannel {
 
   /** The memories that report. */
-  val memories: Seq[Int] = (FaultMemory("read_order") +: WriteGate.memories) ++ TelemetryResponses.memories
+  val memories: Seq[Int] = (FaultMemory("read_order") +: RegionWriteSink.memories) ++ TelemetryReorderBuffer.memories
 }

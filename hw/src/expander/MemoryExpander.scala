@@ -28,7 +28,7 @@ class InterruptPins(vectors: Int) extends Bundle {
   * Several hosts share each channel by a [[HostArbiter]], which adds a cycle each way.
   *
   * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
-  * is decided, and [[EventOrder]] gives it and the telemetry reads one order.
+  * is decided, and [[EventReadSequencer]] gives it and the telemetry reads one order.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo
@@ -162,11 +162,11 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     memory.io.channel := c.U
     memory.io.set := out.flat(c)
     in.flat(c) := memory.io.shown
-    val order = Module(new EventOrder(p, flat.requests)).suggestName(s"order_$c")
+    val order = Module(new EventReadSequencer(p, flat.requests)).suggestName(s"order_$c")
     order.io.event := memory.io.event
     order.io.read := channel.io.read
     memory.io.hold := order.io.hold
-    protects(c, EventOrder.memories, order.io.faults, order.io.inject)
+    protects(c, EventReadSequencer.memories, order.io.faults, order.io.inject)
     memory.io.inject := injections(c)
     strays += memory.io.stray
     faults ++= FaultMemory(FlatMemory.memories).map(FaultSource(_, c)).zip(memory.io.faults)

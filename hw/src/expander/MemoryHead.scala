@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{BitPlanes, OneHot, RegisterSlice, SixInputs}
+import anemone.bus.{BitSlicedCam, OneHot, RegisterSlice, SixInputs}
 import chisel3._
 import chisel3.util._
 
@@ -50,7 +50,7 @@ object MemoryHead {
   *
   * @param enters the slots that take `id` in this cycle
   */
-class HeadWatch(ids: BitPlanes, slots: Int, memory: MemoryHead, enters: UInt, id: UInt) {
+class HeadIdMatch(ids: BitSlicedCam, slots: Int, memory: MemoryHead, enters: UInt, id: UInt) {
   private val second = Reg(UInt(slots.W))
   private val arriving = ids.equal(memory.arriving)
 

@@ -18,7 +18,7 @@ class Window(p: ExpanderParams) extends Bundle {
 }
 
 /** What an address is to the region. */
-class RegionPlace extends Bundle {
+class RegionMatch extends Bundle {
 
   /** In a window. */
   val hit = Bool()
@@ -40,7 +40,7 @@ class RegionDecoder(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
     val address = Input(UInt(p.memory.addressBits.W))
     val windows = Input(new Windows(p))
-    val place = Output(new RegionPlace)
+    val place = Output(new RegionMatch)
   })
   private val windowBits = log2Ceil(p.windowBytes)
   private def in(window: Window): Bool =

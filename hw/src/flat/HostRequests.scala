@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4Address, Axi4Params, Axi4WriteData, Beats, RegisterSlice}
+import anemone.bus.{Axi4Address, Axi4Params, Axi4WriteData, BurstAddress, RegisterSlice}
 import chisel3._
 import chisel3.util._
 
@@ -108,7 +108,7 @@ class HostRequests(p: Axi4Params) extends Module {
     burst.open := !last
     burst.transfer := current
     burst.left := left - 1.U
-    burst.transfer.addr := Beats.next(current, current.addr, p)
+    burst.transfer.addr := BurstAddress.next(current, current.addr, p)
   }
   io.any := ar.valid || aw.valid || w.valid || reading.open || writing.open
 }

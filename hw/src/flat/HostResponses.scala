@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4, Axi4ReadData, Axi4WriteResponse, BitPlanes, MemoryFault, OneHot, ProtectedQueue, ProtectedRam}
+import anemone.bus.{
+  Axi4,
+  Axi4ReadData,
+  Axi4WriteResponse,
+  BitSlicedCam,
+  MemoryFault,
+  OneHot,
+  ProtectedQueue,
+  ProtectedRam
+}
 import chisel3._
 import chisel3.util._
 
@@ -23,7 +32,7 @@ class WritesDone(p: FlatParams) extends Bundle {
 }
 
 /** One on its way out. The data are lowest, so two bits that are flipped for a test are theirs. */
-private class LeavingAnswer(p: FlatParams) extends Bundle {
+private class OutgoingResponse(p: FlatParams) extends Bundle {
   val id = UInt(p.memory.idBits.W)
   val last = Bool()
   val resp = UInt(2.W)
@@ -74,8 +83,8 @@ class HostResponses(p: FlatParams) extends Module {
   private def mask: UInt = RegInit(0.U(slots.W))
   private val (used, waits, done) = (mask, mask, mask)
   private val (writes, lasts, youngest, failed, outside) = (mask, mask, mask, mask, mask)
-  private val ids = new BitPlanes(slots, p.memory.idBits)
-  private val behind = new BitPlanes(slots, p.requestBits)
+  private val ids = new BitSlicedCam(slots, p.memory.idBits)
+  private val behind = new BitSlicedCam(slots, p.requestBits)
 
   // A request takes a slot behind the youngest of its id and kind.
   private val taken = used | io.held
@@ -90,7 +99,7 @@ class HostResponses(p: FlatParams) extends Module {
   behind.write(enters -> OHToUInt(before))
 
   // Reads: what comes when it is its turn passes, unless a stored one waits; the rest is picked when it is, in turns.
-  private val out = Module(new ProtectedQueue(new LeavingAnswer(p), stored, flow = true))
+  private val out = Module(new ProtectedQueue(new OutgoingResponse(p), stored, flow = true))
   private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
   io.any := taken.orR || credits =/= stored.U
   private val incoming = UIntToOH(io.answer.bits.request, slots)

@@ -18,7 +18,7 @@ class LineBuffer(p: FlatParams) extends Module {
     val inject = Flipped(Valid(Bool()))
 
     /** Whoever comes first can't be held back. */
-    val writes = Vec(3, Flipped(Decoupled(new LineKept(p))))
+    val writes = Vec(3, Flipped(Decoupled(new BufferedLine(p))))
   })
   private val rows = Module(new ProtectedRam(2 * p.locks, (new StoredLine(p)).getWidth))
   rows.io.read := io.read
@@ -26,7 +26,7 @@ class LineBuffer(p: FlatParams) extends Module {
   io.stored := StoredLine.from(rows.io.data, rows.io.fault, p)
   io.fault := rows.io.fault
 
-  private val arbiter = Module(new Arbiter(new LineKept(p), 3))
+  private val arbiter = Module(new Arbiter(new BufferedLine(p), 3))
   arbiter.io.in <> io.writes
   arbiter.io.out.ready := true.B
   rows.io.write.valid := arbiter.io.out.valid

@@ -79,7 +79,7 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   })
 
   private def kept[T <: Data](init: T): T = withReset(io.powerOn) { RegInit(init) }
-  private val reads, writes = Module(new UnderWay(p, 2 * p.requests))
+  private val reads, writes = Module(new OutstandingRequests(p, 2 * p.requests))
   private val draining = kept(false.B)
   private val waited = kept(0.U(log2Ceil(p.drain + 1).W))
   private val open = !draining

@@ -19,14 +19,14 @@ class SwapOp(p: FlatParams) extends Bundle {
 }
 
 /** A decided request that its lock has to carry out. */
-class LockedOp(p: FlatParams) extends Bundle {
+class MshrOp(p: FlatParams) extends Bundle {
   val lock = UInt(p.lockBits.W)
   val request = UInt(p.requestBits.W)
   val op = new SwapOp(p)
 }
 
 /** A lock's first request was looked up. */
-class OpenedSet(p: FlatParams) extends Bundle {
+class AllocatedMshr(p: FlatParams) extends Bundle {
   val lock = UInt(p.lockBits.W)
   val permutation = new Permutation(p)
   val marked = Bool()
@@ -36,7 +36,7 @@ class OpenedSet(p: FlatParams) extends Bundle {
 }
 
 /** A line to keep for a lock. */
-class LineKept(p: FlatParams) extends Bundle {
+class BufferedLine(p: FlatParams) extends Bundle {
   val row = UInt((p.lockBits + 1).W)
   val stored = new StoredLine(p)
 }

@@ -33,7 +33,7 @@ class SwapSequencer(p: FlatParams) extends Module {
     })
 
     /** Of the lock looked at. */
-    val state = Input(new SetState(p))
+    val state = Input(new MshrState(p))
     val nearRow = Input(Bool())
     val sideband = Input(new Sideband(p))
     val place = Input(UInt(p.placeBits.W))
@@ -47,14 +47,14 @@ class SwapSequencer(p: FlatParams) extends Module {
 
     /** Locks in the pipeline. */
     val busy = Output(UInt(slots.W))
-    val commit = Valid(new SetCommit(p))
+    val commit = Valid(new MshrCommit(p))
 
     // Lines that are kept, and the data of a request that writes, both three cycles behind.
     val row = Valid(UInt((p.lockBits + 1).W))
     val rowStored = Input(new StoredLine(p))
     val write = Valid(UInt(p.requestBits.W))
     val writeStored = Input(new StoredLine(p))
-    val keep = Valid(new LineKept(p))
+    val keep = Valid(new BufferedLine(p))
 
     val answer = Valid(new ReadAnswer(p))
 
@@ -85,14 +85,14 @@ class SwapSequencer(p: FlatParams) extends Module {
 
   // Cycle 0: a kind by turns, and of it a lock by turns.
   private val busy, blocked, stirred, rotation = RegInit(0.U(slots.W))
-  private val (nearOut, nearRoom, nearFault) = outgoing(io.nearWrite)
-  private val (farOut, farRoom, farFault) = outgoing(io.farWrite)
+  private val (nearOut, nearCredits, nearFault) = outgoing(io.nearWrite)
+  private val (farOut, farCredits, farFault) = outgoing(io.farWrite)
   io.fault.uncorrected := nearFault.uncorrected || farFault.uncorrected
   io.fault.corrected := !io.fault.uncorrected && (nearFault.corrected || farFault.corrected)
   private val kinds = Seq(
     (io.waiting & ~blocked) | io.refused,
-    OneHot.onlyIf(nearRoom.io.any, io.nearWritable),
-    OneHot.onlyIf(farRoom.io.any, io.farWritable)
+    OneHot.onlyIf(nearCredits.io.available, io.nearWritable),
+    OneHot.onlyIf(farCredits.io.available, io.farWritable)
   ).map(_ & ~busy)
   private val turn = RegInit(1.U(kinds.length.W))
   private val kind = OneHot.firstFrom(VecInit(kinds.map(_.orR)).asUInt, ~(turn - 1.U), kinds.length)
@@ -102,8 +102,8 @@ class SwapSequencer(p: FlatParams) extends Module {
     turn := Cat(kind(1, 0), kind(2))
     rotation := OneHot.above(picked, slots)
   }
-  nearRoom.io.takes := kind(nearLine)
-  farRoom.io.takes := kind(victim)
+  nearCredits.io.take := kind(nearLine)
+  farCredits.io.take := kind(victim)
 
   // Cycle 1: the lock.
   private val valid1 = RegNext(picks, false.B)
@@ -131,7 +131,7 @@ class SwapSequencer(p: FlatParams) extends Module {
   step.io.state := state2
   step.io.hasOp := hasOp2
   step.io.op := io.op
-  private val change2 = Mux(kind2(operation), step.io.change, 0.U.asTypeOf(new SetChange))
+  private val change2 = Mux(kind2(operation), step.io.change, 0.U.asTypeOf(new MshrUpdate))
   private val onVictim2 = Mux(kind2(operation), change2.onVictim, kind2(victim))
   private val row2 = Cat(number2, nearRow2 ^ onVictim2)
   io.row.valid := valid2 && (!kind2(operation) || change2.answers || (change2.writes && change2.merges))
@@ -220,11 +220,11 @@ class SwapSequencer(p: FlatParams) extends Module {
   stirred := (stirred & ~enters) | io.stirred
   blocked := (blocked & ~io.stirred & ~leaves) | OneHot.onlyIf(does(change.blocks), lock5 & ~stirred & ~io.stirred)
 
-  /** A queue to memory whose room is given away when a step is picked. */
-  private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], Room, MemoryFault) = {
+  /** A queue to memory. A step takes its entry's credit when it is picked, so the entry is there when the step is done. */
+  private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], CreditCounter, MemoryFault) = {
     val queue = Module(new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true))
     queue.io.inject := io.inject
-    val room = Module(new Room(outgoingLines))
+    val credits = Module(new CreditCounter(outgoingLines))
     val in = Wire(Valid(chiselTypeOf(port.bits)))
     queue.io.enq.valid := in.valid
     queue.io.enq.bits := in.bits
@@ -234,8 +234,8 @@ class SwapSequencer(p: FlatParams) extends Module {
       port.bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
       port.bits.stored.poison := true.B
     }
-    room.io.returns := queue.io.deq.fire
-    (in, room, queue.io.fault)
+    credits.io.release := queue.io.deq.fire
+    (in, credits, queue.io.fault)
   }
 }
 

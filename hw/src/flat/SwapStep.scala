@@ -4,7 +4,7 @@ package anemone.flat
 import chisel3._
 
 /** What is under way for a locked set: two lines are kept of it, the near one and one of far, its victim. */
-class SetState(p: FlatParams) extends Bundle {
+class MshrState(p: FlatParams) extends Bundle {
   val permutation = new Permutation(p)
   val marked = Bool()
 
@@ -39,7 +39,7 @@ class SetState(p: FlatParams) extends Bundle {
 }
 
 /** What one look at a locked set does. */
-class SetChange extends Bundle {
+class MshrUpdate extends Bundle {
 
   /** The first operation is done, or can't be yet. */
   val pops = Bool()
@@ -87,10 +87,10 @@ class SetChange extends Bundle {
   */
 class SwapStep(p: FlatParams) extends Module {
   val io = IO(new Bundle {
-    val state = Input(new SetState(p))
+    val state = Input(new MshrState(p))
     val hasOp = Input(Bool())
     val op = Input(new SwapOp(p))
-    val change = Output(new SetChange)
+    val change = Output(new MshrUpdate)
   })
   private val (s, op, c) = (io.state, io.op, io.change)
   c := 0.U.asTypeOf(c)

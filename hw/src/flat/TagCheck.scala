@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{Axi4, BitPlanes, OneHot}
+import anemone.bus.{Axi4, BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
@@ -32,9 +32,9 @@ class TagCheck(p: FlatParams) extends Module {
     val writes = Output(new WritesDone(p))
 
     /** The near line, kept for requests that share the lock. */
-    val keep = Decoupled(new LineKept(p))
-    val opened = Valid(new OpenedSet(p))
-    val op = Valid(new LockedOp(p))
+    val keep = Decoupled(new BufferedLine(p))
+    val opened = Valid(new AllocatedMshr(p))
+    val op = Valid(new MshrOp(p))
 
     /** This one is decided. */
     val decided = Valid(new Lookup(p))
@@ -53,9 +53,9 @@ class TagCheck(p: FlatParams) extends Module {
   private val lookup = io.lookup.bits
   private val near = io.near.bits
   private val lock = UIntToOH(lookup.lock, slots)
-  private val plan = new BitPlanes(slots, (new Permutation(p)).getWidth)
-  private val counted = new BitPlanes(slots, p.tagBits)
-  private val count = new BitPlanes(slots, p.countBits)
+  private val plan = new BitSlicedCam(slots, (new Permutation(p)).getWidth)
+  private val counted = new BitSlicedCam(slots, p.tagBits)
+  private val count = new BitSlicedCam(slots, p.countBits)
   private val broken = RegInit(0.U(slots.W))
 
   // What is known of the set: near says so, or what was decided for the requests before. Of a dedicated line nothing is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.FlipNext
+import anemone.bus.BitFlipInjector
 import chisel3._
 import chisel3.util._
 
@@ -107,7 +107,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   table.valid := RegNext(io.table.fire, false.B)
   // One entry of one channel, whichever pipeline's.
   private val flips = VecInit(io.inject.map { inject =>
-    val flip = Module(new FlipNext)
+    val flip = Module(new BitFlipInjector)
     flip.io.arm := inject(EngineFaults.tables)
     flip.io.stores := table.valid
     flip.io.flips

@@ -14,7 +14,7 @@ class Decoders(p: ExpanderParams) extends Module {
     val address = Input(UInt(p.memory.addressBits.W))
     val windows = Input(new Windows(p))
     val channel = Input(UInt(p.nemo.channelBits.W))
-    val place = Output(new RegionPlace)
+    val place = Output(new RegionMatch)
     val pipeline = Output(UInt(p.nemo.pipelineBits.W))
     val line = Output(UInt(p.nemo.lineBits.W))
     val refused = Output(Bool())

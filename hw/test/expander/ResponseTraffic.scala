@@ -7,11 +7,11 @@ import org.scalatest.Assertions
 import scala.collection.mutable
 import scala.util.Random
 
-/** Random reads through a [[TelemetryResponses]] between a memory and an engine, with all that must come of them. */
-class ResponseTraffic(dut: TelemetryResponses, p: ExpanderParams, load: Load, random: Random) extends Assertions {
+/** Random reads through a [[TelemetryReorderBuffer]] between a memory and an engine, with all that must come of them. */
+class ResponseTraffic(dut: TelemetryReorderBuffer, p: ExpanderParams, load: Load, random: Random) extends Assertions {
   private val reads = new PlainReads(load, random)
   // Beats of the cycles before.
-  private val lookedUp = mutable.Queue.fill(IdOrder.latency)(Option.empty[PlainRead])
+  private val lookedUp = mutable.Queue.fill(SameIdTracker.latency)(Option.empty[PlainRead])
   private val lines = mutable.Queue[(Int, PlainRead)]() // of the engine, and the cycles in which they come
   private var (cycle, number) = (0, 0)
   private var answered = Option.empty[Int] // in the cycle before

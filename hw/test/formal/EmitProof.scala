@@ -3,8 +3,8 @@ package anemone.formal
 
 import anemone.Emit
 import anemone.bus.{Axi4Params, IdCounterReference}
-import anemone.expander.{AdapterOrder, AnswerTurnsProof, IdOrderReference}
-import anemone.flat.{FlatMemoryProof, FlatParams, SetLocksProof, SwapListsReference}
+import anemone.expander.{AdapterOrder, ReadResponseArbiterProof, SameIdTrackerReference}
+import anemone.flat.{FlatMemoryProof, FlatParams, MshrAllocatorProof, MshrOpListsReference}
 import anemone.nemo.{Features, NemoParams, SlotOrder}
 
 /** Writes the SystemVerilog of proofs, a folder each: `EmitProof DIR NAME...` (tests/formal runs the checker on it). */
@@ -25,13 +25,13 @@ object EmitProof {
   def main(args: Array[String]): Unit = for (name <- args.tail) {
     def module = name match {
       case "AdapterOrder"       => new AdapterOrder(4, 2)
-      case "AnswerTurnsProof"   => new AnswerTurnsProof(5)
+      case "ReadResponseArbiterProof"   => new ReadResponseArbiterProof(5)
       case "FlatMemoryProof"    => new FlatMemoryProof(flat, requests = 3)
       case "IdCounterReference" => new IdCounterReference(idBits = 1, countBits = 2)
-      case "IdOrderReference"   => new IdOrderReference(idBits = 1, inFlight = 4)
-      case "SetLocksProof"      => new SetLocksProof(flat)
+      case "SameIdTrackerReference"   => new SameIdTrackerReference(idBits = 1, inFlight = 4)
+      case "MshrAllocatorProof" => new MshrAllocatorProof(flat)
       case "SlotOrder"          => new SlotOrder(slots)
-      case "SwapListsReference" => new SwapListsReference(flat)
+      case "MshrOpListsReference" => new MshrOpListsReference(flat)
     }
     Emit.whole(module, s"${args(0)}/$name", plain = true)
   }

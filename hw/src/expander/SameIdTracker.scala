@@ -9,12 +9,12 @@ import chisel3.util._
   *
   * It is the difference of two counts an id: requests issued, and requests answered.
   *
-  * Latency: [[IdOrder.latency]] cycles from `issue` to `ahead`, which takes into account the answers up to and including the
+  * Latency: [[SameIdTracker.latency]] cycles from `issue` to `ahead`, which takes into account the answers up to and including the
   * cycle in which it is there. An answer in a cycle before its request's was issued can't be.
   *
   * @param inFlight requests that may be under way, a power of two
   */
-class IdOrder(idBits: Int, inFlight: Int) extends Module {
+class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
   private val countBits = log2Ceil(inFlight) + 1
   val io = IO(new Bundle {
 
@@ -45,14 +45,14 @@ class IdOrder(idBits: Int, inFlight: Int) extends Module {
   io.fault.corrected := issued.io.fault.corrected || answered.io.fault.corrected
 
   // Answered since the look-up began.
-  private val asked = Seq.iterate(io.issue.bits, IdOrder.latency + 1)(RegNext(_))
+  private val asked = Seq.iterate(io.issue.bits, SameIdTracker.latency + 1)(RegNext(_))
   private val since = asked.zipWithIndex.map { case (id, age) =>
-    ShiftRegister(io.answer.valid && io.answer.bits === id, IdOrder.latency - age)
+    ShiftRegister(io.answer.valid && io.answer.bits === id, SameIdTracker.latency - age)
   }
   io.ahead := issued.io.before - answered.io.count.get - PopCount(since)
   io.ready := issued.io.ready && answered.io.ready
 }
 
-object IdOrder {
+object SameIdTracker {
   val latency: Int = IdCounter.latency
 }

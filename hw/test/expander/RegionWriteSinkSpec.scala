@@ -9,7 +9,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
-class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
+class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   // A code is slow to interpret; tests of one configuration share what was compiled.
   private val compiled = Seq(VerilatorBackendAnnotation, CachingAnnotation)
@@ -42,7 +42,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
     var resp: Int = if (!region) beats else if (acts && refused) Axi4.Resp.DecErr else if (acts && poisoned) 2 else 0
   }
 
-  private def start(dut: WriteGate): Unit = {
+  private def start(dut: RegionWriteSink): Unit = {
     val io = dut.io
     (io.inject.map(_.valid) ++ Seq(io.granted.valid, io.region.valid, io.data.valid, io.memoryResponse.valid))
       .foreach(_.poke(false))
@@ -55,7 +55,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
   /** Plays as many writes through to their answers, and checks every handshake of every cycle. Returns how often each thing
     * was met.
     */
-  private def play(dut: WriteGate, seed: Int, count: Int): Map[String, Int] = {
+  private def play(dut: RegionWriteSink, seed: Int, count: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
     val io = dut.io
@@ -198,9 +198,9 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
     met.toMap
   }
 
-  behavior of "WriteGate"
+  behavior of "RegionWriteSink"
   it should "pass memory's writes and end the region's, for any order of grants, data and answers" in {
-    test(new WriteGate(p)).withAnnotations(compiled) { dut =>
+    test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>
       val met = for (seed <- 1 to 24) yield {
         start(dut)
         withClue(s"seed $seed: ")(play(dut, seed, 200))
@@ -214,7 +214,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   /** Acknowledges of line 1, of id 1, and of line 2, of id 2; the second waits in a memory. */
-  private def second(dut: WriteGate, memory: Int, bits: Int): (Int, Int, Boolean) = {
+  private def second(dut: RegionWriteSink, memory: Int, bits: Int): (Int, Int, Boolean) = {
     val io = dut.io
     start(dut)
     def arm(): Unit = {
@@ -270,7 +270,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   for ((memory, name) <- Seq(1 -> "request", 2 -> "line"))
     it should s"correct a bit of a $name that waits, and refuse it when two are flipped" in {
-      test(new WriteGate(p)).withAnnotations(compiled) { dut =>
+      test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>
         assert(second(dut, memory, 0) == ((Axi4.Resp.Okay, -1, false)))
         assert(second(dut, memory, 1) == ((Axi4.Resp.Okay, 2, true)))
         assert(second(dut, memory, 2) == ((Axi4.Resp.SlvErr, 2, true)))
@@ -278,7 +278,7 @@ class WriteGateSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "let a write of another id pass, and memory's go every cycle, while a write into the region waits" in {
-    test(new WriteGate(p)).withAnnotations(compiled) { dut =>
+    test(new RegionWriteSink(p)).withAnnotations(compiled) { dut =>
       val io = dut.io
       start(dut)
       def grant(id: Int): Unit = {

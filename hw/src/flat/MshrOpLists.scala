@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{BitPlanes, OneHot}
+import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
@@ -9,9 +9,9 @@ import chisel3.util._
   *
   * `first` and `op` are combinational. An operation put and one taken in the same cycle may be of one lock.
   */
-class SwapLists(p: FlatParams) extends Module {
+class MshrOpLists(p: FlatParams) extends Module {
   val io = IO(new Bundle {
-    val put = Flipped(Valid(new LockedOp(p)))
+    val put = Flipped(Valid(new MshrOp(p)))
 
     /** The first one of this lock, a bit a lock, is done; it is the operation of this request. */
     val take = Flipped(Valid(new Bundle {
@@ -31,9 +31,9 @@ class SwapLists(p: FlatParams) extends Module {
     val op = Output(new SwapOp(p))
   })
   private val waiting = RegInit(0.U(p.locks.W))
-  private val (firsts, lasts) = (new BitPlanes(p.locks, p.requestBits), new BitPlanes(p.locks, p.requestBits))
-  private val nexts = new BitPlanes(p.requests, p.requestBits)
-  private val ops = new BitPlanes(p.requests, (new SwapOp(p)).getWidth)
+  private val (firsts, lasts) = (new BitSlicedCam(p.locks, p.requestBits), new BitSlicedCam(p.locks, p.requestBits))
+  private val nexts = new BitSlicedCam(p.requests, p.requestBits)
+  private val ops = new BitSlicedCam(p.requests, (new SwapOp(p)).getWidth)
 
   private val puts = OneHot.onlyIf(io.put.valid, UIntToOH(io.put.bits.lock, p.locks))
   private val newRequest = UIntToOH(io.put.bits.request, p.requests)

@@ -12,7 +12,7 @@ import chisel3.util._
   *
   * @param most of id 0
   */
-class UnderWay(p: FlatParams, most: Int) extends Module {
+class OutstandingRequests(p: FlatParams, most: Int) extends Module {
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
     val asked = Flipped(Valid(UInt(p.memory.idBits.W)))

@@ -4,7 +4,7 @@ package anemone.expander
 import anemone.bus.{
   Axi4,
   Axi4ReadData,
-  BitPlanes,
+  BitSlicedCam,
   FaultReport,
   OneHot,
   ProtectedQueue,
@@ -30,7 +30,7 @@ import chisel3.util._
   * Latency: one cycle for memory; six from `line` to `out` where nothing is ahead, nine from the `beat` of a refused
   * one. An answer a cycle, and no cycle lost where memory and lines answer the same id by turns.
   */
-class TelemetryResponses(p: ExpanderParams) extends Module {
+class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val slots = p.telemetryReads
   private val slotBits = log2Ceil(slots)
   private val aheadBits = log2Ceil(p.readsInFlight) + 1
@@ -40,7 +40,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     val room = Output(Bool())
     val beat = Flipped(Valid(new TelemetryBeat(p)))
 
-    /** Reads of the beat's id that are ahead of it, [[IdOrder.latency]] cycles behind `beat`; without those that
+    /** Reads of the beat's id that are ahead of it, [[SameIdTracker.latency]] cycles behind `beat`; without those that
       * `answered` has in this cycle or had before.
       */
     val ahead = Input(UInt(aheadBits.W))
@@ -62,23 +62,23 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
     /** A read of this id was answered in the cycle before, by memory or from here. */
     val answered = Valid(UInt(p.memory.idBits.W))
 
-    /** What was found flipped in each of [[TelemetryResponses.memories]], with the line's id where it is known; what is to
+    /** What was found flipped in each of [[TelemetryReorderBuffer.memories]], with the line's id where it is known; what is to
       * be.
       */
-    val faults = Output(Vec(TelemetryResponses.memories.length, new FaultReport(p.memory.idBits, p.faultLineBits)))
-    val inject = Flipped(Vec(TelemetryResponses.memories.length, Valid(Bool())))
+    val faults = Output(Vec(TelemetryReorderBuffer.memories.length, new FaultReport(p.memory.idBits, p.faultLineBits)))
+    val inject = Flipped(Vec(TelemetryReorderBuffer.memories.length, Valid(Bool())))
   })
 
   private def mask: UInt = RegInit(0.U(slots.W))
   private val (used, known) = (mask, mask)
-  private val ids = new BitPlanes(slots, p.memory.idBits)
+  private val ids = new BitSlicedCam(slots, p.memory.idBits)
 
   /** Reads of a slot's id ahead of it, once that is `known`, up to the answers of the cycle before the last. */
-  private val ahead = new BitPlanes(slots, aheadBits)
+  private val ahead = new BitSlicedCam(slots, aheadBits)
 
   /** The slots with none of them, with one, with two. */
   private val distance = Seq.fill(3)(mask)
-  private val answers = new BitPlanes(slots, TelemetryBeat.answerBits)
+  private val answers = new BitSlicedCam(slots, TelemetryBeat.answerBits)
 
   // A beat takes the next slot of the ring, in the cycle behind it.
   private val tail = RegInit(0.U(slotBits.W))
@@ -106,8 +106,8 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val answered = RegInit(0.U.asTypeOf(Valid(UInt(p.memory.idBits.W))))
   io.answered := answered
   private val forward = OneHot.onlyIf(answered.valid, known & ids.equal(answered.bits))
-  private val looks = ShiftRegister(io.beat.valid, IdOrder.latency, false.B, true.B)
-  private val lookedUp = OneHot.onlyIf(looks, UIntToOH(ShiftRegister(tail, IdOrder.latency), slots))
+  private val looks = ShiftRegister(io.beat.valid, SameIdTracker.latency, false.B, true.B)
+  private val lookedUp = OneHot.onlyIf(looks, UIntToOH(ShiftRegister(tail, SameIdTracker.latency), slots))
   ahead.next(forward, lookedUp, io.ahead)
   assert((forward & distance(0)) === 0.U, "a telemetry read was overtaken")
 
@@ -130,12 +130,12 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   // Which line moves next: each group of slots has the oldest of its own in a register, of those that are next or else
   // of those that are next soon, and the oldest group goes first. None is passed for ever: the ring stops at one that
   // stays.
-  private val size = slots.min(TelemetryResponses.group)
+  private val size = slots.min(TelemetryReorderBuffer.group)
   private val groups = slots / size
-  private val places = RegInit(ReadyLines.places.U(log2Ceil(ReadyLines.places + 1).W))
+  private val places = RegInit(ReadPrefetchBuffer.places.U(log2Ceil(ReadPrefetchBuffer.places + 1).W))
   private val here = mask // what is ahead is known, the line came, and was not picked
   private val near = mask
-  near := known & ahead.atMost(ReadyLines.ahead)
+  near := known & ahead.atMost(ReadPrefetchBuffer.ahead)
   private val next = here & distance(0)
   private val soon = here & near
   private val candidate = mask
@@ -146,7 +146,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val tailGroup = VecInit.tabulate(groups)(of(atTail, _).orR).asUInt
   private val oldGroups = Reg(UInt(groups.W))
   oldGroups := andAbove(tailGroup, groups)
-  private val enough = places > ReadyLines.reserved.U
+  private val enough = places > ReadPrefetchBuffer.reserved.U
   private val pick = places =/= 0.U && (isNext.orR || (enough && isSoon.orR))
   private val turn =
     Mux(isNext.orR, OneHot.firstFrom(isNext, oldGroups, groups), OneHot.firstFrom(isSoon, oldGroups, groups))
@@ -176,7 +176,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   private val moves = RegNext(pick, false.B)
   lines.io.read.valid := moves && !(refused & moving).orR
   lines.io.read.bits := OHToUInt(moving)
-  private val ready = Module(new ReadyLines(p))
+  private val ready = Module(new ReadPrefetchBuffer(p))
   ready.io.in.valid := RegNext(moves, false.B)
   ready.io.in.bits.beat := RegNext(TelemetryBeat(p, ids(moving), answers(moving)))
   private val aheadOfIt = ready.io.in.bits.ahead
@@ -204,17 +204,17 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   data.io.in.valid := io.memory.valid
   data.io.in.bits := line
   private val memory = MemoryHead(slice, p)
-  private val watch = new HeadWatch(ids, slots, memory, enters, beat.bits.id)
-  private val turns = Module(new AnswerTurns(p.memoryRun))
+  private val watch = new HeadIdMatch(ids, slots, memory, enters, beat.bits.id)
+  private val turns = Module(new ReadResponseArbiter(p.memoryRun))
   private val taken = turns.io.taken
   private val memoryAnswers = Wire(Bool())
   private val had = distance.map(far => RegNext(watch.next(far)))
   private val justNow = RegNext((memoryAnswers && memory.behind(memory.head)) || (taken && ready.io.offerIsNext))
   private val before = RegNext(answered.valid && memory.next(answered.bits))
-  private val looked = RegNext(looks && memory.next(ShiftRegister(io.beat.bits.id, IdOrder.latency)))
+  private val looked = RegNext(looks && memory.next(ShiftRegister(io.beat.bits.id, SameIdTracker.latency)))
   private val (lookedTurn, lookedSecond) = (RegNext(io.ahead === 0.U), RegNext(io.ahead === 1.U))
   private def memoryGoes(valid: Bool): Bool = {
-    val unit = Module(new MemoryGoes)
+    val unit = Module(new MemoryReadGrant)
     unit.io.valid := valid
     unit.io.owed := io.owed
     unit.io.lineFirst := turns.io.lineFirst
@@ -273,7 +273,7 @@ class TelemetryResponses(p: ExpanderParams) extends Module {
   for ((inject, arm) <- Seq(lines.io.inject, asked.io.inject, ready.io.inject).zip(io.inject)) inject := arm
 }
 
-object TelemetryResponses {
+object TelemetryReorderBuffer {
 
   /** The memories that report. */
   val memories: Seq[Int] = FaultMemory(Seq("telemetry_lines", "line_order", "ready_lines"))

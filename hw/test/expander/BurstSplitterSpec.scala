@@ -8,14 +8,14 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
-class RequestBeatsSpec extends AnyFlatSpec with ChiselScalatestTester {
+class BurstSplitterSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = ExpanderParams(
     NemoParams(pipelines = 3, channels = 2, states = 64, table = 16, addressBits = 14),
     Axi4Params(addressBits = 16, idBits = 3, lenBits = 4)
   )
 
   /** Random requests under windows that move; how often each thing was seen. */
-  private def play(dut: RequestBeats, write: Boolean, seed: Int): Map[String, Int] = {
+  private def play(dut: BurstSplitter, write: Boolean, seed: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
     def base() = random.nextInt(16) * 4096
@@ -69,10 +69,10 @@ class RequestBeatsSpec extends AnyFlatSpec with ChiselScalatestTester {
     count.toMap
   }
 
-  behavior of "RequestBeats"
+  behavior of "BurstSplitter"
   for (write <- Seq(false, true); seed <- 1 to 4)
     it should s"give ${if (write) "writes" else "reads"} beat by beat, as the windows were, seed $seed" in {
-      test(new RequestBeats(p, write)) { dut =>
+      test(new BurstSplitter(p, write)) { dut =>
         val count = play(dut, write, seed)
         info(count.toSeq.sorted.mkString(", "))
         val wanted = Seq("effect", "later") ++ (if (write) Seq("acknowledge") else Seq("past"))
@@ -81,7 +81,7 @@ class RequestBeatsSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "hold a request for no longer than a cycle, and take one a cycle" in {
-    test(new RequestBeats(p, write = false)) { dut =>
+    test(new BurstSplitter(p, write = false)) { dut =>
       Places(None, None).poke(dut.io.windows)
       dut.io.out.ready.poke(true)
       dut.io.in.valid.poke(true)

@@ -5,11 +5,11 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util.log2Ceil
 
-/** What [[AnswerTurns]] promises, as a model checker takes it: a bit for each thing that is wrong, whatever memory, the
+/** What [[ReadResponseArbiter]] promises, as a model checker takes it: a bit for each thing that is wrong, whatever memory, the
   * lines and the host do.
   */
-class AnswerTurnsProof(run: Int) extends Module {
-  private val turns = Module(new AnswerTurns(run))
+class ReadResponseArbiterProof(run: Int) extends Module {
+  private val turns = Module(new ReadResponseArbiter(run))
   val io = IO(new Bundle {
     val memory, line, ready = Input(Bool())
 

@@ -22,9 +22,9 @@ import chisel3.util._
   *
   * @param undecided requests whose events may still come when `hold` is there
   */
-class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
+class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   private val spare = if (p.nemo.features.acknowledges) 2 * AcknowledgeUnit.slots(p.nemo) else 0
-  private val places = EventOrder.places(undecided) + spare
+  private val places = EventReadSequencer.places(undecided) + spare
   private val numberBits = log2Ceil(places) + 1
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p.nemo)))
@@ -40,9 +40,9 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
       val read = Decoupled(new LineRead(p.nemo))
     }
 
-    /** Of [[EventOrder.memories]]. */
-    val faults = Output(Vec(EventOrder.memories.length, new MemoryFault))
-    val inject = Flipped(Vec(EventOrder.memories.length, Valid(Bool())))
+    /** Of [[EventReadSequencer.memories]]. */
+    val faults = Output(Vec(EventReadSequencer.memories.length, new MemoryFault))
+    val inject = Flipped(Vec(EventReadSequencer.memories.length, Valid(Bool())))
   })
   private val events = Module(new ProtectedQueue(new MemoryEvent(p.nemo), places, flow = true))
   events.io.enq.valid := io.event.valid
@@ -84,7 +84,7 @@ class EventOrder(p: ExpanderParams, undecided: Int) extends Module {
   reads.io.inject := io.inject(1)
 }
 
-object EventOrder {
+object EventReadSequencer {
 
   /** Its memories. */
   val memories: Seq[Int] = FaultMemory(Seq("ordered_events", "ordered_reads"))

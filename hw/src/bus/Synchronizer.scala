@@ -7,18 +7,18 @@ import chisel3.util.HasBlackBoxInline
 /** Two flops with the attributes by which Quartus keeps them together and apart from all else. Verilog, because Chisel
   * has no way to say that of a register. fpga/agilex/anemone_board.sdc finds them by these names.
   */
-class TwoFlops(start: Boolean) extends BlackBox(Map("START" -> (if (start) 1 else 0))) with HasBlackBoxInline {
+class Synchronizer(start: Boolean) extends BlackBox(Map("START" -> (if (start) 1 else 0))) with HasBlackBoxInline {
   val io = IO(new Bundle {
     val clock = Input(Clock())
     val in = Input(Bool())
     val out = Output(Bool())
   })
   setInline(
-    "TwoFlops.sv",
+    "Synchronizer.sv",
     """// SPDX-License-Identifier: Apache-2.0
       |// `meta` may go either way when `in` changes at the edge, `stable` has had a cycle to settle. Both have START
       |// when power comes up.
-      |module TwoFlops #(
+      |module Synchronizer #(
       |  parameter logic START = 1'b0
       |) (
       |  input  logic clock,
@@ -37,7 +37,7 @@ class TwoFlops(start: Boolean) extends BlackBox(Map("START" -> (if (start) 1 els
   )
 }
 
-object TwoFlops {
+object Synchronizer {
 
   /** A level of another clock in the caller's, two or three cycles later.
     *
@@ -48,7 +48,7 @@ object TwoFlops {
     *              would run for two cycles with whatever is in its registers
     */
   def apply(level: Bool, start: Boolean = false): Bool = {
-    val flops = Module(new TwoFlops(start))
+    val flops = Module(new Synchronizer(start))
     flops.io.clock := Module.clock
     flops.io.in := level
     flops.io.out

@@ -10,7 +10,7 @@ import chisel3.util._
   *
   * `lineFirst` is a register, `taken` combinational; `line` stays until it is `taken`.
   */
-class AnswerTurns(run: Int) extends Module {
+class ReadResponseArbiter(run: Int) extends Module {
   val io = IO(new Bundle {
 
     /** Memory must not go. */

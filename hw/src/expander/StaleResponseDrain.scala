@@ -12,7 +12,7 @@ import chisel3.util._
   *
   * Latency: one cycle.
   */
-class LateAnswers(p: ExpanderParams) extends Module {
+class StaleResponseDrain(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
 
     /** Memory takes a read, sends a beat of an answer to one, and it is the last; takes a write, answers one. */

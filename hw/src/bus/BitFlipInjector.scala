@@ -5,7 +5,7 @@ import chisel3._
 import chisel3.util._
 
 /** Flips a bit or two, once, of the word that is stored next: to see that it is noticed. */
-class FlipNext extends Module {
+class BitFlipInjector extends Module {
   val io = IO(new Bundle {
 
     /** From the next cycle on; true: two bits. */

@@ -7,12 +7,12 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-class TagInitialiserSpec extends AnyFlatSpec with ChiselScalatestTester {
-  behavior of "TagInitialiser"
+class NearInitialiserSpec extends AnyFlatSpec with ChiselScalatestTester {
+  behavior of "NearInitialiser"
 
   it should "be done when every line was accepted, whatever was refused before" in {
     val p = FlatParams(Axi4Params(idBits = 3), addressBits = 12, requests = 8)
-    test(new TagInitialiser(p)) { dut =>
+    test(new NearInitialiser(p)) { dut =>
       for (seed <- 0 until 60) withClue(s"seed $seed: ") {
         val random = new Random(seed)
         val lines = 1 + random.nextInt(64)

@@ -9,7 +9,7 @@ import chisel3._
   * A unit of its own, so that who chooses the data has one and who counts another, and neither is far from what it
   * drives. Combinational, two rows of look-ups.
   */
-class MemoryGoes extends RawModule with MappedAlone {
+class MemoryReadGrant extends RawModule with MappedAlone {
   val io = IO(new Bundle {
 
     /** There is an answer, and memory owes it. */

@@ -5,9 +5,9 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
-/** An [[IdOrder]] beside a plain count of what is under way of one id of the checker's choice. */
-class IdOrderReference(idBits: Int, inFlight: Int) extends Module {
-  private val order = Module(new IdOrder(idBits, inFlight))
+/** An [[SameIdTracker]] beside a plain count of what is under way of one id of the checker's choice. */
+class SameIdTrackerReference(idBits: Int, inFlight: Int) extends Module {
+  private val order = Module(new SameIdTracker(idBits, inFlight))
   val io = IO(new Bundle {
     val issue = Flipped(Valid(UInt(idBits.W)))
     val counts = Input(Bool())
@@ -34,7 +34,7 @@ class IdOrderReference(idBits: Int, inFlight: Int) extends Module {
   }
 
   // Ahead: under way in the issue's cycle, less what is answered from then on.
-  private val age = IdOrder.latency
+  private val age = SameIdTracker.latency
   private val issues = order.io.issue.valid && io.issue.bits === watched
   private val answers = answered && io.answer.bits === watched
   private val before = ShiftRegister(underWay(watched), age)

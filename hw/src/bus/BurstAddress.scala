@@ -5,7 +5,7 @@ import chisel3._
 import chisel3.util._
 
 /** Address arithmetic of AXI4 bursts. */
-object Beats {
+object BurstAddress {
 
   /** The address of the beat behind one at `addr`. */
   def next(transfer: Axi4Address, addr: UInt, p: Axi4Params): UInt = {

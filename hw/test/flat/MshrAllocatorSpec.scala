@@ -7,12 +7,12 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-class SetLocksSpec extends AnyFlatSpec with ChiselScalatestTester {
-  behavior of "SetLocks"
+class MshrAllocatorSpec extends AnyFlatSpec with ChiselScalatestTester {
+  behavior of "MshrAllocator"
 
   it should "lock each set once, for as long as a request waits for it" in {
     val p = FlatParams(Axi4Params(idBits = 3), addressBits = 12, requests = 8)
-    test(new SetLocksReference(p)) { dut =>
+    test(new MshrAllocatorReference(p)) { dut =>
       var (granted, refused) = (0, 0)
       for (seed <- 0 until 60) withClue(s"seed $seed: ") {
         val random = new Random(seed)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{BitPlanes, OneHot}
+import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
@@ -9,7 +9,7 @@ import chisel3.util._
   *
   * A write that comes while an earlier one's data are being written waits for the next time.
   */
-class WriteWaits(p: FlatParams) extends Module {
+class PendingWriteResponses(p: FlatParams) extends Module {
   val io = IO(new Bundle {
 
     /** A request's data were put to a kept line: near's, or the victim. */
@@ -33,7 +33,7 @@ class WriteWaits(p: FlatParams) extends Module {
     val of = Input(UInt(p.lockBits.W))
     val owes = Output(Bool())
   })
-  private val owners = new BitPlanes(p.requests, p.lockBits)
+  private val owners = new BitSlicedCam(p.requests, p.lockBits)
   private val starts = OneHot.onlyIf(io.starts.valid, io.starts.bits.request)
   owners.write(starts -> io.starts.bits.lock)
 

@@ -5,11 +5,11 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
-/** [[SwapLists]] and what becomes of one operation, any one, of one lock, any lock. */
-class SwapListsReference(p: FlatParams) extends Module {
-  private val lists = Module(new SwapLists(p))
+/** [[MshrOpLists]] and what becomes of one operation, any one, of one lock, any lock. */
+class MshrOpListsReference(p: FlatParams) extends Module {
+  private val lists = Module(new MshrOpLists(p))
   val io = IO(new Bundle {
-    val put = Flipped(Valid(new LockedOp(p)))
+    val put = Flipped(Valid(new MshrOp(p)))
     val take = Input(Bool())
     val from = Input(UInt(p.lockBits.W))
     val watched = Input(UInt(p.lockBits.W))
@@ -45,7 +45,7 @@ class SwapListsReference(p: FlatParams) extends Module {
   private val length = RegInit(0.U((p.requestBits + 1).W))
   private val ahead = Reg(UInt((p.requestBits + 1).W))
   private val present = RegInit(false.B)
-  private val mine = Reg(new LockedOp(p))
+  private val mine = Reg(new MshrOp(p))
   private val enters = puts && io.put.bits.lock === watched
   private val leaves = takes && io.from === watched
   length := length + enters - leaves

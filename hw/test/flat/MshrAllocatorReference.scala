@@ -6,8 +6,8 @@ import chisel3._
 import chisel3.util._
 
 /** What the locks are told beside the requests, and what may not be. */
-class SetLocksPins(p: FlatParams) extends Bundle {
-  val decided = Flipped(Valid(new LockedOp(p)))
+class MshrAllocatorPins(p: FlatParams) extends Bundle {
+  val decided = Flipped(Valid(new MshrOp(p)))
   val idle = Input(UInt(p.locks.W))
   val watched = Input(Vec(2, UInt(p.lockBits.W)))
 
@@ -21,11 +21,11 @@ class SetLocksPins(p: FlatParams) extends Bundle {
   val wrongTwice = Output(Bool())
 }
 
-/** [[SetLocks]] with any requests, decisions and idle sets, and a plain record of two locks, any two. */
-class SetLocksReference(p: FlatParams) extends Module {
-  private val locks = Module(new SetLocks(p))
+/** [[MshrAllocator]] with any requests, decisions and idle sets, and a plain record of two locks, any two. */
+class MshrAllocatorReference(p: FlatParams) extends Module {
+  private val locks = Module(new MshrAllocator(p))
   val ask = IO(Flipped(Decoupled(new LockRequest(p))))
-  val io = IO(new SetLocksPins(p))
+  val io = IO(new MshrAllocatorPins(p))
   private val judged = JudgedRun()
   private val watched = RegEnable(io.watched, reset.asBool)
   locks.io.powerOn := reset.asBool
@@ -64,10 +64,10 @@ class SetLocksReference(p: FlatParams) extends Module {
 }
 
 /** The same as a model checker takes it: nothing else goes out. */
-class SetLocksProof(p: FlatParams) extends Module {
-  private val reference = Module(new SetLocksReference(p))
+class MshrAllocatorProof(p: FlatParams) extends Module {
+  private val reference = Module(new MshrAllocatorReference(p))
   val ask = IO(Flipped(Valid(new LockRequest(p))))
-  val io = IO(new SetLocksPins(p))
+  val io = IO(new MshrAllocatorPins(p))
   reference.ask.valid := ask.valid
   reference.ask.bits := ask.bits
   io <> reference.io

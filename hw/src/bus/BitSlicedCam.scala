@@ -11,7 +11,7 @@ import chisel3.util._
   *
   * Slots are named by masks, a bit a slot. Combinational; what is written shows in the next cycle.
   */
-class BitPlanes(slots: Int, bits: Int) {
+class BitSlicedCam(slots: Int, bits: Int) {
   private val planes = Seq.fill(bits)(Reg(UInt(slots.W)))
   private def all(bit: Bool): UInt = Fill(slots, bit)
 

@@ -11,7 +11,7 @@ import chisel3.util._
   * one on once more: answers come in order, for all writes have one id. So it is done when near has accepted every line,
   * and never while near refuses one. A warm reset starts it anew if it had not ended, and else does nothing.
   */
-class TagInitialiser(p: FlatParams) extends Module {
+class NearInitialiser(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
     val nearLines = Input(UInt((p.lineBits + 1).W))

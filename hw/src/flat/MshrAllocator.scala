@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{BitPlanes, OneHot}
+import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
@@ -32,7 +32,7 @@ class LockGrant(p: FlatParams) extends Bundle {
   *
   * `grant` is combinational. After a warm reset `kept` locks stay, for they have lines to write.
   */
-class SetLocks(p: FlatParams) extends Module {
+class MshrAllocator(p: FlatParams) extends Module {
   private val slots = p.locks
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
@@ -66,8 +66,8 @@ class SetLocks(p: FlatParams) extends Module {
   private val undecided = RegInit(0.U(slots.W))
   private val blind = RegInit(0.U(slots.W))
   private val pristine = RegInit(0.U(slots.W))
-  private val places = new BitPlanes(slots, p.placeBits)
-  private val youngest = new BitPlanes(slots, p.requestBits)
+  private val places = new BitSlicedCam(slots, p.placeBits)
+  private val youngest = new BitSlicedCam(slots, p.requestBits)
 
   private val held = used & places.equal(io.ask.bits.place)
   private val free = OneHot.first(~used, slots)

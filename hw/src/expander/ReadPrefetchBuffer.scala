@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitPlanes, OneHot, SixInputs, VotedRam}
+import anemone.bus.{Axi4ReadData, BitSlicedCam, OneHot, SixInputs, VotedRam}
 import chisel3._
 import chisel3.util._
 
-/** A beat that comes to [[ReadyLines]], a cycle before its data. */
-class ReadyBeat(p: ExpanderParams) extends Bundle {
+/** A beat that comes to [[ReadPrefetchBuffer]], a cycle before its data. */
+class PrefetchedBeat(p: ExpanderParams) extends Bundle {
   val beat = new TelemetryBeat(p)
 
-  /** Reads of its id that were ahead of it three cycles ago, those answered in that cycle aside; [[ReadyLines.ahead]] at
+  /** Reads of its id that were ahead of it three cycles ago, those answered in that cycle aside; [[ReadPrefetchBuffer.ahead]] at
     * most.
     */
-  val ahead = UInt(log2Ceil(ReadyLines.ahead + 1).W)
+  val ahead = UInt(log2Ceil(ReadPrefetchBuffer.ahead + 1).W)
 }
 
 /** Telemetry lines that are about to leave: fetched before it is their turn, so that they can follow an answer of their
@@ -24,12 +24,12 @@ class ReadyBeat(p: ExpanderParams) extends Bundle {
   *
   * Latency: a line can be on offer two cycles after `in`.
   */
-class ReadyLines(p: ExpanderParams) extends Module {
-  private val places = ReadyLines.places
+class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
+  private val places = ReadPrefetchBuffer.places
   val io = IO(new Bundle {
 
     /** There is always a place: who asks counts those that left. */
-    val in = Flipped(Valid(new ReadyBeat(p)))
+    val in = Flipped(Valid(new PrefetchedBeat(p)))
 
     /** Poison and data of what came a cycle ago; whether what came two cycles ago is poisoned after all. */
     val data = Input(UInt((p.memory.dataBits + 1).W))
@@ -57,8 +57,8 @@ class ReadyLines(p: ExpanderParams) extends Module {
   })
   private def mask: UInt = RegInit(0.U(places.W))
   private val used = mask
-  private val ids = new BitPlanes(places, p.memory.idBits)
-  private val answers = new BitPlanes(places, TelemetryBeat.answerBits)
+  private val ids = new BitSlicedCam(places, p.memory.idBits)
+  private val answers = new BitSlicedCam(places, TelemetryBeat.answerBits)
 
   /** The lines that none is ahead of, and one. */
   private val (turn, second) = (mask, mask)
@@ -66,7 +66,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
   /** Those that more are ahead of, two and so on, up to the answers of the cycle before the last; of the lines that the
     * last one brought forward.
     */
-  private val others = Seq.fill(ReadyLines.ahead - 1)(mask)
+  private val others = Seq.fill(ReadPrefetchBuffer.ahead - 1)(mask)
   private val heard = mask
 
   /** By place, the lines of its id. */
@@ -77,7 +77,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
 
   private val free = mask
   private val enters = OneHot.onlyIf(io.in.valid, free)
-  free := ReadyLines.anyOf(~(used | enters))
+  free := ReadPrefetchBuffer.anyOf(~(used | enters))
   assert(!io.in.valid || free.orR, "a telemetry line without a place")
   private val id = io.in.bits.beat.id
   private val sameAsNew = ids.equal(id)
@@ -86,7 +86,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
   for ((row, place) <- same.zipWithIndex)
     row := Mux(enters(place), sameAsNew, (row & ~enters) | OneHot.onlyIf(sameAsNew(place), enters))
   for ((row, place) <- before.zipWithIndex) row := Mux(enters(place), Fill(places, 1.U), row) & ~enters
-  private val watch = new HeadWatch(ids, places, io.memory, enters, id)
+  private val watch = new HeadIdMatch(ids, places, io.memory, enters, id)
 
   private val offered = RegInit(false.B)
   private val offer = mask
@@ -97,7 +97,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
   // What was answered while it came here counts now.
   private val came = io.answered
     .map(answer => answer.valid && answer.bits === id)
-    .foldLeft(UIntToOH(io.in.bits.ahead, ReadyLines.ahead + 1))((at, count) => Mux(count, at >> 1, at))
+    .foldLeft(UIntToOH(io.in.bits.ahead, ReadPrefetchBuffer.ahead + 1))((at, count) => Mux(count, at >> 1, at))
   private val more = others.zipWithIndex.map { case (lines, k) =>
     (lines & ~heard) | (others.lift(k + 1).getOrElse(0.U(places.W)) & heard)
   }
@@ -162,7 +162,7 @@ class ReadyLines(p: ExpanderParams) extends Module {
   io.offer.bits.last := leaving.last
 }
 
-object ReadyLines {
+object ReadPrefetchBuffer {
 
   /** One of some places. */
   private def anyOf(some: UInt): UInt = {

@@ -8,7 +8,7 @@ import chiseltest.internal.CachingAnnotation
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
+class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   // A code is slow to interpret; tests of one configuration share what was compiled.
   private val compiled = Seq(VerilatorBackendAnnotation, CachingAnnotation)
@@ -21,7 +21,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = params(64, 256)
 
   /** Nothing on any port, and out of reset. */
-  private def restart(dut: TelemetryResponses): Unit = {
+  private def restart(dut: TelemetryReorderBuffer): Unit = {
     dut.io.owed.poke(true)
     Seq(dut.io.beat.valid, dut.io.line.valid, dut.io.memory.valid, dut.io.out.ready).foreach(_.poke(false))
     dut.reset.asBool.poke(true)
@@ -30,11 +30,11 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.clock.step() // then there is room
   }
 
-  behavior of "TelemetryResponses"
+  behavior of "TelemetryReorderBuffer"
   for (slots <- Seq(8, 64))
     it should s"answer every beat once, in the order of its id, whatever the others wait for, $slots slots" in {
       val p = params(slots, 2 * slots)
-      test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
+      test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
         val met = for (seed <- 1 to 40) yield {
           val random = new Random(seed)
           val load = Load.random(random, 1 << p.memory.idBits)
@@ -53,7 +53,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "answer a read a cycle, one id or many, with memory's answers between" in {
-    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
+    test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
       // Memory does not know whose turn it is: it may offer an id that waits for a line while another one would not.
       val loads = Seq(
         Load(1, 0) -> 1.0,
@@ -76,9 +76,9 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  /** A [[TelemetryResponses]] by hand: what is not said of a cycle is not there. */
-  private class ByHand(dut: TelemetryResponses) {
-    private var ahead = Seq.fill(IdOrder.latency)(0)
+  /** A [[TelemetryReorderBuffer]] by hand: what is not said of a cycle is not there. */
+  private class ByHand(dut: TelemetryReorderBuffer) {
+    private var ahead = Seq.fill(SameIdTracker.latency)(0)
 
     dut.io.owed.poke(true)
     dut.clock.step() // then there is room
@@ -118,7 +118,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "let a line go six cycles after it came, and a refused beat nine after it was asked" in {
-    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
+    test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       hand.cycle(beat = Some((3, 0)))
       hand.idle(8)
@@ -132,7 +132,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "let lines follow memory's answer of their id in the next cycle" in {
-    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
+    test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       for (ahead <- 1 to 9) assert(hand.cycle(beat = Some((3, ahead))).isEmpty)
       for (_ <- 1 to 9) assert(hand.cycle(line = true).isEmpty)
@@ -145,11 +145,11 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   it should "let lines with nothing ahead go at full rate beside lines that wait for memory" in {
-    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
+    test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       val (slow, free) = (5, 11) // ids that wait, and others, of which none is under way when its turn comes
-      for (id <- 0 until slow; ahead <- 1 to ReadyLines.ahead) hand.cycle(beat = Some((id, ahead)))
-      for (_ <- 0 until slow * ReadyLines.ahead) hand.cycle(line = true)
+      for (id <- 0 until slow; ahead <- 1 to ReadPrefetchBuffer.ahead) hand.cycle(beat = Some((id, ahead)))
+      for (_ <- 0 until slow * ReadPrefetchBuffer.ahead) hand.cycle(line = true)
       hand.idle(20)
       val ids = Seq.tabulate(29)(n => slow + n % free)
       val left = for (now <- 0 until ids.length + 9) yield {
@@ -158,13 +158,13 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
       assert(left == Seq.fill(9)(None) ++ ids.map(Some(_)), "a line a cycle, nine behind its beat")
       assert(hand.cycle(memory = Some(0)).isEmpty)
       assert(hand.cycle() == Some(100))
-      for (line <- 1 to ReadyLines.ahead) assert(hand.cycle() == Some(0), s"line $line")
+      for (line <- 1 to ReadPrefetchBuffer.ahead) assert(hand.cycle() == Some(0), s"line $line")
     }
   }
 
   it should "let a line with nothing ahead go in time beside a ring full of lines that wait for memory" in {
-    test(new TelemetryResponses(p)).withAnnotations(compiled) { dut =>
-      val (perId, ids) = (ReadyLines.ahead, 8)
+    test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
+      val (perId, ids) = (ReadPrefetchBuffer.ahead, 8)
       // Those of the first id leave, and their places are free for others, before the line comes or with it; nobody
       // is left to leave when its six cycles are over.
       for (early <- 3 to 10) {
@@ -185,7 +185,7 @@ class TelemetryResponsesSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   it should "let a line go when memory has passed it often enough, and not before" in {
     val few = p.copy(memoryRun = 5)
-    test(new TelemetryResponses(few)).withAnnotations(compiled) { dut =>
+    test(new TelemetryReorderBuffer(few)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
       hand.cycle(beat = Some((3, 0)))
       hand.idle(8)

@@ -7,7 +7,7 @@ import chisel3._
 import chisel3.util._
 
 /** A line to be taken away that waits for the engine. */
-private class WaitingLine(p: ExpanderParams) extends Bundle {
+private class PendingAcknowledge(p: ExpanderParams) extends Bundle {
   val pipeline = UInt(p.nemo.pipelineBits.W)
   val line = UInt(p.nemo.lineBits.W)
   val words = Vec(p.nemo.lineWords, UInt(p.nemo.wordBits.W))
@@ -36,7 +36,7 @@ class RegionWrite(p: ExpanderParams) extends Bundle {
   * Data of a write to memory pass in the cycle of its grant or later, those of the region's from the next on. `memoryData`
   * and `response` want a [[RegisterSlice]] behind them, `data` and `memoryResponse` one before.
   */
-class WriteGate(p: ExpanderParams) extends Module {
+class RegionWriteSink(p: ExpanderParams) extends Module {
   private val slots = p.regionWrites
   private val slotBits = log2Ceil(slots)
   private val countBits = log2Ceil(p.writesInFlight) + 1
@@ -67,9 +67,9 @@ class WriteGate(p: ExpanderParams) extends Module {
     /** Nothing is under way. */
     val idle = Output(Bool())
 
-    /** Of [[WriteGate.memories]]: what was flipped, and what is to be. */
-    val faults = Output(Vec(WriteGate.memories.length, new MemoryFault))
-    val inject = Flipped(Vec(WriteGate.memories.length, Valid(Bool())))
+    /** Of [[RegionWriteSink.memories]]: what was flipped, and what is to be. */
+    val faults = Output(Vec(RegionWriteSink.memories.length, new MemoryFault))
+    val inject = Flipped(Vec(RegionWriteSink.memories.length, Valid(Bool())))
 
     /** Whose line it was, of the second and the third. */
     val planId, lineId = Output(UInt(p.memory.idBits.W))
@@ -78,7 +78,7 @@ class WriteGate(p: ExpanderParams) extends Module {
   // Writes to memory: granted, those of them whose data have passed, and those that are not answered.
   private val granted, passed = RegInit(0.U(countBits.W))
   private val underWay = RegInit(0.U(countBits.W))
-  private val order = Module(new IdOrder(p.memory.idBits, p.writesInFlight))
+  private val order = Module(new SameIdTracker(p.memory.idBits, p.writesInFlight))
   io.closed := !order.io.ready || underWay(countBits - 1)
   granted := granted + io.granted.valid
   private val answered = Wire(Valid(UInt(p.memory.idBits.W)))
@@ -125,7 +125,7 @@ class WriteGate(p: ExpanderParams) extends Module {
   // What acknowledges waits for the engine: there is a place for every slot's.
   private val acts =
     plan.write.acts && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
-  private val lines = Module(new ProtectedQueue(new WaitingLine(p), slots, flow = true))
+  private val lines = Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true))
   private val arrives = lines.io.enq.bits
   lines.io.enq.valid := lastEnds && acts
   arrives.pipeline := plan.write.pipeline
@@ -178,7 +178,7 @@ class WriteGate(p: ExpanderParams) extends Module {
   for ((arm, from) <- Seq(order.io.inject, plans.io.inject, lines.io.inject).zip(io.inject)) arm := from
   io.planId := plan.write.id
   io.lineId := Mux1H(acted, ids)
-  private val lookedUp = ShiftRegister(enters, IdOrder.latency, 0.U(slots.W), true.B)
+  private val lookedUp = ShiftRegister(enters, SameIdTracker.latency, 0.U(slots.W), true.B)
   known := (known & ~enters) | lookedUp
   private val same = VecInit(ids.map(_ === io.memoryResponse.bits.id)).asUInt
   private val justAnswered = RegNext(OneHot.onlyIf(io.memoryResponse.fire && owed, same), 0.U(slots.W))
@@ -219,7 +219,7 @@ class WriteGate(p: ExpanderParams) extends Module {
   io.memoryResponse.ready := !owed || (io.response.ready && !regionGoes && !memoryWaits)
 }
 
-object WriteGate {
+object RegionWriteSink {
 
   /** Its memories. */
   val memories: Seq[Int] = FaultMemory(Seq("write_order", "region_writes", "acknowledges"))

@@ -11,7 +11,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 /** Events and reads come out in the order in which they came in, whatever the engine does meanwhile. */
-class EventOrderSpec extends AnyFlatSpec with ChiselScalatestTester {
+class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val undecided = 4
   private val memory = Axi4Params(addressBits = 20, idBits = 4)
   private val p = ExpanderParams(
@@ -23,7 +23,7 @@ class EventOrderSpec extends AnyFlatSpec with ChiselScalatestTester {
   )
 
   it should "hold nothing back for a read that waits for an acknowledgement and what came meanwhile" in {
-    test(new EventOrder(p, undecided)) { dut =>
+    test(new EventReadSequencer(p, undecided)) { dut =>
       dut.io.event.valid.poke(false.B)
       dut.io.read.valid.poke(true.B)
       dut.io.first.read.ready.poke(false.B)
@@ -40,7 +40,7 @@ class EventOrderSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   for (bits <- 0 to 2)
     it should s"keep what waits and has $bits flipped bits, or drop an event and the effect of a read" in {
-      test(new EventOrder(p, undecided)) { dut =>
+      test(new EventReadSequencer(p, undecided)) { dut =>
         for ((inject, k) <- dut.io.inject.zipWithIndex) {
           inject.valid.poke(bits > 0)
           inject.bits.poke(bits > 1)
@@ -81,7 +81,7 @@ class EventOrderSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
 
   it should "keep one order, and lose no event of a controller that heeds hold" in {
-    test(new EventOrder(p, undecided)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
+    test(new EventReadSequencer(p, undecided)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
       val random = new Random(20261121)
       for (eager <- Seq(1.0, 0.5, 0.1); reading <- Seq(0.1, 0.5, 1.0)) {
         // What came and did not go: an event's address, or -1 less a read's line.

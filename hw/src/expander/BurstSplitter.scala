@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4Address, Beats}
+import anemone.bus.{Axi4Address, BurstAddress}
 import chisel3._
 import chisel3.util._
 
@@ -14,7 +14,7 @@ class RequestBeat(p: ExpanderParams) extends Bundle {
   val last = Bool()
 
   /** Of the whole request, as the windows were when it was accepted. */
-  val place = new RegionPlace
+  val place = new RegionMatch
 
   /** This beat is past the end of the window in which the first one is. */
   val past = Bool()
@@ -28,7 +28,7 @@ class RequestBeat(p: ExpanderParams) extends Bundle {
   *
   * Latency: one cycle; a beat a cycle, whether they are of one request or of many. Holds two requests.
   */
-class RequestBeats(p: ExpanderParams, write: Boolean) extends Module {
+class BurstSplitter(p: ExpanderParams, write: Boolean) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new Axi4Address(p.memory)))
     val windows = Input(new Windows(p))
@@ -56,7 +56,7 @@ class RequestBeats(p: ExpanderParams, write: Boolean) extends Module {
 
   private val amid = valid && !beat.last
   private val moves = io.out.ready || !valid
-  private val next = Beats.next(beat.transfer, beat.transfer.addr, p.memory)
+  private val next = BurstAddress.next(beat.transfer, beat.transfer.addr, p.memory)
   io.in.ready := !skidValid && !io.closed
   io.out.valid := valid
   io.out.bits := beat
@@ -69,7 +69,7 @@ class RequestBeats(p: ExpanderParams, write: Boolean) extends Module {
       beat.transfer.addr := next
       beat.first := false.B
       beat.last := left === 1.U
-      beat.past := beat.past || RequestBeats.leaves(beat.transfer.addr, next, p)
+      beat.past := beat.past || BurstSplitter.leaves(beat.transfer.addr, next, p)
       left := left - 1.U
     }.otherwise { skidValid := false.B }
   }
@@ -79,7 +79,7 @@ class RequestBeats(p: ExpanderParams, write: Boolean) extends Module {
   }
 }
 
-object RequestBeats {
+object BurstSplitter {
 
   /** The second of two addresses, not a window apart, is in another window. */
   private def leaves(from: UInt, to: UInt, p: ExpanderParams): Bool = {

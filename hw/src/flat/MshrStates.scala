@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.flat
 
-import anemone.bus.{BitPlanes, OneHot}
+import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
 /** What a step of the [[SwapSequencer]] does to one lock. */
-class SetCommit(p: FlatParams) extends Bundle {
+class MshrCommit(p: FlatParams) extends Bundle {
   val lock = UInt(p.locks.W)
 
   /** Near's line, or the victim, is on its way to memory; or else `change` is made, which `state` was looked at for. */
   val nearWrite = Bool()
   val farWrite = Bool()
-  val change = new SetChange
-  val state = new SetState(p)
+  val change = new MshrUpdate
+  val state = new MshrState(p)
   val op = new SwapOp(p)
 }
 
@@ -30,17 +30,17 @@ class MemoryEvents(p: FlatParams) extends Bundle {
 /** The state of every locked set, and the journal: a warm reset forgets what was asked, but not what is kept and was not
   * written yet. A bit a lock in each register, or a word of a number a lock.
   */
-class SetStates(p: FlatParams) extends Module {
+class MshrStates(p: FlatParams) extends Module {
   private val slots = p.locks
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
-    val opened = Flipped(Valid(new OpenedSet(p)))
-    val commit = Flipped(Valid(new SetCommit(p)))
+    val opened = Flipped(Valid(new AllocatedMshr(p)))
+    val commit = Flipped(Valid(new MshrCommit(p)))
     val events = Input(new MemoryEvents(p))
 
     /** A lock's state, and which of its two rows has the near line. */
     val of = Input(UInt(slots.W))
-    val state = Output(new SetState(p))
+    val state = Output(new MshrState(p))
     val nearRow = Output(Bool())
     val nearRows = Output(UInt(slots.W))
 
@@ -69,8 +69,8 @@ class SetStates(p: FlatParams) extends Module {
   private val (nearDirty, nearWriting, victimDirty, victimWriting) = (journal, journal, journal, journal)
   private val (nearAfter, swapOpen, nearFailed, victimFailed) = (journal, journal, journal, journal)
   private val (fetching, fetched, fetchFailed, answered) = (mask, mask, mask, mask)
-  private val permutations = new BitPlanes(slots, (new Permutation(p)).getWidth)
-  private val victims = new BitPlanes(slots, p.tagBits)
+  private val permutations = new BitSlicedCam(slots, (new Permutation(p)).getWidth)
+  private val victims = new BitSlicedCam(slots, p.tagBits)
 
   // A lock's state.
   private def bit(word: UInt): Bool = (word & io.of).orR

@@ -7,12 +7,12 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-class SwapListsSpec extends AnyFlatSpec with ChiselScalatestTester {
-  behavior of "SwapLists"
+class MshrOpListsSpec extends AnyFlatSpec with ChiselScalatestTester {
+  behavior of "MshrOpLists"
 
   it should "keep each lock's operations, in their order" in {
     val p = FlatParams(Axi4Params(idBits = 3), addressBits = 12, requests = 8)
-    test(new SwapListsReference(p)) { dut =>
+    test(new MshrOpListsReference(p)) { dut =>
       for (seed <- 0 until 60) withClue(s"seed $seed: ") {
         val random = new Random(seed)
         val (locks, puts, takes) = (1 + random.nextInt(8), random.nextDouble(), random.nextDouble())
