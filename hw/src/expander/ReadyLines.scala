@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitPlanes, OneHot, SixInputs, VotedRam}
+import anemone.bus.{Axi4ReadData, BitPlanes, OneHot, VotedRam}
 import chisel3._
 import chisel3.util._
 
@@ -128,13 +128,13 @@ class ReadyLines(p: ExpanderParams) extends Module {
     after(watch.head, io.memory.isHead(id), !offered, none),
     after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
   )
-  private def chosen(what: After => UInt): UInt =
-    SixInputs.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), places)
+  private def chosen[T <: Data](what: After => T): T =
+    Mux(io.taken, what(cases(2)), Mux(io.memoryAnswers, what(cases(1)), what(cases(0))))
   turn := chosen(_.turn)
   second := chosen(_.second)
   heard := chosen(_.heard)
   offer := chosen(_.offer)
-  offered := SixInputs.choice(cases.map(_.offered), Cat(io.taken, io.memoryAnswers), 1).asBool
+  offered := chosen(_.offered)
   assert(!(io.memoryAnswers && (watch.head & turn).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
   io.hadTurn := RegNext(watch.next(turn))

@@ -14,7 +14,7 @@ object LaidOut {
 
   /** What a mask takes of an address below the shift and above the field is nobody's; the field has `bits` bits. */
   def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int): Unit = {
-    for ((port, digit) <- field.shift.zip(AddressField.digits(shift, field.p))) port.poke(digit)
+    field.shift.poke(shift % (1 << field.shift.getWidth))
     field.mask.poke((mask >> shift) & ((BigInt(1) << bits) - 1))
     field.beyond.poke((mask >> (shift + bits)) << shift)
   }
