@@ -55,7 +55,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
 
     /** A pipeline gets this rule; not while a channel's slots are had. */
     val load = Flipped(Valid(UInt(p.pipelineBits.W)))
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** Stands in the place of the effect's operand of a rule, [[MatchStage.latency]] + 1 cycles behind its slot. */
     val operand = Valid(UInt(p.wordBits.W))

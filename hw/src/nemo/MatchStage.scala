@@ -32,7 +32,7 @@ class MatchResult(p: NemoParams) extends Bundle {
 class MatchStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** Load the rule, a cycle before the first slot it applies to is in `slot`. */
     val load = Input(Bool())

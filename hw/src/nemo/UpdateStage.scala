@@ -87,7 +87,7 @@ class UpdateStage(p: NemoParams) extends Module {
     val matched = Input(new MatchResult(p))
 
     /** In the cycle of a slot that puts an operand, that stands in the place of the effect's. */
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** Load the rule, a cycle before the first slot it applies to. */
     val load = Input(Bool())

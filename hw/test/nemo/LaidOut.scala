@@ -3,7 +3,7 @@ package anemone.nemo
 
 import chiseltest._
 
-/** [[LaidRule]] in plain arithmetic, for those who drive a unit behind it. */
+/** [[DecodedRule]] in plain arithmetic, for those who drive a unit behind it. */
 object LaidOut {
 
   /** An operand, repeated in every counter of a word. */

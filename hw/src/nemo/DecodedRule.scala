@@ -31,7 +31,7 @@ object AddressField {
 }
 
 /** A [[Rule]] laid out for the pipelines: all that follows from it alone is worked out here, once for all lanes. */
-class LaidRule(val p: NemoParams) extends Bundle {
+class DecodedRule(val p: NemoParams) extends Bundle {
   val enable = Bool()
   val reads = Bool()
   val writes = Bool()
@@ -61,11 +61,11 @@ class LaidRule(val p: NemoParams) extends Bundle {
   val effectOperand = UInt(p.wordBits.W)
 }
 
-object LaidRule {
+object DecodedRule {
 
   /** Combinational. */
-  def apply(rule: Rule, p: NemoParams): LaidRule = {
-    val laid = Wire(new LaidRule(p))
+  def apply(rule: Rule, p: NemoParams): DecodedRule = {
+    val laid = Wire(new DecodedRule(p))
     val width = (rule.counterWidth + p.firstLevel.S(3.W).asUInt)(1, 0)
     def repeated(operand: UInt): UInt = CounterWidth.repeat(operand, width, p)
     laid.enable := rule.enable
