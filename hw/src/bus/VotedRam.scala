@@ -47,7 +47,7 @@ class VotedRam(depth: Int, width: Int) extends Module {
 }
 
 /** One of them. By itself, so that no tool takes three for one. */
-class VotedRamCopy(depth: Int, width: Int) extends Module with MappedAlone {
+class VotedRamCopy(depth: Int, width: Int) extends Module with KeepHierarchy {
   val write = IO(Flipped(Valid(new RamWrite(depth, width))))
   val read = IO(Input(UInt(log2Ceil(depth).W)))
   val data = IO(Output(UInt(width.W)))

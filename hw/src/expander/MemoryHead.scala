@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{BitSlicedCam, OneHot, RegisterSlice, SixInputs}
+import anemone.bus.{BitSlicedCam, Lut6Tree, OneHot, RegisterSlice}
 import chisel3._
 import chisel3.util._
 
@@ -20,7 +20,7 @@ class MemoryHead(p: ExpanderParams) extends Bundle {
   val stays = Bool()
 
   // Compared before it is known which, and not behind a choice of the id, which is what a tool makes of it otherwise.
-  private def same(one: UInt, other: UInt) = SixInputs.equal(one, other, bits)
+  private def same(one: UInt, other: UInt) = Lut6Tree.equal(one, other, bits)
 
   /** The head has this id. */
   def isHead(id: UInt): Bool = same(head, id)
@@ -64,5 +64,5 @@ class HeadIdMatch(ids: BitSlicedCam, slots: Int, memory: MemoryHead, enters: UIn
   /** The head of the next cycle has the id of one of these slots, of which none enters. Which head that is is known last.
     */
   def next(mask: UInt): Bool =
-    Mux(memory.stays, (head & mask).orR, Mux(memory.held, (second & mask).orR, SixInputs.meet(arriving, mask, slots)))
+    Mux(memory.stays, (head & mask).orR, Mux(memory.held, (second & mask).orR, Lut6Tree.meet(arriving, mask, slots)))
 }

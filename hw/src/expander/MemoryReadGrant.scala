@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.MappedAlone
+import anemone.bus.KeepHierarchy
 import chisel3._
 
 /** Whether memory's next answer goes, from registers: it waits for a line of its id that has its turn.
@@ -9,7 +9,7 @@ import chisel3._
   * A unit of its own, so that who chooses the data has one and who counts another, and neither is far from what it
   * drives. Combinational, two rows of look-ups.
   */
-class MemoryReadGrant extends RawModule with MappedAlone {
+class MemoryReadGrant extends RawModule with KeepHierarchy {
   val io = IO(new Bundle {
 
     /** There is an answer, and memory owes it. */

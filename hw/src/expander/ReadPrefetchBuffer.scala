@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.expander
 
-import anemone.bus.{Axi4ReadData, BitSlicedCam, OneHot, SixInputs, VotedRam}
+import anemone.bus.{Axi4ReadData, BitSlicedCam, Lut6Tree, OneHot, VotedRam}
 import chisel3._
 import chisel3.util._
 
@@ -129,12 +129,12 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
   )
   private def chosen(what: After => UInt): UInt =
-    SixInputs.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), places)
+    Lut6Tree.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), places)
   turn := chosen(_.turn)
   second := chosen(_.second)
   heard := chosen(_.heard)
   offer := chosen(_.offer)
-  offered := SixInputs.choice(cases.map(_.offered), Cat(io.taken, io.memoryAnswers), 1).asBool
+  offered := Lut6Tree.choice(cases.map(_.offered), Cat(io.taken, io.memoryAnswers), 1).asBool
   assert(!(io.memoryAnswers && (watch.head & turn).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
   io.hadTurn := RegNext(watch.next(turn))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.{MemoryFault, ProtectedRam, SixInputs, SixInputsRow}
+import anemone.bus.{MemoryFault, ProtectedRam}
 import chisel3._
 import chisel3.util._
 
@@ -55,7 +55,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
 
     /** A pipeline gets this rule; not while a channel's slots are had. */
     val load = Flipped(Valid(UInt(p.pipelineBits.W)))
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** Stands in the place of the effect's operand of a rule, [[MatchStage.latency]] + 1 cycles behind its slot. */
     val operand = Valid(UInt(p.wordBits.W))
@@ -142,7 +142,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val at = ShiftRegister(word, wordDelay)
   private def one(words: Int => Vec[UInt]): UInt = {
     val all = Seq.tabulate(p.channels)(words(_)).flatten
-    RegNext(choice(all, if (p.channels == 1) at else Cat(channel, at), p.wordBits))
+    RegNext(VecInit(all)(if (p.channels == 1) at else Cat(channel, at)))
   }
   private val stored = one(c => io.lines(c).words)
   private val written = one(c => io.acknowledge(c).bits.words)
@@ -151,7 +151,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   // The operand. Behind the last word it is the rule's own, which is what is set where all counters are what was written.
   private val sameBytes = RegNext(VecInit.tabulate(p.wordBytes) { k =>
     val (low, high) = (k * p.byteBits, (k + 1) * p.byteBits - 1)
-    restored(wordDelay + 1) || SixInputs.equal(stored(high, low), written(high, low), p.byteBits)
+    restored(wordDelay + 1) || stored(high, low) === written(high, low)
   })
   private val fresh = RegNext(Mux(now.resets || restored(wordDelay + 1), own, 0.U))
   private val by = Mux(restored(wordDelay + 2), By.max.U, now.by)
@@ -164,9 +164,11 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val difference =
     CounterWidth.guarded(away, Fill(p.wordBytes, 1.U), p) + CounterWidth.guarded((~fresh).asUInt, tops, p) + 1.U
   private val sum = RegNext(Mux(by === By.sum.U, CounterWidth.unguarded(difference, p), 0.U))
-  private val others = Module(new SixInputsRow("Taken", 6, p.wordBits, taken))
-  others.in := Seq(was, away, fresh, equal, Fill(p.wordBits, by(0)), Fill(p.wordBits, by(1)))
-  private val other = RegNext(others.out)
+  private val other = RegNext(MuxLookup(by, 0.U(p.wordBits.W))(Seq(
+    By.xor.U -> (away ^ fresh),
+    By.or.U -> ((was & ~away) | fresh),
+    By.max.U -> ((equal & fresh) | (~equal & was))
+  )))
   io.operand.valid := tail.last
   io.operand.bits := sum | other
 }
@@ -175,15 +177,8 @@ object AcknowledgeUnit {
 
   /** How something is taken away: 0 as add, sub and addsat are, 1 as xor, 2 as or, 3 as max. */
   private object By {
-    val (sum, max) = (0, 3)
+    val (sum, xor, or, max) = (0, 1, 2, 3)
     val bits = 2
-  }
-
-  /** Of a word that was read, the one that was written, r, where counters are equal, and a way, what is put; zero for a sum. */
-  private def taken(in: Seq[UInt]): UInt = {
-    val (was, away, fresh, equal, low, high) = (in(0), in(1), in(2), in(3), in(4), in(5))
-    (low & ~high & (away ^ fresh)) | (~low & high & ((was & ~away) | fresh)) |
-      (low & high & ((equal & fresh) | (~equal & was)))
   }
 
   /** What is taken from the counters of a pipeline, and how. */
@@ -210,9 +205,4 @@ object AcknowledgeUnit {
 
   /** Cycles from one to the next. */
   def period(p: NemoParams): Int = slots(p) + operandDelay + 1
-
-  /** Of words of `width` bits the one that `index` numbers. */
-  private def choice(words: Seq[UInt], index: UInt, width: Int): UInt =
-    if (words.size == 1) words.head
-    else choice(words.grouped(4).map(SixInputs.choice(_, index, width)).toSeq, index >> 2, width)
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.MappedAlone
 import chisel3._
 import chisel3.util._
 
 /** What the carry of each byte's counter is, from the carries out of bytes, where counters end within the word; or all
-  * carry. A byte chooses among few, in a look-up of four inputs, which lies right beside the register that it feeds; only
-  * the first byte of eight has one more. The carry out of the word, the last that an adder knows, has no part of it.
-  * Combinational.
+  * carry. The carry out of the word, the last that an adder knows, has no part of it. Combinational.
   */
-class CarryChoice(p: NemoParams) extends RawModule with MappedAlone {
+class CarryChoice(p: NemoParams) extends RawModule {
 
   /** Out of all bytes but the last. */
   val carries = IO(Input(UInt((p.wordBytes - 1).W)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.SixInputs
 import chisel3._
 import chisel3.util._
 
@@ -33,7 +32,7 @@ class MatchResult(p: NemoParams) extends Bundle {
 class MatchStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** Load the rule, a cycle before the first slot it applies to is in `slot`. */
     val load = Input(Bool())
@@ -69,7 +68,7 @@ class MatchStage(p: NemoParams) extends Module {
   // Table: two cycles.
   private val entries = Module(new TranslationTable(p))
   private val write = ShiftRegister(io.table, 1, 0.U.asTypeOf(io.table), true.B)
-  private val sameKey = write.valid && SixInputs.equal(write.bits.key, tableKey, p.keyBits)
+  private val sameKey = write.valid && write.bits.key === tableKey
   entries.io.read.valid := considered && !sameKey
   entries.io.read.bits := tableKey
   entries.io.write.valid := write.valid

@@ -13,7 +13,7 @@ import chisel3.util._
 class NotifyStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val updated = Flipped(Valid(new Updated(p)))
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** Load the rule, a cycle before the first update it applies to. */
     val load = Input(Bool())

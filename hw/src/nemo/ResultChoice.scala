@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.MappedAlone
 import chisel3._
 
-/** The result of an update from its sum, its carries and the rotated state, a look-up of six inputs a bit; codes are
-  * those of [[UpdateOp.Result]].
+/** The result of an update from its sum, its carries and the rotated state; codes are those of [[UpdateOp.Result]].
   *
-  * Latency: a cycle from sum and A, none from the rest. The registers of the two are in here, so that each choice has its
-  * own, and those of the loop may lie in the loop.
+  * Latency: a cycle from sum and A, none from the rest.
   */
-class ResultChoice(p: NemoParams) extends Module with MappedAlone {
+class ResultChoice(p: NemoParams) extends Module {
   val sum = IO(Input(UInt(p.wordBits.W)))
 
   /** A, rotated where the op moves it. */

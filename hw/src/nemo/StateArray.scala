@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.{Ram1R1W, SixInputs}
+import anemone.bus.Ram1R1W
 import chisel3._
 import chisel3.util._
 
-/** A state word as it is stored, with a bit of even parity for each half: two rows of look-ups make one of 32 bits and a
-  * flag, and it would be three for the whole word.
+/** A state word as it is stored, with a bit of even parity for each half: parity is on the path of the write, and that of a
+  * half is a look-up less deep.
   */
 class StateWord(p: NemoParams) extends Bundle {
   val parity = UInt(2.W)
   val data = UInt(p.wordBits.W)
 
   /** A half has bad parity. */
-  def bad: Bool = (0 until 2).map(h => StateWord.odd(StateWord.half(data, h, p), parity(h), p)).reduce(_ || _)
+  def bad: Bool = (0 until 2).map(h => StateWord.half(data, h, p).xorR ^ parity(h)).reduce(_ || _)
 }
 
 object StateWord {
   private def half(data: UInt, h: Int, p: NemoParams): UInt = data((h + 1) * p.wordBits / 2 - 1, h * p.wordBits / 2)
-  private def odd(half: UInt, beside: Bool, p: NemoParams): Bool = SixInputs.xorR(Cat(half, beside), 1 + p.wordBits / 2)
 
   /** The parity with which a value is stored: that of a bad one is bad in its lower half. */
   def parity(value: InFlight, p: NemoParams): UInt =
-    Cat(odd(half(value.data, 1, p), false.B, p), odd(half(value.data, 0, p), value.bad, p))
+    Cat(half(value.data, 1, p).xorR, half(value.data, 0, p).xorR ^ value.bad)
 }
 
 /** Some words of one line. */

@@ -56,7 +56,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   loading := (loading || load) && !loaded
   io.rule.ready := loaded
 
-  private val laid = LaidRule(io.rule.bits.rule, p)
+  private val laid = DecodedRule(io.rule.bits.rule, p)
   private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
   when(load) { NemoParams.pick(walks, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
 

@@ -18,7 +18,7 @@ class TelemetryLane(p: NemoParams) extends Module {
 
     /** The slot once more, [[MatchStage.latency]] cycles later; a channel delays it once for all its lanes. */
     val later = Input(new Slot(p))
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** `rule` applies from the slot of the next cycle on; it must stay for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())

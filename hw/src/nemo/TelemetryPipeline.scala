@@ -17,7 +17,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
 
     /** The slots [[MatchStage.latency]] cycles later. */
     val later = Input(Vec(p.channels, new Slot(p)))
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** `rule` applies from the slots of the next cycle on; it stays for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())
@@ -83,11 +83,11 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     bad.bits := result.key
   }
 
-  private val turn = ExactCounter.turn()
+  private val tick = WideCounter.ticks()
   private def count(flags: Seq[Bool]): UInt = {
-    val counter = Module(new ExactCounter(p.channels, PipelineStatus.counterBits))
+    val counter = Module(new WideCounter(p.channels, PipelineStatus.counterBits))
     counter.io.flags := VecInit(flags)
-    counter.io.turn := turn
+    counter.io.tick := tick
     counter.io.clear := clearing
     counter.io.total
   }

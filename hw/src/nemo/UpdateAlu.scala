@@ -48,7 +48,7 @@ class UpdateAlu(p: NemoParams) extends Module {
       CounterWidth.guarded(word, in.guardsA, p) + CounterWidth.guarded(in.b, in.guardsB, p) + in.subtract
     val sum = CounterWidth.unguarded(guarded, p)
     val carries = Cat(CounterWidth.bytesOf(guarded, p).reverse.map(_(p.byteBits)))
-    val a = if (p.features.shifts) Rotator(word, in.rotate, p) else word
+    val a = if (p.features.shifts) word.rotateRight(in.rotate) else word
     val codes = VecInit.tabulate(2)(i =>
       CounterWidth.spread(in.codes(i), p) ^ Mux(in.flips(i), in.b, 0.U)
     )

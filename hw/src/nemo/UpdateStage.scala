@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.SixInputs
 import chisel3._
 import chisel3.util._
 
@@ -25,7 +24,7 @@ class Access(p: NemoParams) extends Bundle {
 
   /** Both have a word in common, being of the same line. */
   def meets(other: Access): Bool =
-    valid && other.valid && (whole || other.whole || SixInputs.equal(word, other.word, p.wordIndexBits))
+    valid && other.valid && (whole || other.whole || word === other.word)
 }
 
 /** What a slot before changes of the line that is read. */
@@ -88,7 +87,7 @@ class UpdateStage(p: NemoParams) extends Module {
     val matched = Input(new MatchResult(p))
 
     /** In the cycle of a slot that puts an operand, that stands in the place of the effect's. */
-    val rule = Input(new LaidRule(p))
+    val rule = Input(new DecodedRule(p))
 
     /** Load the rule, a cycle before the first slot it applies to. */
     val load = Input(Bool())
@@ -157,7 +156,7 @@ class UpdateStage(p: NemoParams) extends Module {
   private[nemo] val written = Wire(new LineSelect(p))
   written.line := inFlight.last.line
   written.words := RegNext(Mux(inFlight(window - 2).valid, delayed(asked.words, window - 1), 0.U), 0.U)
-  private val sameLine = inFlight.map(m => SixInputs.equal(access.line, m.line, p.lineBits))
+  private val sameLine = inFlight.map(m => access.line === m.line)
   private val touched = inFlight.zip(sameLine).map { case (m, same) => same && access.meets(m) }
 
   // Stage 1: of one word it is the youngest that counts; of a line's words each may have another.

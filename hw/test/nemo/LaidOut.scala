@@ -3,7 +3,7 @@ package anemone.nemo
 
 import chiseltest._
 
-/** [[LaidRule]] in plain arithmetic, for those who drive a unit behind it. */
+/** [[DecodedRule]] in plain arithmetic, for those who drive a unit behind it. */
 object LaidOut {
 
   /** An operand, repeated in every counter of a word. */
@@ -14,7 +14,7 @@ object LaidOut {
 
   /** What a mask takes of an address below the shift and above the field is nobody's; the field has `bits` bits. */
   def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int): Unit = {
-    for ((port, digit) <- field.shift.zip(AddressField.digits(shift, field.p))) port.poke(digit)
+    field.shift.poke(shift % (1 << field.shift.getWidth))
     field.mask.poke((mask >> shift) & ((BigInt(1) << bits) - 1))
     field.beyond.poke((mask >> (shift + bits)) << shift)
   }

@@ -63,7 +63,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   fixed.effectOp := rule.effect.code.U
   fixed.effectOperand := operand
 
-  private val laid = LaidRule(fixed, p)
+  private val laid = DecodedRule(fixed, p)
   private val operandOfRule = laid.effectOperand
 
   // The watched counter of a word.

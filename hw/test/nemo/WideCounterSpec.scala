@@ -7,7 +7,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
 class CounterBench(ports: Int, bits: Int) extends Module {
-  private val counter = Module(new ExactCounter(ports, bits))
+  private val counter = Module(new WideCounter(ports, bits))
   val io = IO(new Bundle {
     val flags = Input(Vec(ports, Bool()))
     val clear = Input(Bool())
@@ -15,12 +15,12 @@ class CounterBench(ports: Int, bits: Int) extends Module {
   })
   counter.io.flags := io.flags
   counter.io.clear := io.clear
-  counter.io.turn := ExactCounter.turn()
+  counter.io.tick := WideCounter.ticks()
   io.total := counter.io.total
 }
 
-class ExactCounterSpec extends AnyFlatSpec with ChiselScalatestTester {
-  behavior of "ExactCounter"
+class WideCounterSpec extends AnyFlatSpec with ChiselScalatestTester {
+  behavior of "WideCounter"
   for ((flags, bits, often) <- Seq((1, 10, 4), (2, 12, 4), (2, 64, 4), (4, 13, 4), (4, 13, 2)))
     it should s"count $flags flags, set $often times in 4, modulo 2^$bits, and clear at any time" in {
       test(new CounterBench(flags, bits)) { dut =>

@@ -9,23 +9,23 @@ import chisel3.util._
   * Only the low bits are added to. Behind the high bits stands the number that follows them, which they take when the
   * low bits run over; the number after that is then worked out a bit a cycle, and is there before they run over again.
   *
-  * Latency: two cycles from `flags` to `total`. `turn` tells all counters of a pipeline when to begin; see
-  * [[ExactCounter.Turn]].
+  * Latency: two cycles from `flags` to `total`. `tick` tells all counters of a pipeline when to begin; see
+  * [[WideCounter.CarryTick]].
   *
   * @param ports flags that may count in one cycle
   * @param bits  width of `total`, modulo which it counts
   */
-class ExactCounter(ports: Int, bits: Int) extends Module {
-  private val lowBits = log2Ceil(2 * ExactCounter.period * ports)
+class WideCounter(ports: Int, bits: Int) extends Module {
+  private val lowBits = log2Ceil(2 * WideCounter.period * ports)
   private val highBits = bits - lowBits
   require(
-    highBits >= 2 && highBits < ExactCounter.period,
-    s"bits: ${lowBits + 2} to ${lowBits + ExactCounter.period - 1} with $ports flags, not $bits"
+    highBits >= 2 && highBits < WideCounter.period,
+    s"bits: ${lowBits + 2} to ${lowBits + WideCounter.period - 1} with $ports flags, not $bits"
   )
 
   val io = IO(new Bundle {
     val flags = Input(Vec(ports, Bool()))
-    val turn = Input(new ExactCounter.Turn)
+    val tick = Input(new WideCounter.CarryTick)
     val clear = Input(Bool())
     val total = Output(UInt(bits.W))
   })
@@ -41,11 +41,11 @@ class ExactCounter(ports: Int, bits: Int) extends Module {
   private val stale = RegInit(false.B)
   private val turning = RegInit(false.B)
   private val carry = Reg(Bool())
-  when(io.turn.begin) {
+  when(io.tick.begin) {
     turning := stale
     stale := false.B
     carry := true.B
-  }.elsewhen(io.turn.step < highBits.U && turning) {
+  }.elsewhen(io.tick.step < highBits.U && turning) {
     next := Cat(next(0) ^ carry, next(highBits - 1, 1))
     carry := carry && next(0)
   }
@@ -65,7 +65,7 @@ class ExactCounter(ports: Int, bits: Int) extends Module {
   io.total := Cat(high, low)
 }
 
-object ExactCounter {
+object WideCounter {
 
   /** Cycles from one beginning to the next: enough for all high bits of a counter of 64. */
   val period: Int = 64
@@ -73,18 +73,18 @@ object ExactCounter {
   /** `step` counts the cycles since `begin`. The low bits take two periods or more to run over: one until the next
     * beginning, one to go round.
     */
-  class Turn extends Bundle {
+  class CarryTick extends Bundle {
     val begin = Bool()
     val step = UInt(log2Ceil(period).W)
   }
 
-  /** The turn of some counters, without end. */
-  def turn(): Turn = {
+  /** The ticks of some counters, without end. */
+  def ticks(): CarryTick = {
     val step = RegInit(0.U(log2Ceil(period).W))
-    val turn = Wire(new Turn)
+    val tick = Wire(new CarryTick)
     step := step + 1.U
-    turn.begin := step === (period - 1).U
-    turn.step := step
-    turn
+    tick.begin := step === (period - 1).U
+    tick.step := step
+    tick
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-import anemone.bus.SixInputs
 import chisel3._
 import chisel3.util._
 
@@ -10,53 +9,29 @@ import chisel3.util._
   * below that is never past the field.
   */
 class AddressField(val p: NemoParams, bits: Int) extends Bundle {
-
-  /** The shift in digits, the highest first: how often [[AddressField.steps]] of each size are made. */
-  val shift = MixedVec(AddressField.steps(p).map(step => UInt(log2Ceil(step.times + 1).W)))
+  val shift = UInt(log2Ceil(p.addressBits).W)
   val mask = UInt(bits.W)
   private val rest = (p.addressBits - bits).max(0)
   val beyond = UInt(rest.W)
 
-  /** The low bits of a shifted address, a digit at a time, and no wider than what is left of it in the end. */
-  def shifted(address: UInt, mask: Option[UInt] = None): UInt =
-    AddressField.steps(p).zip(shift).foldLeft(address) { case (word, (step, digit)) =>
-      val by = (0 to step.times).map(n => word >> (n * step.size))
-      SixInputs.choice(by, digit, bits + step.size - 1, if (step.size == 1) mask else None)
-    }
-  def value(address: UInt): UInt = shifted(address, Some(mask))
-  def whole(address: UInt): Bool = if (rest == 0) true.B else !SixInputs.meet(address >> bits, beyond, rest)
+  def value(address: UInt): UInt = (address >> shift).pad(bits)(bits - 1, 0) & mask
+  def whole(address: UInt): Bool = if (rest == 0) true.B else !((address >> bits) & beyond).orR
 }
 
 object AddressField {
 
-  /** A shift by `size`, made up to `times` times. */
-  case class Step(size: Int, times: Int)
-
-  /** A bit of a choice of four, or of three and a mask, is one look-up of six inputs. Shifts of `addressBits` and more leave
-    * nothing, so the mask is zero for them.
-    */
-  def steps(p: NemoParams): Seq[Step] =
-    Seq(Step(12, (p.addressBits - 1) / 12), Step(3, 3), Step(1, 2)).filter(_.times > 0)
-
-  /** The digits of a shift, the highest first. */
-  def digits(shift: Int, p: NemoParams): Seq[Int] =
-    steps(p).map(step => (shift / step.size) % (step.times + 1))
-
+  /** Combinational. A shift of `addressBits` and more leaves nothing of the mask. */
   def apply(mask: UInt, shift: UInt, bits: Int, p: NemoParams): AddressField = {
     val field = Wire(new AddressField(p, bits))
-    val shifts = Seq.tabulate(1 << shift.getWidth)(digits(_, p))
-    for ((digit, i) <- field.shift.zipWithIndex) digit := VecInit(shifts.map(_(i).U(digit.getWidth.W)))(shift)
-    val (high, low) = (shift >> 3, shift(2, 0))
-    def reaches(most: Int): Bool = high < (most >> 3).U || (high === (most >> 3).U && low <= (most & 7).U)
-    field.mask := Mux(shift < p.addressBits.U, field.shifted(mask), 0.U)
-    val beyond = (bits until p.addressBits).map(i => mask(i) && reaches(i - bits))
-    field.beyond := (if (beyond.isEmpty) 0.U else VecInit(beyond).asUInt)
+    field.shift := shift
+    field.mask := mask >> shift
+    field.beyond := VecInit((bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)).asUInt
     field
   }
 }
 
 /** A [[Rule]] laid out for the pipelines: all that follows from it alone is worked out here, once for all lanes. */
-class LaidRule(val p: NemoParams) extends Bundle {
+class DecodedRule(val p: NemoParams) extends Bundle {
   val enable = Bool()
   val reads = Bool()
   val writes = Bool()
@@ -86,11 +61,11 @@ class LaidRule(val p: NemoParams) extends Bundle {
   val effectOperand = UInt(p.wordBits.W)
 }
 
-object LaidRule {
+object DecodedRule {
 
   /** Combinational. */
-  def apply(rule: Rule, p: NemoParams): LaidRule = {
-    val laid = Wire(new LaidRule(p))
+  def apply(rule: Rule, p: NemoParams): DecodedRule = {
+    val laid = Wire(new DecodedRule(p))
     val width = (rule.counterWidth + p.firstLevel.S(3.W).asUInt)(1, 0)
     def repeated(operand: UInt): UInt = CounterWidth.repeat(operand, width, p)
     laid.enable := rule.enable

@@ -4,8 +4,8 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** A row of look-ups, one from each of `inputs` words. */
-class SixInputsRow(name: String, inputs: Int, width: Int, f: Seq[UInt] => UInt) extends RawModule with MappedAlone {
+/** A row of six-input look-ups: bit i of `out` is `f` of bit i of each input word. */
+class Lut6Row(name: String, inputs: Int, width: Int, f: Seq[UInt] => UInt) extends RawModule with KeepHierarchy {
   require(inputs >= 1 && inputs <= 6, s"inputs: 1 to 6, not $inputs")
   override def desiredName: String = s"${name}Row_$width"
   val in = IO(Input(Vec(inputs, UInt(width.W))))
@@ -13,13 +13,14 @@ class SixInputsRow(name: String, inputs: Int, width: Int, f: Seq[UInt] => UInt) 
   out := f(in)
 }
 
-/** Trees of look-ups of six inputs. Combinational.
+/** Trees of six-input look-ups, for [[anemone.expander.TelemetryReorderBuffer]] alone: in plain operators it is eight
+  * look-ups deep and not six (docs/cost.md). Combinational.
   *
-  * A mapper that sees such a tree as one makes it anew by halves, and fills no look-up with more than four or five bits.
+  * A mapper that sees such a tree as one logic function rebuilds it with four or five bits a look-up.
   */
-object SixInputs {
+object Lut6Tree {
   private def row(name: String, width: Int, words: Seq[UInt], f: Seq[UInt] => UInt): UInt = {
-    val row = Module(new SixInputsRow(name, words.size, width, f))
+    val row = Module(new Lut6Row(name, words.size, width, f))
     row.in := words
     row.out
   }
@@ -30,16 +31,6 @@ object SixInputs {
     val padded = word.pad(count * part)
     Seq.tabulate(count)(i => padded((i + 1) * part - 1, i * part))
   }
-
-  /** Odd parity, of a word of `bits` bits. */
-  def xorR(word: UInt, bits: Int): Bool =
-    if (bits <= 6) row("Parity", 1, word.asBools, _.reduce(_ ^ _)).asBool
-    else {
-      val sixes = (bits + 5) / 6
-      val padded = word.pad(6 * sixes)
-      val neighbours = Seq.tabulate(6)(i => VecInit.tabulate(sixes)(n => padded(6 * n + i)).asUInt)
-      xorR(row("Parity", sixes, neighbours, _.reduce(_ ^ _)), sixes)
-    }
 
   /** Of words of `width` bits the one that `digit` numbers, or the first; no bits but those of `mask`. */
   def choice(words: Seq[UInt], digit: UInt, width: Int, mask: Option[UInt] = None): UInt = {
