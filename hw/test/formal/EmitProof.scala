@@ -24,14 +24,14 @@ object EmitProof {
 
   def main(args: Array[String]): Unit = for (name <- args.tail) {
     def module = name match {
-      case "AdapterOrder"       => new AdapterOrder(4, 2)
-      case "ReadResponseArbiterProof"   => new ReadResponseArbiterProof(5)
-      case "FlatMemoryProof"    => new FlatMemoryProof(flat, requests = 3)
-      case "IdCounterReference" => new IdCounterReference(idBits = 1, countBits = 2)
+      case "AdapterOrder"             => new AdapterOrder(4, 2)
+      case "ReadResponseArbiterProof" => new ReadResponseArbiterProof(5)
+      case "FlatMemoryProof"          => new FlatMemoryProof(flat, requests = 3)
+      case "IdCounterReference"       => new IdCounterReference(idBits = 1, countBits = 2)
       case "SameIdTrackerReference"   => new SameIdTrackerReference(idBits = 1, inFlight = 4)
-      case "MshrAllocatorProof" => new MshrAllocatorProof(flat)
-      case "SlotOrder"          => new SlotOrder(slots)
-      case "MshrOpListsReference" => new MshrOpListsReference(flat)
+      case "MshrAllocatorProof"       => new MshrAllocatorProof(flat)
+      case "SlotOrder"                => new SlotOrder(slots)
+      case "MshrOpListsReference"     => new MshrOpListsReference(flat)
     }
     Emit.whole(module, s"${args(0)}/$name", plain = true)
   }
