@@ -31,7 +31,7 @@ struct anemone_controller {
 	/*
 	 * Guards all below, the registers, and the parts on it, each of them whole. Taken before
 	 * mmap_lock, so mmap(2) must not take it. Only table entries are also written outside of
-	 * it, under the lock of part->keys (a page that goes away cannot wait).
+	 * it, under the lock of instance->keys (a page that goes away cannot wait).
 	 */
 	struct mutex lock;
 	struct anemone_hw hw;
@@ -107,7 +107,7 @@ int anemone_instance_unmap(struct anemone_instance *instance, u64 key);
  * any context.
  */
 void anemone_instance_flush(struct anemone_instance *instance);
-/* What they are made of; the latter two under the lock of part->keys alone, and never wait. */
+/* What they are made of; the latter two under the lock of instance->keys alone, and never wait. */
 int anemone_instance_reserve(struct anemone_instance *instance, u64 key);
 int anemone_instance_map_locked(struct anemone_instance *instance, u64 key, unsigned int region);
 bool anemone_instance_unmap_locked(struct anemone_instance *instance, u64 key);

@@ -16,7 +16,7 @@ struct anemone_file {
 	/* What follows under the controller's lock. */
 	struct list_head events;
 	u32 record;	  /* bytes of what read(2) returns of an event */
-	bool report_lost; /* also of entries that went with their page (rights.c): */
+	bool report_lost; /* also of entries that went with their page (user_pages.c): */
 	struct list_head lost;
 	unsigned int lost_count;
 	u64 lost_overflow; /* that were too many to be told one by one */

@@ -99,7 +99,7 @@ static void anemone_rotation_schedule(struct anemone_rotation *rotation)
 	rotation->next_ns += rotation->period_ms * (u64)NSEC_PER_MSEC;
 	if (rotation->next_ns < now)
 		rotation->next_ns = now;
-	/* Rounded down; take_turns sleeps for what is left. */
+	/* Rounded down; anemone_rotation_work sleeps for what is left. */
 	schedule_delayed_work(&rotation->work, nsecs_to_jiffies(rotation->next_ns - now));
 }
 

@@ -38,7 +38,7 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 		      const struct anemone_memory *memory, struct anemone_plan *plan,
 		      struct anemone_reason *reason);
 
-/* Of it: addresses and keys (place.c), once the fields are known to be in their ranges. */
+/* Of it: addresses and keys (address.c), once the fields are known to be in their ranges. */
 int anemone_resolve_addresses(const struct anemone_spec *spec, const struct anemone_shape *shape,
 			      const struct anemone_memory *memory, struct anemone_plan *plan,
 			      struct anemone_reason *reason);

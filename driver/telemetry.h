@@ -15,7 +15,7 @@ struct anemone_file;
 struct anemone_rotation;
 struct eventfd_ctx;
 
-/* Callers' own memory that is mapped (rights.c). */
+/* Callers' own memory that is mapped (user_pages.c). */
 struct anemone_user_pages {
 	struct mutex lock; /* taken before a controller's; mmap_lock is taken under it */
 	DECLARE_HASHTABLE(table, 10);
@@ -27,7 +27,7 @@ struct anemone_user_pages {
 struct anemone_telemetry {
 	struct kref ref;
 	u32 id;	       /* on its file */
-	bool physical; /* its owner may know of any memory: rights.h */
+	bool physical; /* its owner may know of any memory: access.h */
 	/* Whose it is, under the controller's lock; NULL: a kernel subsystem's. */
 	struct pid *owner;
 	kuid_t user;

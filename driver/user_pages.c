@@ -21,7 +21,7 @@ struct anemone_user_page {
 	struct anemone_telemetry *telemetry;
 	u64 address, key;
 	u32 region;
-	bool live; /* the entry is this page's; under the lock of part->keys */
+	bool live; /* the entry is this page's; under the lock of instance->keys */
 	/* It was invalidated and waits for the reaper, and then for who reads that it went. */
 	struct llist_node invalidated;
 	bool lost, removed;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flat memory mode's set locks, for ever, and its lists of operations, for a while (Yosys, ABC).
 
-hw/test/flat/MshrAllocatorReference.scala and MshrOpListsReference.scala are the properties: whatever is
-asked and decided since power came up, no two of four requests hold one set by different locks, no
-lock is given away that a request waits for; and of whatever operations are put and taken, none is
-forgotten, in each lock's order.
+hw/test/flat/MshrAllocatorReference.scala and MshrOpListsReference.scala are the properties:
+whatever is asked and decided since power came up, no two of four requests hold one set by
+different locks, no lock is given away that a request waits for; and of whatever operations are put
+and taken, none is forgotten, in each lock's order.
 """
 
 from __future__ import annotations

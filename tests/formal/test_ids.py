@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is counted of each id, for a while (Yosys, ABC's bmc3).
 
-hw/test/bus/IdCounterReference.scala and hw/test/expander/SameIdTrackerReference.scala are the properties:
-whatever is seen, asked, issued and answered when, an id's count is that of a plain register.
+hw/test/bus/IdCounterReference.scala and hw/test/expander/SameIdTrackerReference.scala are the
+properties: whatever is seen, asked, issued and answered when, an id's count is that of a plain
+register.
 """
 
 from __future__ import annotations

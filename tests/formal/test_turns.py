@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory's answers and a telemetry line that could go: neither waits for ever (Yosys, ABC's pdr).
 
-hw/test/expander/ReadResponseArbiterProof.scala is the property: so many of memory's beats pass a line and
-no more, and where somebody can go exactly one goes, whatever the host takes.
+hw/test/expander/ReadResponseArbiterProof.scala is the property: so many of memory's beats pass a
+line and no more, and where somebody can go exactly one goes, whatever the host takes.
 """
 
 from __future__ import annotations
