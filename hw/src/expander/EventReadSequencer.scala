@@ -13,8 +13,8 @@ import chisel3.util._
   * have drained. While more than `undecided` entries are queued no read is accepted, so reads that take one cycle never
   * slow the memory path. Longer reads (serial read-modify-write) can, and so can a rule load, which waits for them and
   * makes others wait: then `hold` stops the controller from accepting requests, and the queue has an entry for every
-  * event that may still come. A read also waits for an acknowledgement until the engine's queue has drained; the queue
-  * has entries for the events of that time too, so this never slows the memory path either.
+  * event that may still come. A read also waits for an acknowledgement, and then for the engine's queue to drain; the
+  * queue has entries for the events of that time too, so this never slows the memory path either.
   *
   * Queued entries are stored with a code. An uncorrectable event is dropped. An uncorrectable read loses its effect and
   * may return another line.

@@ -71,7 +71,7 @@ class FlatMemory(p: FlatParams) extends Module {
   private val farPort = Module(new LinePort(p, 0))
   near.drivenBy(nearPort.io.axi)
   near_wsideband := nearPort.io.wbeside
-  // This is done before the register slice of near's responses, so TagCheck has less logic behind it.
+  // This is done before the register slice of near's responses, so TagCheck has less logic after it.
   nearPort.io.rbeside := new SidebandCode(p).unfolded(near_rsideband)
   far.drivenBy(farPort.io.axi)
   farPort.io.rbeside := 0.U

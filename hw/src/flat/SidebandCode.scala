@@ -49,7 +49,7 @@ class SidebandCode(p: FlatParams) {
     Cat(payload.checks(sideband.asUInt) ^ seal, sideband.asUInt)
 
   /** A received word whose check bits are XORed with the payload's checks, so they equal the seal if the word is
-    * intact. Done before a register, this takes logic out of [[SidebandCheck]] behind it.
+    * intact. Done before a register, this takes logic out of [[SidebandCheck]].
     */
   def unfolded(word: UInt): UInt =
     Cat(word(bits - 1, payloadBits) ^ payload.checks(word(payloadBits - 1, 0)), word(payloadBits - 1, 0))
