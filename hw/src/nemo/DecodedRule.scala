@@ -25,7 +25,8 @@ object AddressField {
     val field = Wire(new AddressField(p, bits))
     field.shift := shift
     field.mask := mask >> shift
-    field.beyond := VecInit((bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)).asUInt
+    val beyond = (bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)
+    field.beyond := (if (beyond.isEmpty) 0.U else VecInit(beyond).asUInt)
     field
   }
 }
