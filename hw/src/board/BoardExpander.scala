@@ -5,12 +5,12 @@ import anemone.bus.{AvalonBridge, AvalonCrossing, AvalonPort, Axi4Pins, Synchron
 import anemone.expander.{ExpanderParams, InterruptPins, MemoryExpander}
 import chisel3._
 
-/** All of Anemone that is on a board: a [[MemoryExpander]] with a [[anemone.expander.ControllerAdapter]] below each channel, and the
-  * registers on an Avalon-MM port in a clock of its own. What a board's wrapper adds is the names of its pins.
+/** The part of Anemone on a board: a [[MemoryExpander]] with a [[anemone.expander.ControllerAdapter]] per channel, and
+  * the registers on an Avalon-MM port with its own clock. A board's wrapper only adds pin names.
   *
-  * `clock` is that of the memory path. `reset` and `csrReset` may come from anywhere and last four cycles of their clock
-  * or more; they take effect two cycles later. A reset of the memory path resets the registers, one of the control port
-  * does not. The message of an interrupt is in the memory path's clock.
+  * `clock` is the clock of the memory path. `reset` and `csrReset` may be asynchronous, must last four cycles of their
+  * clock or more, and take effect two cycles later. A reset of the memory path resets the registers; a reset of the
+  * control port does not. Interrupt messages are in the memory path's clock.
   */
 class BoardExpander(p: ExpanderParams) extends Module {
   require(p.flat.isEmpty, "flat: the board has one memory a channel")
@@ -22,7 +22,8 @@ class BoardExpander(p: ExpanderParams) extends Module {
   val csr = IO(Flipped(new AvalonPort(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(1 << BoardExpander.vectorBits))
 
-  /** No request is accepted; `quiet`: nothing is under way, so that `reset` loses nothing. In the memory path's clock. */
+  /** `quiesce`: accept no request. `quiet`: nothing is in flight, so `reset` loses nothing. In the memory path's clock.
+    */
   val quiesce = IO(Input(Bool()))
   val quiet = IO(Output(Bool()))
 
@@ -51,6 +52,6 @@ class BoardExpander(p: ExpanderParams) extends Module {
 
 object BoardExpander {
 
-  /** Bits of an interrupt's vector, whatever is built: the wrapper is Verilog and has no parameters of ours. */
+  /** Bits of an interrupt vector in every build, because the Verilog wrapper does not have our parameters. */
   val vectorBits: Int = 6
 }

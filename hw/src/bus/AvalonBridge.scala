@@ -4,9 +4,10 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** A pipelined Avalon-MM interface of single transfers, seen from the host. Names are the Avalon specification's.
+/** A pipelined Avalon-MM interface of single transfers, seen from the host. Names are those of the Avalon
+  * specification.
   *
-  * `response` goes with `readdatavalid` or `writeresponsevalid`, of which there is never but one; it is encoded as in
+  * `response` is valid with `readdatavalid` or `writeresponsevalid`, which are never high together; it is encoded as in
   * AXI.
   */
 class AvalonPort(val addressBits: Int, val dataBits: Int) extends Bundle {
@@ -22,16 +23,16 @@ class AvalonPort(val addressBits: Int, val dataBits: Int) extends Bundle {
   val response = Input(UInt(2.W))
 }
 
-/** From the board's control port, Avalon-MM, to AXI4-Lite.
+/** Bridge from the board's Avalon-MM control port to AXI4-Lite.
   *
-  * Avalon has one order of reads and writes, AXI4-Lite none. So reads wait for the answers of writes before them, and
-  * writes for those of reads; reads among themselves, and writes, follow each other one a cycle. `byteenable` says
-  * which bytes are meant, so the address's bits below a word are ignored. A read's `byteenable` is, too: all bytes come.
+  * Avalon orders reads and writes together, AXI4-Lite does not. So a read waits for the responses of earlier writes,
+  * and a write for those of earlier reads; reads alone, or writes alone, issue one per cycle. `byteenable` selects the
+  * bytes of a write, so the address bits below a word are ignored. A read ignores `byteenable` and returns all bytes.
   *
-  * Latency, without waits: one cycle from `read` to AR and from `write` to AW and W, one from R to `readdatavalid` and
+  * Latency without back-pressure: one cycle from `read` to AR, from `write` to AW and W, from R to `readdatavalid`, and
   * from B to `writeresponsevalid`.
   *
-  * @param underWay transfers that may be without an answer; for one a cycle, at least the slave's latency and four
+  * @param underWay most outstanding transfers; one per cycle needs the slave's latency plus four
   */
 class AvalonBridge(addressBits: Int, dataBits: Int, underWay: Int = 8) extends Module {
   require(underWay >= 1, s"underWay: 1 or more, not $underWay")
@@ -44,7 +45,7 @@ class AvalonBridge(addressBits: Int, dataBits: Int, underWay: Int = 8) extends M
   private val alignment = log2Ceil(dataBits / 8)
   private val address = Cat(io.avalon.address(addressBits - 1, alignment), 0.U(alignment.W))
 
-  // Two places each: what was taken does not depend on who is ready in the same cycle.
+  // Two entries each, so acceptance does not depend combinationally on the other side's ready.
   private val aw = Module(new Queue(UInt(addressBits.W), 2))
   private val w = Module(new Queue(new AxiLiteWriteData(dataBits), 2))
   private val ar = Module(new Queue(UInt(addressBits.W), 2))
@@ -72,7 +73,7 @@ class AvalonBridge(addressBits: Int, dataBits: Int, underWay: Int = 8) extends M
   ar.io.enq.valid := io.avalon.read && takesRead
   ar.io.enq.bits := address
 
-  // Avalon cannot hold an answer back.
+  // Avalon has no back-pressure on responses.
   io.axi.b.ready := true.B
   io.axi.r.ready := true.B
   io.avalon.writeresponsevalid := RegNext(io.axi.b.valid, false.B)

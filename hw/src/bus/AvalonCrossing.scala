@@ -3,15 +3,15 @@ package anemone.bus
 
 import chisel3._
 
-/** An Avalon-MM port from the host's clock to the device's, which need not know of each other; the host's is not faster
-  * than eight times the device's. One transfer at a time: control traffic is slow, and a handshake with one level for
-  * each direction is easily seen to be right.
+/** Clock crossing of an Avalon-MM port from the host's clock to the device's. The clocks may be asynchronous; the
+  * host's is at most eight times as fast as the device's. One transfer at a time: control traffic is slow, and a
+  * handshake with one level per direction is easy to verify.
   *
-  * Each side has a reset of its own, of two cycles or more, at any time. A transfer that the host still asks for after
-  * the reset of either side is made: once, when no reset came between, and once more when one did.
+  * Each side has its own reset, which may come at any time and lasts two cycles or more. A transfer that the host still
+  * requests after a reset of either side is carried out: once if no reset came in between, and once more if one did.
   *
-  * Latency of a transfer: about six cycles of the host's clock and five of the device's, and what the device takes;
-  * after a reset [[CrossingHost.holdCycles]] more.
+  * Latency of a transfer: about six cycles of the host's clock, five of the device's and the device's own latency;
+  * after a reset, [[CrossingHost.holdCycles]] more.
   */
 class AvalonCrossing(addressBits: Int, dataBits: Int) extends RawModule {
   val hostClock = IO(Input(Clock()))

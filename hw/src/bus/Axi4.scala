@@ -8,8 +8,8 @@ import chisel3.util._
   *
   * @param addressBits bits of a byte address
   * @param dataBits    bits of a beat
-  * @param idBits      bits of a transaction id; answers of one id keep their order
-  * @param lenBits     bits of a burst's length less one
+  * @param idBits      bits of a transaction id; responses of one id keep their order
+  * @param lenBits     bits of a burst's length minus one
   */
 case class Axi4Params(addressBits: Int = 52, dataBits: Int = 512, idBits: Int = 12, lenBits: Int = 10) {
   require(addressBits >= 12 && addressBits <= 64, s"addressBits: 12 to 64, not $addressBits")

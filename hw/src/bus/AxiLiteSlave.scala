@@ -4,24 +4,24 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** One write of an AXI4-Lite port, address and data together. `word`: the address in words; `strb`: a bit a byte. */
+/** One write on an AXI4-Lite port, address and data together. `word`: word address; `strb`: one bit per byte. */
 class AxiLiteWrite(wordAddressBits: Int, dataBits: Int) extends Bundle {
   val word = UInt(wordAddressBits.W)
   val data = UInt(dataBits.W)
   val strb = UInt((dataBits / 8).W)
 }
 
-/** The slave end of an AXI4-Lite port, for anything that takes writes one by one and answers reads in a fixed time.
+/** Slave end of an AXI4-Lite port, for a user that takes one write at a time and answers reads with a fixed latency.
   *
-  * An address means the word that it is in: strobes, and not its lowest bits, say which bytes are written.
+  * An address selects the word that contains it: the strobes, not the low address bits, select the bytes to write.
   *
-  * AW and W may come in any order and any distance. Writes keep their order and are answered one by one, in it; reads
-  * theirs. Between reads and writes there is no order but the master's: a read that is sent after a write's answer
-  * sees the write. One write and one read a cycle can be sustained, and a master may be as slow as it likes to take
-  * the answers. No output of the port depends on an input in the same cycle.
+  * AW and W may come in any order and at any distance. Writes are carried out and answered in order, and so are reads.
+  * Between reads and writes the master keeps the order: a read sent after a write's response sees the write.
+  * Throughput: one write and one read per cycle. The master may stall responses as long as it likes. No output of the
+  * port depends combinationally on an input.
   *
-  * Latency: AW and W to `write`, one cycle after the later of them; `written` to B, one cycle; AR to `read`, none;
-  * `answer` to R, one cycle.
+  * Latency: one cycle from the later of AW and W to `write`; one from `written` to B; none from AR to `read`; one from
+  * `answer` to R.
   *
   * @param readLatency cycles from `read` to `answer`
   */
@@ -35,15 +35,15 @@ class AxiLiteSlave(addressBits: Int, dataBits: Int, readLatency: Int) extends Mo
     val bus = Flipped(new AxiLitePort(addressBits, dataBits))
     val write = Decoupled(new AxiLiteWrite(wordAddressBits, dataBits))
 
-    /** Response of a write, in the writes' order. */
+    /** Responses of the writes, in order. */
     val written = Flipped(Decoupled(UInt(2.W)))
 
-    /** The word that is read. */
+    /** Word address to read. */
     val read = Valid(UInt(wordAddressBits.W))
     val answer = Flipped(Valid(new AxiLiteReadData(dataBits)))
   })
 
-  // Two places each, so that neither side waits for the other to take what is there.
+  // Two entries each, so AW and W do not wait for each other to be accepted.
   private val addresses = Queue(io.bus.aw.map(_ >> alignment), 2)
   private val data = Queue(io.bus.w, 2)
   io.write.valid := addresses.valid && data.valid
@@ -54,8 +54,8 @@ class AxiLiteSlave(addressBits: Int, dataBits: Int, readLatency: Int) extends Mo
   data.ready := io.write.fire
   io.bus.b <> Queue(io.written, 2)
 
-  // An answer cannot wait, so a read starts only when its answer has a place: from AR to a place that is free
-  // again, a read takes `readLatency` cycles, the queue's and one to count.
+  // `answer` has no back-pressure, so a read starts only with a credit for a queue entry. A credit is taken for
+  // `readLatency` cycles, plus one for the queue and one for the counter.
   private val places = readLatency + 2
   private val underWay = RegInit(0.U(log2Ceil(places + 1).W))
   underWay := underWay + io.bus.ar.fire - io.bus.r.fire

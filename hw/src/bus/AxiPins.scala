@@ -4,8 +4,7 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** An [[Axi4Port]] by the pin names of the AXI specification, for those who connect it in Verilog. Seen from the master.
-  */
+/** An [[Axi4Port]] with the pin names of the AXI specification, for use from Verilog. Seen from the master. */
 class Axi4Pins(val p: Axi4Params) extends Bundle {
   val awid = Output(UInt(p.idBits.W))
   val awaddr = Output(UInt(p.addressBits.W))
@@ -45,7 +44,7 @@ class Axi4Pins(val p: Axi4Params) extends Bundle {
   private def b = Seq("id" -> bid, "resp" -> bresp)
   private def r = Seq("id" -> rid, "data" -> rdata, "resp" -> rresp, "last" -> rlast, "user" -> ruser)
 
-  /** These pins are driven by a master's port. */
+  /** Connects the pins to a master's port, which drives them. */
   def drivenBy(port: Axi4Port): Unit = {
     AxiPins.drive(port.aw, awvalid, awready, aw)
     AxiPins.drive(port.w, wvalid, wready, w)
@@ -54,7 +53,7 @@ class Axi4Pins(val p: Axi4Params) extends Bundle {
     AxiPins.sample(port.r, rvalid, rready, r)
   }
 
-  /** These pins drive a slave's port. */
+  /** Connects the pins to a slave's port, which they drive. */
   def drives(port: Axi4Port): Unit = {
     AxiPins.sample(port.aw, awvalid, awready, aw)
     AxiPins.sample(port.w, wvalid, wready, w)
@@ -64,7 +63,7 @@ class Axi4Pins(val p: Axi4Params) extends Bundle {
   }
 }
 
-/** An [[AxiLitePort]] by the pin names of the AXI specification. Seen from the master. */
+/** An [[AxiLitePort]] with the pin names of the AXI specification. Seen from the master. */
 class AxiLitePins(val addressBits: Int, val dataBits: Int) extends Bundle {
   val awaddr = Output(UInt(addressBits.W))
   val awvalid = Output(Bool())
@@ -84,7 +83,7 @@ class AxiLitePins(val addressBits: Int, val dataBits: Int) extends Bundle {
   val rvalid = Input(Bool())
   val rready = Output(Bool())
 
-  /** These pins are driven by a master's port. */
+  /** Connects the pins to a master's port, which drives them. */
   def drivenBy(port: AxiLitePort): Unit = {
     awvalid := port.aw.valid
     awaddr := port.aw.bits
@@ -99,7 +98,7 @@ class AxiLitePins(val addressBits: Int, val dataBits: Int) extends Bundle {
     AxiPins.sample(port.r, rvalid, rready, Seq("data" -> rdata, "resp" -> rresp))
   }
 
-  /** These pins drive a slave's port. */
+  /** Connects the pins to a slave's port, which they drive. */
   def drives(port: AxiLitePort): Unit = {
     port.aw.valid := awvalid
     port.aw.bits := awaddr
@@ -119,14 +118,14 @@ private object AxiPins {
   def address(id: Data, addr: Data, len: Data, size: Data, burst: Data): Seq[(String, Data)] =
     Seq("id" -> id, "addr" -> addr, "len" -> len, "size" -> size, "burst" -> burst)
 
-  /** A port's channel out to pins. */
+  /** Drives the pins of a channel from a port's channel. */
   def drive[T <: Bundle](from: DecoupledIO[T], valid: Bool, ready: Bool, pins: Seq[(String, Data)]): Unit = {
     valid := from.valid
     from.ready := ready
     for ((name, pin) <- pins) pin := from.bits.elements(name)
   }
 
-  /** Pins in to a port's channel. */
+  /** Drives a port's channel from the pins. */
   def sample[T <: Bundle](to: DecoupledIO[T], valid: Bool, ready: Bool, pins: Seq[(String, Data)]): Unit = {
     to.valid := valid
     ready := to.ready

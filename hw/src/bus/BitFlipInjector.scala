@@ -4,15 +4,15 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** Flips a bit or two, once, of the word that is stored next: to see that it is noticed. */
+/** Flips one or two bits of the next stored word, once, to test that the error is detected. */
 class BitFlipInjector extends Module {
   val io = IO(new Bundle {
 
-    /** From the next cycle on; true: two bits. */
+    /** Armed from the next cycle on; true: two bits. */
     val arm = Flipped(Valid(Bool()))
     val stores = Input(Bool())
 
-    /** Of the word's lowest bits. */
+    /** Bits to flip, of the word's two lowest. */
     val flips = Output(UInt(2.W))
   })
   private val armed = RegInit(0.U(2.W))

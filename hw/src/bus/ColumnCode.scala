@@ -3,28 +3,28 @@ package anemone.bus
 
 import chisel3._
 
-/** Check bits of a word: each is a parity of some of its bits. A bit's column says, as a number, in which check bits it is;
-  * a check bit is in itself.
+/** A linear code. Each check bit is the parity of some bits of the word. The column of a bit is a number whose set bits
+  * are the check bits that include it; a check bit includes itself.
   *
-  * Where all columns are of odd weight, different, and none of a single bit, one flipped bit of the word or of its check
-  * bits is told by its column, and two are noticed: Hsiao's code.
+  * If all columns are different, of odd weight, and none has weight 1, the code corrects one flipped bit of the word or
+  * check bits and detects two (Hsiao's code).
   *
-  * All functions are combinational. A check bit is a tree of exclusive ors; `flips` is one of ands, of as many as there are
-  * check bits.
+  * All functions are combinational. A check bit is an XOR tree; a bit of `flips` is an AND tree as wide as the check
+  * bits.
   */
 class ColumnCode(val columns: Seq[Int], val checkBits: Int) {
   require(columns.distinct.length == columns.length, "columns: all different")
   require(columns.forall(c => c > 0 && c < (1 << checkBits)), s"columns: 1 to ${(1 << checkBits) - 1}")
 
-  /** The bits of a word of so many bits that a check bit is the parity of. */
+  /** Mask of the word's bits, for a word of `bits` bits, that a check bit covers. */
   private def row(check: Int, bits: Int): BigInt =
     columns.take(bits).zipWithIndex.collect { case (c, bit) if (c >> check & 1) == 1 => BigInt(1) << bit }.sum
 
-  /** The check bits of a word, which may be shorter than there are columns. */
+  /** Check bits of a word, which may be shorter than the number of columns. */
   def checks(word: UInt): UInt =
     VecInit.tabulate(checkBits)(check => (word & row(check, word.getWidth).U(word.getWidth.W)).xorR).asUInt
 
-  /** The bits of a word whose column the syndrome is. */
+  /** Mask of the word's bits to correct: those whose column equals the syndrome. */
   def flips(syndrome: UInt): UInt = {
     val bits = columns.length
     (0 until checkBits)
@@ -32,11 +32,11 @@ class ColumnCode(val columns: Seq[Int], val checkBits: Int) {
       .reduce(_ & _)
   }
 
-  /** The check bits whose column the syndrome is. */
+  /** Mask of the check bits whose column equals the syndrome. */
   def checkFlips(syndrome: UInt): UInt = VecInit.tabulate(checkBits)(check => syndrome === (1 << check).U).asUInt
 
-  /** The syndrome is no column and not zero: more bits are flipped than can be corrected. A table of the syndrome, so that it
-    * is not behind `flips`.
+  /** The error cannot be corrected: the syndrome is neither zero nor a column. A table of the syndrome, so its delay
+    * does not add to that of `flips`.
     */
   def beyond(syndrome: UInt): Bool = {
     val known = columns.toSet ++ (0 until checkBits).map(1 << _) + 0
@@ -47,10 +47,10 @@ class ColumnCode(val columns: Seq[Int], val checkBits: Int) {
 
 object ColumnCode {
 
-  /** Numbers of so many bits by weight, then ascending. */
+  /** Columns sorted by weight, then by value. */
   def byWeight(columns: Seq[Int]): Seq[Int] = columns.sortBy(column => (Integer.bitCount(column), column))
 
-  /** Corrects one flipped bit and notices two (SECDED), with the fewest check bits that do for a word of `bits` bits. */
+  /** SECDED code (corrects one flipped bit, detects two) with the fewest check bits for a word of `bits` bits. */
   def secded(bits: Int): ColumnCode = {
     def odd(checkBits: Int) =
       byWeight((1 until 1 << checkBits).filter(c => Integer.bitCount(c) % 2 == 1 && Integer.bitCount(c) > 1))

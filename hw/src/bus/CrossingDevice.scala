@@ -3,8 +3,8 @@ package anemone.bus
 
 import chisel3._
 
-/** The half of an [[AvalonCrossing]] in the device's clock: makes one transfer at a time. What it drives must be reset
-  * with it, or an answer from before would be taken for a later one's.
+/** Half of an [[AvalonCrossing]] in the device's clock: issues one transfer at a time. Its slave must be reset with it;
+  * otherwise a response from before the reset would be taken for a later one.
   */
 class CrossingDevice(addressBits: Int, dataBits: Int) extends Module {
   val io = IO(new Bundle {

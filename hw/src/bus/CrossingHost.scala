@@ -4,10 +4,10 @@ package anemone.bus
 import chisel3._
 import chisel3.util.log2Ceil
 
-/** The half of an [[AvalonCrossing]] in the host's clock.
+/** Half of an [[AvalonCrossing]] in the host's clock.
   *
-  * A transfer is accepted when it is done: `waitrequest` is high until then, so that one that a reset of the other side
-  * interrupts is simply made again. The answer follows in the cycle after.
+  * `waitrequest` stays high until the transfer is done, so a transfer that a reset of the other side interrupts is
+  * simply repeated. The response follows one cycle after acceptance.
   */
 class CrossingHost(addressBits: Int, dataBits: Int) extends Module {
   val io = IO(new Bundle {
@@ -28,7 +28,7 @@ class CrossingHost(addressBits: Int, dataBits: Int) extends Module {
   io.link.request := request
   io.link.command := command
 
-  // `done` of the transfer before must have fallen, which also keeps one from being taken twice.
+  // A new transfer starts only after `done` of the last one has fallen, which also prevents issuing one twice.
   private val wanted = io.avalon.read || io.avalon.write
   finish := request && done
   when(open && wanted && !request && !done && !finish) {
@@ -43,8 +43,8 @@ class CrossingHost(addressBits: Int, dataBits: Int) extends Module {
     answer := io.link.answer
   }
 
-  // A flush is held until the device must have seen it, so that what it shows then is the answer to this one and not to
-  // one that a reset cut off.
+  // `flush` is held until the device has surely seen it, so the device's state then answers this flush and not one that
+  // a reset cut short.
   private val hold = RegInit(0.U(log2Ceil(CrossingHost.holdCycles).W))
   hold := Mux(flush && !hold.andR, hold + 1.U, hold)
   when(flush) {

@@ -3,7 +3,7 @@ package anemone.bus
 
 import chisel3._
 
-/** What a transfer asks for. */
+/** Request of a transfer. */
 class CrossingCommand(addressBits: Int, dataBits: Int) extends Bundle {
   val write = Bool()
   val address = UInt(addressBits.W)
@@ -11,26 +11,26 @@ class CrossingCommand(addressBits: Int, dataBits: Int) extends Bundle {
   val strb = UInt((dataBits / 8).W)
 }
 
-/** What comes of it. `response` is encoded as in AXI. */
+/** Response of a transfer. `response` is encoded as in AXI. */
 class CrossingAnswer(dataBits: Int) extends Bundle {
   val data = UInt(dataBits.W)
   val response = UInt(2.W)
 }
 
-/** The wires between the two halves of an [[AvalonCrossing]], seen from the host's. Every one is a register; the levels
-  * pass [[Synchronizer]] on the other side.
+/** Wires between the two halves of an [[AvalonCrossing]], seen from the host's half. Each is a register; the levels
+  * pass a [[Synchronizer]] on the other side.
   *
-  * A transfer is a handshake of four phases: `request` rises, `done` rises, `request` falls, `done` falls. `command` is
-  * still while `request` is up, `answer` while `done` is; nobody looks at them at other times.
+  * A transfer is a four-phase handshake: `request` rises, `done` rises, `request` falls, `done` falls. `command` is
+  * stable while `request` is high and `answer` while `done` is high; they are not sampled at other times.
   *
-  * Either side may be reset by itself, in the middle of it. Before the first transfer, and when one side finds that the
-  * other one was reset, they agree that nothing is under way:
+  * Either side may be reset alone, even during a transfer. Before the first transfer, and when one side detects a reset
+  * of the other, they agree that nothing is outstanding:
   *
-  * | `flushed`, `up` | the device's side                                      |
-  * | --------------- | ------------------------------------------------------ |
-  * | 0, 0            | was reset; takes nothing until it has seen `flush`      |
-  * | 1, 0            | has seen `flush` without `request`, nothing is under way |
-  * | 1, 1            | has seen the end of `flush`; takes requests             |
+  * | `flushed`, `up` | device side                                                |
+  * | --------------- | ---------------------------------------------------------- |
+  * | 0, 0            | was reset; accepts nothing until it has seen `flush`       |
+  * | 1, 0            | has seen `flush` without `request`; nothing is outstanding |
+  * | 1, 1            | has seen the end of `flush`; accepts requests              |
   */
 class CrossingLink(addressBits: Int, dataBits: Int) extends Bundle {
   val flush = Output(Bool())

@@ -4,20 +4,20 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** What a protected memory found flipped, and whose it was where that is known. */
+/** Bit flips found in a protected memory, and the transaction or line affected if known. */
 class FaultReport(idBits: Int, lineBits: Int) extends Bundle {
   val fault = new MemoryFault
 
-  /** Of the transaction, on the host's side. */
+  /** Id of the transaction on the host's side. */
   val id = Valid(UInt(idBits.W))
 
-  /** Near's line of the set. */
+  /** Near line of the set. */
   val line = Valid(UInt(lineBits.W))
 }
 
 object FaultReport {
 
-  /** Of a memory of which nothing more is known. */
+  /** Report of a memory for which only the fault is known. */
   def apply(fault: MemoryFault, idBits: Int, lineBits: Int): FaultReport = {
     val report = WireInit(0.U.asTypeOf(new FaultReport(idBits, lineBits)))
     report.fault := fault
@@ -25,7 +25,7 @@ object FaultReport {
   }
 }
 
-/** Which memory is to store a word with a flipped bit next, or with two. */
+/** Injection of one or two bit flips into the next word that the memory `memory` stores. */
 class Injection extends Bundle {
   val memory = UInt(8.W)
   val double = Bool()
@@ -33,7 +33,7 @@ class Injection extends Bundle {
 
 object Injection {
 
-  /** What of it is for the memory of this number; true: two bits. */
+  /** The injection for memory number `memory`; true: two bits. */
   def to(memory: Int, inject: ValidIO[Injection]): ValidIO[Bool] = {
     val arm = Wire(Valid(Bool()))
     arm.valid := inject.valid && inject.bits.memory === memory.U

@@ -4,27 +4,27 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** How often each id has been seen, modulo 2^countBits, in block RAM. A flipped bit of a count is corrected where it is read,
-  * and for good when the id is next seen.
+/** Counts how often each id has been seen, modulo 2^countBits, in block RAM. A flipped bit is corrected on the read,
+  * and overwritten when the id is next seen.
   *
-  * Latency: [[IdCounter.latency]] cycles from `seen` to `before`, and from `ask` to `count`, which hold the `seen`s of the
-  * cycles before; one of each a cycle. After reset the counts are zeroed, 2^idBits cycles, until `ready`; nothing may be
-  * seen before.
+  * Latency: [[IdCounter.latency]] cycles from `seen` to `before` and from `ask` to `count`, both of which include every
+  * earlier `seen`. Throughput: one of each per cycle. A reset clears the counts, which takes 2^idBits cycles until
+  * `ready`; nothing may be seen before.
   *
-  * @param asks there is a look-up beside the one of `seen`, a block RAM more
+  * @param asks adds the `ask` look-up, which needs one more block RAM
   */
 class IdCounter(idBits: Int, countBits: Int, asks: Boolean) extends Module {
   val io = IO(new Bundle {
     val ready = Output(Bool())
     val seen = Flipped(Valid(UInt(idBits.W)))
 
-    /** `seen` counts; otherwise it is only looked up. */
+    /** True: count `seen`. False: only look it up. */
     val counts = Input(Bool())
     val before = Output(UInt(countBits.W))
     val ask = Option.when(asks)(Flipped(Valid(UInt(idBits.W))))
     val count = Option.when(asks)(Output(UInt(countBits.W)))
 
-    /** Of any memory of it; and what is seen next is written with a flipped bit to all. */
+    /** Faults of any of its memories; injection into all of them with the next count that is written. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
@@ -34,8 +34,8 @@ class IdCounter(idBits: Int, countBits: Int, asks: Boolean) extends Module {
   when(!ready) { step := step + 1.U }
   io.ready := ready
 
-  // A new count is known three cycles behind its id and is written in the fourth: those of the four cycles before a
-  // look-up are not in the memory yet.
+  // A new count is known three cycles after its id and written in the fourth, so the memory lacks the counts of the
+  // four cycles before a look-up.
   private val window = IdCounter.latency + 1
   private val ids = Seq.iterate(io.seen, window + 1) { seen =>
     val later = Wire(Valid(UInt(idBits.W)))

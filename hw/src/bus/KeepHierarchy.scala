@@ -5,8 +5,8 @@ import chisel3._
 import chisel3.experimental.{ChiselAnnotation, annotate}
 import scala.annotation.nowarn
 
-/** A unit that a synthesis tool is asked not to merge with what is around it (`keep_hierarchy`): copies that have to
-  * stay apart, and trees of look-ups that it would make deeper.
+/** A module that synthesis must not merge with its surroundings (`keep_hierarchy`): for copies that must stay separate,
+  * and for trees of look-ups that synthesis would make deeper.
   */
 @nowarn("cat=deprecation")
 trait KeepHierarchy { this: RawModule =>

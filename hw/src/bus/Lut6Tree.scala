@@ -13,10 +13,11 @@ class Lut6Row(name: String, inputs: Int, width: Int, f: Seq[UInt] => UInt) exten
   out := f(in)
 }
 
-/** Trees of six-input look-ups, for [[anemone.expander.TelemetryReorderBuffer]] alone: in plain operators it is eight
-  * look-ups deep and not six (docs/cost.md). Combinational.
+/** Trees of six-input look-ups, for [[anemone.expander.TelemetryReorderBuffer]] only: plain operators make it eight
+  * look-ups deep instead of six (docs/cost.md). Combinational.
   *
-  * A mapper that sees such a tree as one logic function rebuilds it with four or five bits a look-up.
+  * The hierarchy is kept because a mapper that flattens such a tree rebuilds it with only four or five inputs per
+  * look-up.
   */
 object Lut6Tree {
   private def row(name: String, width: Int, words: Seq[UInt], f: Seq[UInt] => UInt): UInt = {
@@ -25,14 +26,14 @@ object Lut6Tree {
     row.out
   }
 
-  /** `count` parts of a word of `bits` bits, zeros above it. */
+  /** Splits a word of `bits` bits into `count` parts, padded with zeros. */
   private def parts(word: UInt, bits: Int, count: Int): Seq[UInt] = {
     val part = (bits + count - 1) / count
     val padded = word.pad(count * part)
     Seq.tabulate(count)(i => padded((i + 1) * part - 1, i * part))
   }
 
-  /** Of words of `width` bits the one that `digit` numbers, or the first; no bits but those of `mask`. */
+  /** Selects word number `digit` of words of `width` bits (the first one if out of range), ANDed with `mask`. */
   def choice(words: Seq[UInt], digit: UInt, width: Int, mask: Option[UInt] = None): UInt = {
     val count = words.size
     val digits = (0 until log2Ceil(count)).map(i => Fill(width, digit(i)))
@@ -49,7 +50,7 @@ object Lut6Tree {
     if (all.size <= 6) row("Choice", width, all, chosen) else chosen(all)
   }
 
-  /** Whether `f` of a bit of each is set anywhere, three pairs a look-up. */
+  /** Whether `f` of any pair of bits is set, three pairs per look-up. */
   private def anyPair(name: String, a: UInt, b: UInt, bits: Int, f: (UInt, UInt) => UInt): Bool =
     if (bits <= 3) f(a, b).orR
     else {
@@ -57,9 +58,9 @@ object Lut6Tree {
       row(name, (bits + 2) / 3, pairs, _.grouped(2).map(pair => f(pair(0), pair(1))).reduce(_ | _)).orR
     }
 
-  /** Whether one of `bits` bits is set in both. */
+  /** Whether any of `bits` bits is set in both. */
   def meet(a: UInt, b: UInt, bits: Int): Bool = anyPair("Meet", a, b, bits, _ & _)
 
-  /** Whether they are the same, of `bits` bits both. */
+  /** Whether two words of `bits` bits are equal. */
   def equal(a: UInt, b: UInt, bits: Int): Bool = !anyPair("Differ", a, b, bits, _ ^ _)
 }

@@ -4,13 +4,14 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** A queue whose items have a code ([[Secded]]) while they wait in a memory.
+/** A queue whose items are stored in a memory with a code ([[Secded]]).
   *
-  * Latency: two cycles; one item a cycle. Holds one item more than `entries`. `deq` is a register.
+  * Latency: two cycles. Throughput: one item per cycle. Holds `entries` + 1 items. `deq` is a register.
   *
-  * @param flow an item that finds none ahead goes straight to that register, in one cycle, and is never in the memory
-  * @param code false for a proof of who uses it, whose solver does not look through codes: a plain queue, of one item less,
-  *             in place of one with `flow`
+  * @param flow an item that finds the queue empty goes straight to the output register, in one cycle, and skips the
+  *             memory
+  * @param code false only in proofs of its users, since their solver cannot handle codes: a plain queue of one item
+  *             less that replaces one with `flow`
   */
 class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, code: Boolean = true) extends Module {
   require(code || flow, "code: without one only in place of one with flow")
@@ -18,16 +19,16 @@ class ProtectedQueue[T <: Data](gen: T, entries: Int, flow: Boolean = false, cod
     val enq = Flipped(Decoupled(gen))
     val deq = Decoupled(gen)
 
-    /** `deq`'s item was not corrected. */
+    /** The item at `deq` has an uncorrectable error. */
     val bad = Output(Bool())
 
-    /** Of an item, in one cycle: that in which it comes to `deq`. */
+    /** Fault of an item, for one cycle: the cycle in which it reaches `deq`. */
     val fault = Output(new MemoryFault)
 
-    /** Items in it. */
+    /** Items in the queue. */
     val count = Output(UInt(log2Ceil(entries + 2).W))
 
-    /** Flip a bit, or two, of the item that is stored next. */
+    /** Flip one bit, or two, of the next item that is stored. */
     val inject = Flipped(Valid(Bool()))
   })
   if (code) coded() else plain()

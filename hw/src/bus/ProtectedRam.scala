@@ -4,14 +4,14 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** A [[Ram1R1W]] whose words have a code ([[Secded]]): a flipped bit is corrected on its way out.
+/** A [[Ram1R1W]] whose words are stored with a code ([[Secded]]): a flipped bit is corrected on the read.
   *
-  * Latency: `data` and `fault` answer a read three cycles after `read.valid`; in a cycle that answers none they are zero. As
-  * there, a word is not to be read in the cycle that writes it.
+  * Latency: three cycles from `read.valid` to `data` and `fault`, which are zero in cycles without an answer. As with
+  * [[Ram1R1W]], a word must not be read in the cycle that writes it.
   *
   * @param depth words
-  * @param width bits a word, without its check bits
-  * @param early `data` a cycle before `fault`, behind the code's look-ups: for who stores it in that cycle
+  * @param width bits per word, without check bits
+  * @param early `data` comes one cycle before `fault`, directly from the decoder, for a user that registers it
   */
 class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Module {
   val io = IO(new Bundle {
@@ -20,7 +20,7 @@ class ProtectedRam(depth: Int, width: Int, early: Boolean = false) extends Modul
     val fault = Output(new MemoryFault)
     val write = Flipped(Valid(new RamWrite(depth, width)))
 
-    /** Flip a bit, or two, of the word that is written next. */
+    /** Flip one bit, or two, of the next word that is written. */
     val inject = Flipped(Valid(Bool()))
   })
   private val code = new Secded(width)

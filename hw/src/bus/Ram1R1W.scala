@@ -10,22 +10,22 @@ class RamWrite(depth: Int, width: Int) extends Bundle {
   val data = UInt(width.W)
 }
 
-/** The one memory macro: one read port, one write port, one clock, an output register.
+/** The only memory macro: one read port, one write port, one clock, an output register.
   *
-  * Block RAMs of every FPGA and every SRAM compiler have this shape, so this file is all that a port to another
-  * technology has to replace.
+  * Block RAMs of every FPGA and SRAM compiler have this shape, so a port to another technology replaces only this file.
   *
-  * Latency: `data` answers a read two cycles after `read.valid`. In a cycle that answers no read it is zero, so
-  * the outputs of banks of which at most one is read can be joined by OR instead of a multiplexer.
+  * Latency: two cycles from `read.valid` to `data`. In a cycle without an answer `data` is zero, so banks of which at
+  * most one is read can be joined by OR instead of a multiplexer.
   *
-  * What a read of an address answers in the very cycle that writes it is not to be used: macros disagree. Users forward
-  * instead. An assertion watches: that such an answer does not count, or that no such read is made where all count.
-  * Contents are undefined after power-up; users clear them.
+  * Read-during-write to one address is macro-dependent, so users must discard the result or forward. An assertion
+  * checks this: with `grouped`, that such an answer does not count; otherwise, that no such read is made. Contents are
+  * undefined after power-up; users clear them.
   *
   * @param depth   words
-  * @param width   bits a word
-  * @param grouped one of several that share their addresses: whose user says by `answers`, a cycle behind a read, that it
-  *                counts, and watches for reads of what is being written; once for all, as a simulator pays for each
+  * @param width   bits per word
+  * @param grouped one of several memories that share their addresses. The user states by `answers`, one cycle after the
+  *                read, that the answer counts, and checks for read-during-write itself, once for the group, because
+  *                each check slows simulation
   */
 class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false) extends Module {
   require(depth >= 2, s"a memory has 2 words or more, not $depth")
@@ -38,7 +38,7 @@ class Ram1R1W(val depth: Int, val width: Int, grouped: Boolean = false) extends 
     val answers = Option.when(grouped)(Input(Bool()))
   })
 
-  // ReadFirst keeps the emitted template a plain block RAM: the collision it defines is the one that nobody looks at.
+  // ReadFirst makes the emitted template a plain block RAM; the collision result that it defines is never used.
   private val memory = SyncReadMem(depth, UInt(width.W), SyncReadMem.ReadFirst)
   private val word = memory.read(io.read.bits, io.read.valid)
   when(io.write.valid) { memory.write(io.write.bits.address, io.write.bits.data) }

@@ -4,15 +4,15 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** Reads one of many words by its place, in two steps: the word within each block of sixteen, then the block.
+/** Selects one of many words by word address, in two steps: within each block of sixteen, then among the blocks.
   *
-  * Where there is no word, the answer is zero with SLVERR.
+  * An address without a word returns zero with SLVERR.
   *
-  * Latency: [[ReadMux.latency]] cycles from `read` to `answer`; the value is the one of the cycle in between. One read
-  * a cycle.
+  * Latency: [[ReadMux.latency]] cycles from `read` to `answer`; the value is sampled in the cycle in between.
+  * Throughput: one read per cycle.
   *
-  * @param addressBits bits of a place, counted in words
-  * @param places      where the words are, in any order
+  * @param addressBits bits of a word address
+  * @param places      word addresses of the words, in any order
   */
 class ReadMux(addressBits: Int, dataBits: Int, places: Seq[BigInt]) extends Module {
   require(places.nonEmpty && places.distinct == places, "words have places of their own")
@@ -44,6 +44,6 @@ class ReadMux(addressBits: Int, dataBits: Int, places: Seq[BigInt]) extends Modu
 object ReadMux {
   val latency: Int = 2
 
-  /** Words of a block. */
+  /** Words per block. */
   val block: Int = 16
 }

@@ -5,19 +5,20 @@ import chisel3._
 import chisel3.util._
 import scala.collection.mutable
 
-/** Registers behind an AXI4-Lite port. A module makes one, declares what is where, and ends with `connect`.
+/** Registers behind an AXI4-Lite port. A module creates one map, declares its registers, and ends with `connect`.
   *
-  * A register is a word of the port's width, made of fields: the lowest bit of each, and what it is. Bits between
-  * fields read as zero and ignore writes; so do fields that software cannot read or write.
+  * A register is a word of the port's width and has fields, each given by its lowest bit and its value. Bits between
+  * fields read as zero and ignore writes, and so do fields that software cannot read or write.
   *
   * Rules of the port:
-  *   - where nothing is: SLVERR, reads are zero, writes have no effect;
-  *   - bytes without a strobe are not written; of a command or a memory, all bytes that hold fields must have one, or
-  *     the write is answered SLVERR and has no effect.
   *
-  * Latency, when the port is idle and B and R are taken at once: [[RegisterMap.writeLatency]] cycles from AW and W to
-  * B, and the new value stands when B does; [[RegisterMap.readLatency]] from AR to R. One write and one read a cycle. A
-  * command holds its write, and all behind it, until it is taken.
+  *   - an address without a register: SLVERR, reads return zero, writes have no effect;
+  *   - bytes without a strobe are not written; a write to a command or a memory must have the strobes of all bytes with
+  *     fields, otherwise it is answered SLVERR and has no effect.
+  *
+  * Latency, when the port is idle and B and R are ready: [[RegisterMap.writeLatency]] cycles from AW and W to B, with
+  * the new value in place when B is valid; [[RegisterMap.readLatency]] from AR to R. Throughput: one write and one read
+  * per cycle. A command stalls its write, and all later ones, until it is accepted.
   */
 class RegisterMap(port: AxiLitePort) {
   import RegisterMap._
@@ -27,7 +28,7 @@ class RegisterMap(port: AxiLitePort) {
   private val slave = Module(new AxiLiteSlave(port.addressBits, port.dataBits, ReadMux.latency))
   slave.io.bus <> port
 
-  // A write is decoded before it is held here, so that what it selects is a bit of its own.
+  // A write is decoded before it is registered here, so each select is one flip-flop.
   private val valid = RegInit(false.B)
   private val taken = Wire(Bool())
   private val next = slave.io.write
@@ -43,7 +44,7 @@ class RegisterMap(port: AxiLitePort) {
   private val refusals = mutable.ArrayBuffer[Bool]()
   private val waits = mutable.ArrayBuffer[Bool]()
 
-  /** Whether the write that is held is one that `decode` says yes to. */
+  /** Whether the registered write matches `decode`. */
   private def select(decode: UInt => Bool): Bool = {
     val selected = valid && hold(decode(next.bits.word))
     selects += selected
@@ -56,13 +57,13 @@ class RegisterMap(port: AxiLitePort) {
 
   private def bits(of: UInt, low: Int, field: Data): UInt = of(low + field.getWidth - 1, low)
 
-  /** A register that software reads. */
+  /** A read-only register. */
   def read(offset: BigInt, fields: (Int, Data)*): Unit = {
     at(offset)
     readable += offset -> word(port.dataBits, fields)
   }
 
-  /** A register that software reads and writes; the fields are the registers it is kept in. */
+  /** A read-write register; the fields are the registers that store it. */
   def storage(offset: BigInt, fields: (Int, Data)*): Unit = {
     readable += offset -> word(port.dataBits, fields)
     when(at(offset) && taken) {
@@ -73,8 +74,8 @@ class RegisterMap(port: AxiLitePort) {
     }
   }
 
-  /** A register of flags that hardware sets and a written one clears; a set in the cycle of a clear stays. A field is
-    * its lowest bit, the flags, and what sets them.
+  /** A register of sticky flags: hardware sets them and writing one clears them; a set wins over a clear in the same
+    * cycle. A field is its lowest bit, the flags, and the set inputs.
     */
   def sticky(offset: BigInt, fields: (Int, Data, Data)*): Unit = {
     readable += offset -> word(port.dataBits, fields.map { case (low, flags, _) => low -> flags })
@@ -83,20 +84,20 @@ class RegisterMap(port: AxiLitePort) {
       flags := ((flags.asUInt & ~bits(cleared, low, flags)) | sets.asUInt).asTypeOf(flags)
   }
 
-  /** A register of outputs that are one, for one cycle, where a one is written. Reads as zero. */
+  /** A register of pulses: writing one to a bit drives its output high for one cycle. Reads as zero. */
   def pulse(offset: BigInt, fields: (Int, Data)*): Unit = {
     readable += offset -> 0.U(port.dataBits.W)
     val written = Mux(at(offset) && taken, data & mask, 0.U)
     for ((low, field) <- fields) field := bits(written, low, field).asTypeOf(field)
   }
 
-  /** A register whose write is answered when `to` takes it; `legal` looks at its fields. Reads as zero. */
+  /** A register whose write is answered when `to` accepts it; `legal` checks its fields. Reads as zero. */
   def command[T <: Data](offset: BigInt, to: DecoupledIO[T], fields: (Int, Data)*)(legal: Bool): Unit = {
     readable += offset -> 0.U(port.dataBits.W)
     take(at(offset), to, fields, legal)
   }
 
-  /** A memory of words that software writes; `index` tells which. It cannot be read. */
+  /** A write-only memory; `index` is the word's number. */
   def memory[T <: Data](offset: BigInt, entries: Int, to: DecoupledIO[T], index: UInt, fields: (Int, Data)*): Unit = {
     val room = log2Ceil(entries)
     val first = offset >> alignment
@@ -115,7 +116,7 @@ class RegisterMap(port: AxiLitePort) {
     waits += to.valid && !to.ready
   }
 
-  /** All is declared. */
+  /** Ends the declarations and connects the port. */
   def connect(): Unit = {
     val fine = VecInit(selects.toSeq).asUInt.orR && !VecInit(refusals.toSeq :+ false.B).asUInt.orR
     val waiting = VecInit(waits.toSeq :+ false.B).asUInt.orR
@@ -132,13 +133,13 @@ class RegisterMap(port: AxiLitePort) {
 
 object RegisterMap {
 
-  /** Cycles from AW and W to B: the queue of each, the decoded write, the queue of B. */
+  /** Cycles from AW and W to B: the input queues, the decoded write, and the B queue. */
   val writeLatency: Int = 3
 
-  /** Cycles from AR to R; the value is the one of the cycle after AR. */
+  /** Cycles from AR to R; the value is sampled one cycle after AR. */
   val readLatency: Int = ReadMux.latency + 1
 
-  /** Fields at their lowest bits; all else is zero. */
+  /** A word with the fields at their lowest bits and zeros elsewhere. */
   def word(width: Int, fields: Seq[(Int, Data)]): UInt = {
     val parts = mutable.ArrayBuffer[UInt]()
     var end = 0

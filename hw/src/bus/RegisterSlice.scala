@@ -4,9 +4,9 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** A skid buffer: cuts every path between its two sides. `out` and `in.ready` are registers.
+/** A skid buffer: cuts every combinational path between its two sides. `out` and `in.ready` are registers.
   *
-  * Latency: one cycle; one item a cycle. Holds two items.
+  * Latency: one cycle. Throughput: one item per cycle. Holds two items.
   */
 class RegisterSlice[T <: Data](gen: T) extends Module {
   val io = IO(new Bundle {
@@ -15,7 +15,7 @@ class RegisterSlice[T <: Data](gen: T) extends Module {
   })
   private val valid = RegInit(false.B)
   private val bits = Reg(gen)
-  // What came in the cycle in which `out` was found to be stuck.
+  // Holds the item that was accepted in the cycle in which `out` stalled.
   private val skidValid = RegInit(false.B)
   private val skid = Reg(gen)
 
@@ -34,7 +34,7 @@ class RegisterSlice[T <: Data](gen: T) extends Module {
 
 object RegisterSlice {
 
-  /** `source` behind a slice. */
+  /** `source` through a register slice. */
   def apply[T <: Data](source: DecoupledIO[T]): DecoupledIO[T] = {
     val slice = Module(new RegisterSlice(chiselTypeOf(source.bits)))
     slice.io.in <> source

@@ -4,20 +4,20 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** What a code says of what was stored. */
+/** Result of a code's check of a stored word. */
 class MemoryFault extends Bundle {
 
   /** A flipped bit was corrected. */
   val corrected = Bool()
 
-  /** More are flipped than can be: the data are not to be used. */
+  /** Too many bits are flipped to correct, so the data must not be used. */
   val uncorrected = Bool()
 }
 
-/** What is kept of `width` bits: the bits, and above them the check bits of each part of 64, the last one of up to 72.
-  * One flipped bit of each part is corrected, two are noticed.
+/** SECDED code of `width` bits: the data, and above them the check bits of each part of 64 bits; the last part has up
+  * to 72. Corrects one flipped bit per part and detects two.
   *
-  * Combinational, in look-ups of four inputs: three to encode, six to decode.
+  * Combinational. In four-input look-ups, encoding is three deep and decoding six.
   */
 class Secded(width: Int) {
   require(width >= 1, s"width: 1 or more, not $width")
@@ -27,7 +27,7 @@ class Secded(width: Int) {
   }
   private val codes = parts.map { case (from, to) => ColumnCode.secded(to - from) }
 
-  /** Bits with the check bits. */
+  /** Bits of data and check bits. */
   val bits: Int = width + codes.map(_.checkBits).sum
 
   def encode(word: UInt): UInt = {
@@ -35,7 +35,7 @@ class Secded(width: Int) {
     Cat(Cat(checks.reverse), word(width - 1, 0))
   }
 
-  /** What was stored, corrected. */
+  /** The stored word, corrected, and its fault. */
   def decode(stored: UInt): (UInt, MemoryFault) = {
     val lows = codes.scanLeft(width)(_ + _.checkBits)
     val decoded = parts.zip(codes).zip(lows).map { case (((from, to), code), low) =>

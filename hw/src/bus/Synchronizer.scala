@@ -4,8 +4,9 @@ package anemone.bus
 import chisel3._
 import chisel3.util.HasBlackBoxInline
 
-/** Two flops with the attributes by which Quartus keeps them together and apart from all else. Verilog, because Chisel
-  * has no way to say that of a register. fpga/agilex/anemone_board.sdc finds them by these names.
+/** A two-flop synchronizer with the attributes that make Quartus keep the flops together and do not let it merge them.
+  * It is Verilog because Chisel cannot attach those attributes to a register. fpga/agilex/anemone_board.sdc matches
+  * these names.
   */
 class Synchronizer(start: Boolean) extends BlackBox(Map("START" -> (if (start) 1 else 0))) with HasBlackBoxInline {
   val io = IO(new Bundle {
@@ -39,13 +40,13 @@ class Synchronizer(start: Boolean) extends BlackBox(Map("START" -> (if (start) 1
 
 object Synchronizer {
 
-  /** A level of another clock in the caller's, two or three cycles later.
+  /** Synchronizes a level of another clock to the caller's clock. Latency: two or three cycles.
     *
-    * Nothing else may cross: no bus, for its bits arrive in different cycles, and no pulse, for it may be missed. The
-    * level must come straight from a register. The flops have no reset, so a reset lasts two cycles or more.
+    * Nothing else may cross: the bits of a bus would arrive in different cycles, and a pulse could be missed. The level
+    * must come directly from a register. The flops have no reset, so a reset through them must last two cycles or more.
     *
-    * @param start what they say from power-up until the level comes through: true for a reset, or else what it resets
-    *              would run for two cycles with whatever is in its registers
+    * @param start value of the flops from power-up until the level comes through; true for a reset, or the logic that
+    *              it resets would run for two cycles from undefined registers
     */
   def apply(level: Bool, start: Boolean = false): Bool = {
     val flops = Module(new Synchronizer(start))

@@ -4,14 +4,14 @@ package anemone.bus
 import chisel3._
 import chisel3.util._
 
-/** A small memory of look-up tables that is read in the cycle that uses its word, where there is no time for a code: three
-  * copies of which each bit is the majority's. A flipped bit is outvoted, and so are two unless they are the same bit of two
-  * copies.
+/** A small memory of look-up tables for words that are used in the cycle of the read, where a code is too slow: three
+  * copies with a majority vote per bit. It corrects a flipped bit, and two flipped bits unless they are the same bit of
+  * two copies.
   *
-  * Latency: `data` is combinational, three memories and a row of look-ups; `corrected` comes two cycles behind `counts`.
+  * Latency: `data` is combinational, a memory and one look-up; `corrected` comes two cycles after `counts`.
   *
   * @param depth words
-  * @param width bits a word, of a copy
+  * @param width bits per word of one copy
   */
 class VotedRam(depth: Int, width: Int) extends Module {
   val io = IO(new Bundle {
@@ -19,11 +19,11 @@ class VotedRam(depth: Int, width: Int) extends Module {
     val data = Output(UInt(width.W))
     val write = Flipped(Valid(new RamWrite(depth, width)))
 
-    /** What is read in this cycle is used: `corrected` is to say of it whether its copies differ. */
+    /** The word read in this cycle is used, so `corrected` reports whether its copies differ. */
     val counts = Input(Bool())
     val corrected = Output(Bool())
 
-    /** Flip a bit, or two, of a copy of the word that is written next. */
+    /** Flip one bit, or two, of one copy of the next word that is written. */
     val inject = Flipped(Valid(Bool()))
   })
   private val flip = Module(new BitFlipInjector)
@@ -39,14 +39,14 @@ class VotedRam(depth: Int, width: Int) extends Module {
   private val (a, b, c) = (copy(0, flip.io.flips), copy(1, 0.U), copy(2, 0.U))
   io.data := (a & b) | (a & c) | (b & c)
 
-  // Two steps, as there are many bits.
+  // Two steps, because there are many bits.
   private val differ = (a ^ b) | (a ^ c)
   private val parts =
     (0 until width by VotedRam.part).map(from => differ((from + VotedRam.part).min(width) - 1, from).orR)
   io.corrected := RegNext(RegNext(VecInit(parts)).asUInt.orR && RegNext(io.counts, false.B), false.B)
 }
 
-/** One of them. By itself, so that no tool takes three for one. */
+/** One copy, a module of its own so that no tool merges the three. */
 class VotedRamCopy(depth: Int, width: Int) extends Module with KeepHierarchy {
   val write = IO(Flipped(Valid(new RamWrite(depth, width))))
   val read = IO(Input(UInt(log2Ceil(depth).W)))
@@ -61,6 +61,6 @@ object VotedRam {
   /** Cycles from `counts` to `corrected`. */
   val latency: Int = 2
 
-  /** Bits of which it is known in a cycle whether they differ anywhere. */
+  /** Bits compared per part in one cycle. */
   private val part = 16
 }

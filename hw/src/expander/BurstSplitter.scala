@@ -8,25 +8,25 @@ import chisel3.util._
 /** One beat of a request. */
 class RequestBeat(p: ExpanderParams) extends Bundle {
 
-  /** The request, at the address of this beat. */
+  /** The request, with the address of this beat. */
   val transfer = new Axi4Address(p.memory)
   val first = Bool()
   val last = Bool()
 
-  /** Of the whole request, as the windows were when it was accepted. */
+  /** Region match of the whole request, with the windows at its acceptance. */
   val place = new RegionMatch
 
-  /** This beat is past the end of the window in which the first one is. */
+  /** This beat is past the end of the window of the first beat. */
   val past = Bool()
 }
 
-/** One port's requests, beat by beat. What a request is to the region is decoded on its way into the register.
+/** Splits the requests of one port into beats. The region match is decoded before the register.
   *
-  * A write into the region is one beat here, however many data it has: they end elsewhere.
+  * A write into the region is one beat here, whatever its length; [[RegionWriteSink]] consumes its data.
   *
-  * `in.ready` and `out` depend on registers alone, and on `closed`.
+  * `in.ready` and `out` depend only on registers and `closed`.
   *
-  * Latency: one cycle; a beat a cycle, whether they are of one request or of many. Holds two requests.
+  * Latency: one cycle. Throughput: one beat per cycle, within a request and across requests. Holds two requests.
   */
 class BurstSplitter(p: ExpanderParams, write: Boolean) extends Module {
   val io = IO(new Bundle {
@@ -34,7 +34,7 @@ class BurstSplitter(p: ExpanderParams, write: Boolean) extends Module {
     val windows = Input(new Windows(p))
     val out = Decoupled(new RequestBeat(p))
 
-    /** No request is accepted. */
+    /** Accept no request. */
     val closed = Input(Bool())
   })
   private val decoder = Module(new RegionDecoder(p))
@@ -49,8 +49,8 @@ class BurstSplitter(p: ExpanderParams, write: Boolean) extends Module {
 
   private val valid = RegInit(false.B)
   private val beat = Reg(new RequestBeat(p))
-  private val left = Reg(UInt(p.memory.lenBits.W)) // beats behind this one
-  // What came in the cycle in which the one before had to stay.
+  private val left = Reg(UInt(p.memory.lenBits.W)) // beats after this one
+  // Skid buffer: the request that came in the cycle in which the output stalled.
   private val skidValid = RegInit(false.B)
   private val skid = Reg(new RequestBeat(p))
 
@@ -81,7 +81,7 @@ class BurstSplitter(p: ExpanderParams, write: Boolean) extends Module {
 
 object BurstSplitter {
 
-  /** The second of two addresses, not a window apart, is in another window. */
+  /** Whether `to`, which is less than a window away from `from`, is in another window. */
   private def leaves(from: UInt, to: UInt, p: ExpanderParams): Bool = {
     val windowBits = log2Ceil(p.windowBytes)
     if (windowBits >= p.memory.addressBits) false.B else from(windowBits) =/= to(windowBits)

@@ -5,7 +5,7 @@ import anemone.expander.registers.{CapabilityRegister, FeaturesRegister, WindowR
 import chisel3._
 import chisel3.util._
 
-/** What a configuration says of itself in its registers, so that software never assumes a size. Constants. */
+/** Capability registers, which let software read every size and feature of a configuration. Constants. */
 object Capabilities {
 
   /** Sizes. */
@@ -21,7 +21,7 @@ object Capabilities {
     register
   }
 
-  /** What is built in, a bit a code. */
+  /** Built-in features, one bit per code. */
   def features(p: ExpanderParams): FeaturesRegister = {
     val register = Wire(new FeaturesRegister)
     register.ops := mask(p.nemo.features.ops.map(_.code))

@@ -5,18 +5,20 @@ import anemone.bus.{Axi4, Axi4Address, Axi4Params, Axi4Port, MemoryFault, Protec
 import chisel3._
 import chisel3.util._
 
-/** Makes an AXI4 slave of the board's memory controller, which has three habits:
+/** Makes an AXI4 slave of the board's memory controller, which deviates from AXI4 in three ways:
   *
-  *   - it does not look at `rready`: a read is issued when there is room for its answer, counted here;
-  *   - of AR and AW accepted in one cycle it loses AR: they are never offered together, but take turns;
-  *   - `arready`, `awready` and `wready` move together: a write's address and data are offered as one.
+  *   - it ignores `rready`, so a read is issued only with a credit for its response;
+  *   - if AR and AW are accepted in the same cycle it loses AR, so they are never offered together but take turns;
+  *   - `arready`, `awready` and `wready` move together, so a write's address and data are offered as one.
   *
-  * It takes requests of one beat, as the board's CXL IP makes them. What was offered stays until it is taken.
+  * Accepts requests of one beat, which is all that the board's CXL IP sends. An offered request stays until it is
+  * accepted.
   *
-  * Latency: none for requests, a cycle for answers. One request a cycle; `reads` answers may wait for `upstream.r`, `writes`
-  * for `upstream.b`, each with a code: one that can't be corrected is poisoned, or SLVERR.
+  * Latency: none for requests, one cycle for responses. Throughput: one request per cycle. Buffers `reads` responses
+  * for `upstream.r` and `writes` for `upstream.b`, each stored with a code. An uncorrectable read response is poisoned,
+  * an uncorrectable write response becomes SLVERR.
   *
-  * @param code of the answers that wait, or none for a proof
+  * @param code store buffered responses with a code; false only in proofs
   */
 class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: Boolean = true) extends Module {
   require(reads >= 2 && writes >= 2, s"reads, writes: 2 or more, not $reads, $writes")
@@ -24,7 +26,9 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
     val upstream = Flipped(new Axi4Port(p))
     val controller = new Axi4Port(p)
 
-    /** Of [[ControllerAdapter.memories]]: what was flipped, in the cycle in which it comes to `upstream`, and what is to be. */
+    /** Per memory of [[ControllerAdapter.memories]]: faults, in the cycle in which the response reaches `upstream`, and
+      * injections.
+      */
     val faults = Output(Vec(ControllerAdapter.memories.length, new MemoryFault))
     val inject = Flipped(Vec(ControllerAdapter.memories.length, Valid(Bool())))
   })
@@ -33,7 +37,7 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
   oneBeat(io.upstream.ar)
   oneBeat(io.upstream.aw)
 
-  /** A queue for answers that can't be held back, and whether one more may be asked for. */
+  /** A queue for responses without back-pressure, and whether it has a credit for one more. */
   private def answers[T <: Data](
       k: Int,
       from: DecoupledIO[T],
@@ -50,7 +54,7 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
     assert(!from.valid || queue.io.enq.ready, "an answer was lost")
     to <> queue.io.deq
     val room = RegInit(depth.U(log2Ceil(depth + 1).W))
-    // What was asked for before a reset, which the controller need not share, took no room.
+    // A request from before a reset, which the controller may not share, holds no credit.
     room := room - asked + (to.fire && room =/= depth.U)
     (room =/= 0.U, queue.io.bad)
   }
@@ -70,7 +74,7 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
   private val reading = readWants && (readsTurn || !writeWants)
   private val writing = writeWants && !reading
 
-  // While nothing is taken the choice stays; then the other one has its turn.
+  // The choice stays until a request is accepted; then it is the other kind's turn.
   when(reading) { readsTurn := !readIssued }
   when(writing) { readsTurn := writeIssued }
 
@@ -88,6 +92,6 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
 
 object ControllerAdapter {
 
-  /** Its memories. */
+  /** Memories of this unit. */
   val memories: Seq[Int] = FaultMemory(Seq("memory_data", "memory_answers"))
 }

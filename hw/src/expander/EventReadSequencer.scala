@@ -6,21 +6,22 @@ import anemone.nemo.{AcknowledgeUnit, LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
 
-/** One order of a channel's events and telemetry reads in flat memory mode, where an event comes whenever it is decided
-  * and a read whenever it is accepted, both in one cycle perhaps: then the event is first.
+/** Puts a channel's events and telemetry reads into one order in flat memory mode. There an event comes when its
+  * request is decided and a read when it is accepted. If both come in the same cycle, the event is first.
   *
-  * Who is not first waits. A read took the cycle in which it was accepted from a request, so it finds a free one when all
-  * that was decided before is through. While more than `undecided` wait no read is accepted, so that reads of one slot
-  * alone are never felt on the memory path. Those that walk take more, and a rule that is loaded waits for them and lets
-  * others wait: then `hold` lets the controller take no request for a while, and there is a place for every event that may
-  * still come. A read waits for an acknowledgement, and until the engine's own queue has drained behind it: there are places
-  * for the events of that time, so that it is not felt either.
+  * The loser is queued. A read was accepted in place of a request, so a free cycle for it comes when the earlier events
+  * have drained. While more than `undecided` entries are queued no read is accepted, so reads that take one cycle never
+  * slow the memory path. Longer reads (serial read-modify-write) can, and so can a rule load, which waits for them and
+  * makes others wait: then `hold` stops the controller from accepting requests, and the queue has an entry for every
+  * event that may still come. A read also waits for an acknowledgement, and then for the engine's queue to drain; the
+  * queue has entries for the events of that time too, so this never slows the memory path either.
   *
-  * What waits has a code. An event that can't be corrected is dropped; a read has no effect, and may be another line's.
+  * Queued entries are stored with a code. An uncorrectable event is dropped. An uncorrectable read loses its effect and
+  * may return another line.
   *
-  * Latency: one cycle when nobody waits.
+  * Latency: one cycle when nothing is queued.
   *
-  * @param undecided requests whose events may still come when `hold` is there
+  * @param undecided most requests whose events may still come after `hold` rises
   */
 class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   private val spare = if (p.nemo.features.acknowledges) 2 * AcknowledgeUnit.slots(p.nemo) else 0
@@ -29,7 +30,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p.nemo)))
 
-    /** At most [[ExpanderParams.telemetryReads]] wait: more are not under way. */
+    /** At most [[ExpanderParams.telemetryReads]] are queued, because no more are outstanding. */
     val read = Flipped(Valid(new LineRead(p.nemo)))
 
     /** A read may be accepted in this cycle. */
@@ -40,7 +41,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
       val read = Decoupled(new LineRead(p.nemo))
     }
 
-    /** Of [[EventReadSequencer.memories]]. */
+    /** Faults and injections, per memory of [[EventReadSequencer.memories]]. */
     val faults = Output(Vec(EventReadSequencer.memories.length, new MemoryFault))
     val inject = Flipped(Vec(EventReadSequencer.memories.length, Valid(Bool())))
   })
@@ -49,7 +50,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   events.io.enq.bits := io.event.bits
   assert(!io.event.valid || events.io.enq.ready, "an event was lost")
 
-  // A read knows how many events were there before it.
+  // Each read stores the number of events that came before it.
   private val came, went = RegInit(0.U(numberBits.W))
   private val now = came + io.event.valid
   came := now
@@ -86,9 +87,11 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
 
 object EventReadSequencer {
 
-  /** Its memories. */
+  /** Memories of this unit. */
   val memories: Seq[Int] = FaultMemory(Seq("ordered_events", "ordered_reads"))
 
-  /** Events that may wait, but for an acknowledgement: those that do when `hold` is there, and all that are undecided then. */
+  /** Most queued events, without those that come during an acknowledgement: those queued when `hold` rises, plus all
+    * that are undecided then.
+    */
   def places(undecided: Int): Int = 2 * undecided + 6
 }

@@ -6,20 +6,21 @@ import anemone.flat.FlatParams
 import anemone.nemo.NemoParams
 import chisel3.util._
 
-/** Sizes of a memory expander: the telemetry engine, the memory ports, and the room for telemetry reads.
+/** Sizes of a memory expander: the telemetry engine, the memory ports, and the buffers for telemetry reads.
   *
   * @param nemo           the telemetry engine
-  * @param memory         the AXI4 ports of a channel, upstream and downstream
-  * @param hosts          that share each channel by a [[HostArbiter]], a port each: 1, 2 or 4
-  * @param telemetryReads telemetry lines of a channel that may be under way; covers the memory's latency, behind which
-  *                       a line of the same id has to wait
-  * @param readsInFlight  reads of a channel that may be under way, of all ids together
-  * @param writesInFlight writes of a channel to memory that may be under way, of all ids together
-  * @param regionWrites   writes of a channel into the telemetry region that may be under way
-  * @param lateCycles     cycles without one in which memory's answers to what was asked before a reset are waited for
-  * @param memoryRun      beats of memory that may pass a telemetry line that could go
-  * @param adapter        a [[ControllerAdapter]] is below each channel
-  * @param flat           flat memory mode below each channel; none: a channel's memory is one
+  * @param memory         AXI4 ports of a channel, upstream and downstream
+  * @param hosts          hosts that share each channel through a [[HostArbiter]], one port each: 1, 2 or 4
+  * @param telemetryReads outstanding telemetry lines per channel; covers the latency of memory, which a line of the
+  *                       same id has to wait for
+  * @param readsInFlight  outstanding reads per channel, over all ids
+  * @param writesInFlight outstanding writes to memory per channel, over all ids
+  * @param regionWrites   outstanding writes into the telemetry region per channel
+  * @param lateCycles     cycles without a response after which memory is assumed to have no more responses to requests
+  *                       from before a reset
+  * @param memoryRun      memory beats that may pass a telemetry line that is ready to go
+  * @param adapter        put a [[ControllerAdapter]] below each channel
+  * @param flat           put flat memory mode below each channel; without it a channel has a single memory
   */
 case class ExpanderParams(
     nemo: NemoParams = NemoParams(),
@@ -76,23 +77,23 @@ case class ExpanderParams(
     )
   }
 
-  /** A host's port: where several share a channel, their number takes the upper bits of its ids. */
+  /** A host's port. If several share a channel, the host number takes the upper bits of the channel's ids. */
   val hostPort: Axi4Params = memory.copy(idBits = memory.idBits - log2Ceil(hosts))
 
-  /** Bits of a near line's number of a channel. */
+  /** Bits of a near line number within a channel. */
   private val nearLineBits = flat.fold(1)(_.placeBits)
 
-  /** Bits of what `fault_set` of the registers may say: a near line, or an entry of all tables. */
+  /** Bits of the register field `fault_set`: a near line, or an entry among all tables. */
   val faultLineBits: Int = nearLineBits.max(nemo.pipelineBits + nemo.keyBits)
 
   /** Channels with flat memory mode. */
   val flatChannels: Int = if (flat.isDefined) nemo.channels else 0
 
-  /** Bytes of one telemetry window: the lines of all pipelines on all channels, a power of two, 4 KiB or more. */
+  /** Bytes of one telemetry window: the lines of all pipelines on all channels, a power of two, at least 4 KiB. */
   val windowBytes: BigInt =
     (BigInt(64) * (1 << log2Ceil(nemo.pipelines)) * nemo.lines * nemo.channels).max(4096)
 
-  /** Bits of an address of the control port: 22, as on the board. */
+  /** Address bits of the control port: 22, as on the board. */
   val controlAddressBits: Int = 22
   require(
     (1 << log2Ceil(nemo.pipelines)) * nemo.table <= (1 << 18),

@@ -6,29 +6,30 @@ import anemone.expander.registers.{FaultSetRegister, FirstFaultRegister}
 import chisel3._
 import chisel3.util._
 
-/** One of the memories that report: its number in `fault_memory` of the registers, and its channel. */
+/** A memory that reports faults: its number in the register field `fault_memory`, and its channel. */
 case class FaultSource(memory: Int, channel: Int)
 
-/** Counts what the protected memories found flipped, and keeps the first: of one corrected, until one comes that is not.
+/** Counts the faults of the protected memories and records the first one. A recorded corrected fault is replaced by the
+  * first uncorrected one.
   *
-  * Latency: five cycles from a report to `first`, four to the counts. Of several in a cycle one is kept, an uncorrected one
-  * before others. A count stops at the most it can be.
+  * Latency: five cycles from a report to `first`, four to the counts. Of several faults in one cycle one is recorded,
+  * uncorrected ones first. The counts saturate.
   *
-  * @param countBits of a count, 64 or, for a test of its end, fewer
+  * @param countBits bits of a count: 64, or fewer to test saturation
   */
 class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits: Int = 64) extends Module {
   require(sources.nonEmpty, "sources: one or more")
   val io = IO(new Bundle {
     val reports = Input(Vec(sources.length, new FaultReport(idBits, lineBits)))
 
-    /** Forget the first one. */
+    /** Forget the recorded fault. */
     val rearm = Input(Bool())
     val corrected = Output(UInt(countBits.W))
     val uncorrected = Output(UInt(countBits.W))
     val first = Output(new FirstFaultRegister)
     val set = Output(new FaultSetRegister)
 
-    /** There is one in this cycle. */
+    /** A fault is reported in this cycle. */
     val anyCorrected = Output(Bool())
     val anyUncorrected = Output(Bool())
   })

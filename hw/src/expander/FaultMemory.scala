@@ -3,7 +3,7 @@ package anemone.expander
 
 import anemone.expander.registers.RegisterCodes
 
-/** The number that a memory has in `fault_memory` of the registers, by its name there. */
+/** Number of a memory in the register field `fault_memory`, by its name there. */
 object FaultMemory {
   private val numbers = RegisterCodes.faultMemory.toMap
   def apply(name: String): Int = numbers(name)

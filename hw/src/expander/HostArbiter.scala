@@ -5,16 +5,17 @@ import anemone.bus.{Axi4Address, Axi4Port, Axi4ReadData, Axi4WriteResponse, Regi
 import chisel3._
 import chisel3.util._
 
-/** Hosts that share a channel: their requests by turns, and to each the answers to its own.
+/** Hosts that share a channel: arbitrates their requests round-robin and routes each response to its host.
   *
-  * In the channel an id is the host's number above the host's own id. So a host's ids keep their order among themselves and
-  * never wait for another host's.
+  * In the channel an id is the host number above the host's own id. So the ids of a host keep their order and never
+  * wait for another host's.
   *
-  * A write goes to the channel when its first data are there, so a host that keeps its data holds up nobody; one that stops
-  * amid a burst holds up the others' writes. A host that doesn't take its answers holds up all answers: as CXL.mem asks,
-  * a host has room for what it asked for.
+  * A write enters the channel when its first data beat is there, so a host that withholds its data blocks no other
+  * host. A host that stops within a burst blocks the writes of the others. A host that stalls its responses blocks all
+  * responses: as CXL.mem requires, a host must be able to accept what it requested.
   *
-  * Latency: one cycle for requests and data, one for answers. A request of each kind, a beat each way in a cycle.
+  * Latency: one cycle for requests and data, one for responses. Throughput per cycle: one request of each kind, one
+  * beat each way.
   */
 class HostArbiter(p: ExpanderParams) extends Module {
   private val hostBits = log2Ceil(p.hosts)
@@ -22,13 +23,15 @@ class HostArbiter(p: ExpanderParams) extends Module {
     val hosts = Vec(p.hosts, Flipped(new Axi4Port(p.hostPort)))
     val channel = new Axi4Port(p.memory)
 
-    /** No request is accepted; `passed`: the channel has all that were. `quiet`: the hosts have all its answers, too. */
+    /** `quiesce`: accept no request. `passed`: the channel has all accepted requests. `quiet`: the hosts also have all
+      * responses.
+      */
     val quiesce = Input(Bool())
     val passed = Output(Bool())
     val quiet = Output(Bool())
   })
 
-  // What a host may send, behind registers.
+  // Registered inputs of each host.
   private val gates = io.hosts.map { host =>
     val gate = Module(new QuiesceGate(p))
     gate.io.quiesce := io.quiesce
@@ -62,12 +65,12 @@ class HostArbiter(p: ExpanderParams) extends Module {
   }
   io.channel.ar <> turns(reads, Seq.fill(p.hosts)(true.B)).io.out
 
-  // Data follow their address until the last of them.
+  // Data follow their address until the last beat.
   private val writing = RegInit(false.B)
   private val writer = Reg(UInt(hostBits.W))
   private val ends = io.channel.w.fire && io.channel.w.bits.last
   private val mayWrite = data.zipWithIndex.map { case (of, h) =>
-    // What a writer has at the front is the write's that is under way.
+    // The front beat of the host that is writing belongs to the write in progress.
     val behind = of.in.valid || !of.in.ready
     (!writing || ends) && Mux(writing && writer === h.U, behind, of.out.valid)
   }
@@ -81,7 +84,7 @@ class HostArbiter(p: ExpanderParams) extends Module {
   io.channel.w.bits := VecInit(data.map(_.out.bits))(writer)
   for ((of, h) <- data.zipWithIndex) of.out.ready := writing && writer === h.U && io.channel.w.ready
 
-  // Answers.
+  // Responses.
   private def answered[T <: Bundle](from: DecoupledIO[T], id: T => UInt, to: Seq[DecoupledIO[T]]): Unit = {
     val host = id(from.bits) >> p.hostPort.idBits
     for ((out, h) <- to.zipWithIndex) {
@@ -90,7 +93,7 @@ class HostArbiter(p: ExpanderParams) extends Module {
     }
     from.ready := VecInit(to.map(_.ready))(host)
   }
-  // The host's number, above its ids, ends here.
+  // The host number above the id is dropped here.
   private def registered[T <: Data](to: DecoupledIO[T]): DecoupledIO[T] = {
     val slice = Module(new RegisterSlice(chiselTypeOf(to.bits)))
     to <> slice.io.out

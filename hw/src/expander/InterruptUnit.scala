@@ -4,32 +4,32 @@ package anemone.expander
 import chisel3._
 import chisel3.util._
 
-/** Turns causes of interrupts into message requests, one vector a cause.
+/** Turns interrupt causes into message requests, one vector per cause.
   *
-  * A vector sends one message when its cause is pending and it is enabled, and no further one until it is acknowledged.
-  * Whatever is pending in the cycle after an acknowledge sends again: a notify latch that was hit in the very cycle of
-  * its acknowledge stays pending and so loses nothing, one that was not has fallen by then and sends nothing twice. An
-  * acknowledge that comes before the message calls it off. A message that is on its way is not taken back, neither by
-  * an acknowledge nor by the mask. Vectors take turns.
+  * A vector sends one message when it is pending and enabled, and no more until it is acknowledged. If it is still
+  * pending in the cycle after the acknowledge, it sends again. So a notify latch that is hit in the cycle of its
+  * acknowledge stays pending and loses nothing, and one that was not hit has cleared by then and sends nothing twice.
+  * An acknowledge that comes before the message cancels it. Neither an acknowledge nor the mask recalls a message that
+  * is already at the output. Vectors are served round-robin.
   *
-  * Latency: `message` is valid the cycle after `pending`, when no other vector wants to send. Of `n` vectors that all
-  * do, each is out after at most `n` messages, this one included: `n` cycles, times what the taker needs for one.
+  * Latency: one cycle from `pending` to `message` if no other vector wants to send. If `n` vectors want to send, each
+  * is sent within `n` messages, itself included: `n` cycles, times what the receiver needs per message.
   *
-  * @param vectors causes; of the expander, vector 0 is for errors, 1 + p for pipeline p
+  * @param vectors number of causes; in the expander, vector 0 is for errors and 1 + p for pipeline p
   */
 class InterruptUnit(vectors: Int) extends Module {
   require(vectors >= 2, s"vectors: 2 or more, not $vectors")
 
   val io = IO(new Bundle {
 
-    /** Levels. The effect of an acknowledge shows in the next cycle. */
+    /** Levels. An acknowledge must take effect on them in the next cycle. */
     val pending = Input(Vec(vectors, Bool()))
     val enable = Input(Vec(vectors, Bool()))
 
-    /** Pulses: the vector may send again. */
+    /** Pulses that allow the vector to send again. */
     val acknowledge = Input(Vec(vectors, Bool()))
 
-    /** Number of a vector; held until taken. */
+    /** Vector number; stable until accepted. */
     val message = Decoupled(UInt(log2Ceil(vectors).W))
   })
 
@@ -40,6 +40,6 @@ class InterruptUnit(vectors: Int) extends Module {
     vector.valid := io.pending(i) && io.enable(i) && !sent && !io.acknowledge(i)
     vector.bits := i.U
   }
-  // A place of its own, so that the choice may change until it is made and the message may not.
+  // Registered, so the arbiter may change its choice while the message stays stable.
   io.message <> Queue(turns.io.out, 1, pipe = true)
 }

@@ -4,15 +4,11 @@ package anemone.expander
 import chisel3._
 import chisel3.util._
 
-/** The line at an address of a telemetry window, which is
+/** Decodes an address in a telemetry window to a line. Combinational. The address is
   *
-  * {{{
-  * | pipeline | line | channel | byte of the line: 6 bits |
-  * }}}
+  * {{{   | pipeline | line | channel | byte of the line: 6 bits | }}}
   *
-  * so the lines of a counter's states interleave over the channels like memory does.
-  *
-  * Combinational.
+  * so the lines of a counter's states are interleaved over the channels as memory is.
   */
 class LineDecoder(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
@@ -23,7 +19,7 @@ class LineDecoder(p: ExpanderParams) extends Module {
     val pipeline = Output(UInt(p.nemo.pipelineBits.W))
     val line = Output(UInt(p.nemo.lineBits.W))
 
-    /** No line of this channel: another channel's, or of a pipeline that is not built. */
+    /** No line of this channel: it is another channel's, or of a pipeline that is not built. */
     val refused = Output(Bool())
   })
   private val channels = log2Ceil(p.nemo.channels)

@@ -6,23 +6,23 @@ import anemone.nemo.{Line, LineAcknowledge, LineRead, MemoryEvent}
 import chisel3._
 import chisel3.util._
 
-/** What went wrong in a cycle of a channel. */
+/** Errors of a channel in one cycle. */
 class ChannelErrors extends Bundle {
   val droppedWrite = Bool()
   val refusedRead = Bool()
   val memoryRead = Bool()
   val memoryWrite = Bool()
 
-  /** An answer of memory, to a read and to a write, that nobody waits for. */
+  /** A response of memory, to a read or a write, that matches no outstanding request. */
   val strayRead = Bool()
   val strayWrite = Bool()
 }
 
-/** One memory channel: its requests pass, and are events; those for the telemetry region are answered here.
+/** One memory channel: requests to memory pass and become events; requests to the telemetry region are answered here.
   *
-  * Latency: two cycles for requests and write data, two for responses and read data: each is in a register before it is
-  * looked at and in another behind, so that no output of a port depends on an input in the same cycle. One request a
-  * cycle, read or write; one beat of data a cycle each way.
+  * Latency: two cycles for requests and write data, two for responses and read data. Each is registered at the input
+  * and at the output, so no output of a port depends combinationally on an input. Throughput per cycle: one request,
+  * read or write, and one data beat each way.
   */
 class MemoryChannel(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
@@ -36,15 +36,15 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     val line = Flipped(Valid(new Line(p.nemo)))
     val acknowledge = Decoupled(new LineAcknowledge(p.nemo))
 
-    /** What is taken is done in that cycle; true: it was applied. */
+    /** Completion of an accepted acknowledge, in the same cycle; true: it was applied. */
     val acknowledged = Flipped(Valid(Bool()))
     val errors = Output(new ChannelErrors)
 
-    /** What was found flipped in each of [[MemoryChannel.memories]], and what is to be. */
+    /** Faults and injections, per memory of [[MemoryChannel.memories]]. */
     val faults = Output(Vec(MemoryChannel.memories.length, new FaultReport(p.memory.idBits, p.faultLineBits)))
     val inject = Flipped(Valid(new Injection))
 
-    /** No request is accepted; `quiet`: nothing is under way any more. */
+    /** `quiesce`: accept no request. `quiet`: nothing is in flight any more. */
     val quiesce = Input(Bool())
     val quiet = Output(Bool())
   })
@@ -72,7 +72,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   private val memoryWrite = Wire(chiselTypeOf(arbiter.io.memoryWrite))
   memoryWrite.valid := arbiter.io.memoryWrite.valid
   memoryWrite.bits := arbiter.io.memoryWrite.bits
-  // Flat memory mode is below in the same reset, and looks after its own memories.
+  // Flat memory mode shares this reset and drains its own memories.
   private val late = if (p.flat.isDefined) false.B
   else {
     val answers = Module(new StaleResponseDrain(p))
@@ -103,7 +103,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   io.acknowledge <> gate.io.acknowledge
   gate.io.acknowledged := io.acknowledged
 
-  // Read data, memory's and telemetry's.
+  // Read data of memory and telemetry.
   private val order = Module(new SameIdTracker(p.memory.idBits, p.readsInFlight))
   private val underWay = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W))
   private val telemetry = Module(new TelemetryReorderBuffer(p))
@@ -118,8 +118,9 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   telemetry.io.line := io.line
   telemetry.io.memory <> io.downstream.r
   io.upstream.r <> RegisterSlice(telemetry.io.out)
-  // An answer to no read is for nobody: perhaps it is to one of before a reset, which memory did not share.
-  private val fromBelow = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W)) // reads that memory has to answer
+  // A response that matches no read is dropped; it may belong to a request from before a reset that memory did not
+  // share.
+  private val fromBelow = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W)) // outstanding reads at memory
   fromBelow := fromBelow + arbiter.io.memoryRead.fire - (telemetry.io.passed && telemetry.io.out.bits.last)
   telemetry.io.owed := fromBelow =/= 0.U
 
@@ -131,7 +132,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   io.errors.strayWrite := gate.io.stray
   io.errors.memoryWrite := gate.io.failed
 
-  // Nothing is in a register, and nobody has anything to answer.
+  // No register holds anything, and no response is outstanding.
   private val held = Seq(arbiter.io.reads, arbiter.io.writes, gate.io.data) ++
     Seq(io.downstream.ar, io.downstream.aw, io.downstream.w, io.upstream.r, io.upstream.b)
   io.quiet := RegNext(
@@ -139,7 +140,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     false.B
   )
 
-  // What was flipped where.
+  // Faults, by memory.
   private def report(fault: MemoryFault): FaultReport = FaultReport(fault, p.memory.idBits, p.faultLineBits)
   private val reports = (order.io.fault +: gate.io.faults).map(report)
   for ((report, id) <- reports.drop(2).zip(Seq(gate.io.planId, gate.io.lineId))) {
@@ -153,6 +154,6 @@ class MemoryChannel(p: ExpanderParams) extends Module {
 
 object MemoryChannel {
 
-  /** The memories that report. */
+  /** Memories that report faults. */
   val memories: Seq[Int] = (FaultMemory("read_order") +: RegionWriteSink.memories) ++ TelemetryReorderBuffer.memories
 }

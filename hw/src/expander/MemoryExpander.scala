@@ -9,43 +9,43 @@ import chisel3._
 import chisel3.util._
 import scala.collection.mutable
 
-/** An interrupt message: the number of its vector, 0 for errors, 1 + p for pipeline p. Held until taken. */
+/** An interrupt message: the vector number, 0 for errors, 1 + p for pipeline p. Stable until accepted. */
 class InterruptPins(vectors: Int) extends Bundle {
   val valid = Output(Bool())
   val ready = Input(Bool())
   val vector = Output(UInt(log2Ceil(vectors).W))
 }
 
-/** The telemetry engine on the memory path of a CXL Type-3 expander: AXI4 in and out for each channel, a control port
-  * with the registers of docs/registers.md, and interrupt messages.
+/** The telemetry engine in the memory path of a CXL Type-3 expander: AXI4 in and out per channel, a control port with
+  * the registers of docs/registers.md, and interrupt messages.
   *
-  * Latency: what [[MemoryChannel]] adds to memory. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles.
+  * Latency: [[MemoryChannel]]'s, on top of memory's. A telemetry line takes [[MemoryExpander.telemetryLatency]] cycles.
   * From the acceptance of the request that reaches a threshold to its message: [[MemoryExpander.interruptLatency]]
-  * cycles when no other vector wants to send.
+  * cycles, if no other vector wants to send.
   *
-  * On a board a [[ControllerAdapter]] is below each channel.
+  * On a board, each channel has a [[ControllerAdapter]] below it.
   *
-  * Several hosts share each channel by a [[HostArbiter]], which adds a cycle each way.
+  * Several hosts share each channel through a [[HostArbiter]], which adds one cycle each way.
   *
-  * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]), and a request's event comes when it
-  * is decided, and [[EventReadSequencer]] gives it and the telemetry reads one order.
+  * In flat memory mode each channel has a near and a far memory ([[TieredMemory]]). An event then comes when its
+  * request is decided, and [[EventReadSequencer]] puts events and telemetry reads into one order.
   */
 class MemoryExpander(p: ExpanderParams) extends Module {
   private val nemo = p.nemo
   private val vectors = nemo.pipelines + 1
 
-  /** By host, and of each by channel. */
+  /** By host, and within a host by channel. */
   val upstream = IO(Vec(p.hosts * nemo.channels, Flipped(new Axi4Pins(p.hostPort))))
   val downstream = Option.when(p.flat.isEmpty)(IO(Vec(nemo.channels, new Axi4Pins(p.memory))))
   val tiers = p.flat.map(flat => IO(Vec(nemo.channels, new TierPins(flat))))
 
-  /** Memories are empty: held together with the reset at power-up. */
+  /** The memories are empty: asserted together with the reset at power-up. */
   val powerOn = p.flat.map(_ => IO(Input(Bool())))
   val control = IO(Flipped(new AxiLitePins(p.controlAddressBits, 64)))
   val interrupt = IO(new InterruptPins(vectors))
 
-  /** As the register of that name: no request is accepted; `quiet`: nothing is under way, neither a host's nor below, so a
-    * reset loses nothing, whoever shares it.
+  /** As the register of that name: accept no request. `quiet`: nothing is in flight for a host or at memory, so a reset
+    * loses nothing, even if it resets the memories too.
     */
   val quiesce = IO(Input(Bool()))
   val quiet = IO(Output(Bool()))
@@ -59,7 +59,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   in.features := Capabilities.features(p)
   in.window := Capabilities.window(p)
 
-  // Memories that report what was flipped in them: a channel's, and in flat memory mode its controller's.
+  // Memories that report faults: those of the channels and, in flat memory mode, of their controllers.
   private val faults = mutable.ArrayBuffer[(FaultSource, FaultReport)]()
   private val strays = mutable.ArrayBuffer[Bool]()
   private val injections = Seq.tabulate(nemo.channels) { channel =>
@@ -108,7 +108,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     ofEngine(EngineFaults.tables).line.bits := engine.io.faults(c).entry
   }
 
-  /** Memories of a channel, by number: they report, and flip what they are told. */
+  /** Registers a channel's memories by number, for fault reports and injection. */
   private def protects(
       c: Int,
       memories: Seq[Int],
@@ -121,7 +121,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     reports
   }
 
-  // The hosts of a channel, which is drained when its answers are theirs.
+  // The hosts of a channel. A channel is drained when the hosts have all its responses.
   private def above(c: Int): Unit = {
     val channel = channels(c)
     val ports = Seq.tabulate(p.hosts)(host => upstream(host * nemo.channels + c))
@@ -139,7 +139,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     }
   }
 
-  // The board's controller is no AXI slave.
+  // The board's controller is not an AXI slave, so an adapter goes in between.
   private def below(c: Int): Unit =
     if (p.adapter) {
       val adapter = Module(new ControllerAdapter(p.memory)).suggestName(s"adapter_$c")
@@ -152,7 +152,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
       }
     } else downstream.get(c).drivenBy(channels(c).io.downstream)
 
-  // In flat memory mode a request's event is the controller's, not the arbiter's.
+  // In flat memory mode the controller issues a request's event, not the arbiter.
   private def tiered(c: Int, flat: FlatParams): Unit = {
     val channel = channels(c)
     val memory = Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c")
@@ -170,7 +170,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     memory.io.inject := injections(c)
     strays += memory.io.stray
     faults ++= FaultMemory(FlatMemory.memories).map(FaultSource(_, c)).zip(memory.io.faults)
-    // What the channel still has needs the memory to take it.
+    // The channel must drain first, since its pending requests still go to the memory.
     memory.io.quiesce := channel.io.quiet
     quietBelow(c) := channel.io.quiet && memory.io.quiet
     channel.io.open := order.io.open
@@ -178,7 +178,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     engine.io.reads(c) <> order.io.first.read
   }
 
-  // Rules and tables. An address past the device bounds the same range as the device's end.
+  // Rules and tables. An address past the device is clamped to the device's end, which bounds the same range.
   private def bounded(address: UInt): UInt =
     Mux((address >> nemo.addressBits).orR, (BigInt(1) << nemo.addressBits).U, address)
   private val rule = engine.io.rule.bits.rule
@@ -206,7 +206,7 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   rule.effectOp := out.ruleControl.effectOp
   rule.effectOperand := out.ruleEffectOperand
 
-  // All bases past the last counter are one: none of them may wrap.
+  // Bases past the last counter are clamped to one value, so that none wraps.
   private val entry = registers.io.table
   engine.io.table.valid := entry.valid
   entry.ready := engine.io.table.ready
@@ -277,7 +277,9 @@ class MemoryExpander(p: ExpanderParams) extends Module {
 
 object MemoryExpander {
 
-  /** Cycles from a telemetry read's acceptance at AR to its line at R, with no answer of its id ahead; 18 in flat mode. */
+  /** Cycles from a telemetry read's acceptance at AR to its line at R, if no response of its id is ahead; 18 in flat
+    * mode.
+    */
   val telemetryLatency: Int = 17
 
   /** Cycles from a request's acceptance to the message that its event causes. */

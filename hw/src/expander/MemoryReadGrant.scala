@@ -4,28 +4,29 @@ package anemone.expander
 import anemone.bus.KeepHierarchy
 import chisel3._
 
-/** Whether memory's next answer goes, from registers: it waits for a line of its id that has its turn.
+/** Whether memory's next response may go: not while a telemetry line of its id is next in order. Inputs are registers.
   *
-  * A unit of its own, so that who chooses the data has one and who counts another, and neither is far from what it
-  * drives. Combinational, two rows of look-ups.
+  * It is a unit of its own so that the data multiplexer and the counters each have a copy that the placer can put near
+  * them. Combinational, two rows of look-ups.
   */
 class MemoryReadGrant extends RawModule with KeepHierarchy {
   val io = IO(new Bundle {
 
-    /** There is an answer, and memory owes it. */
+    /** There is a response; it matches an outstanding read. */
     val valid, owed = Input(Bool())
     val lineFirst = Input(Bool())
 
-    /** A read of its id was answered in the cycle before, and in the one before that. */
+    /** A read of its id was answered one cycle ago; two cycles ago. */
     val justNow, before = Input(Bool())
 
-    /** Of the fetched lines of its id, up to the cycle before: one had its turn, one was next but one. */
+    /** Among the prefetched lines of its id, as of the last cycle: one was next in order; one had a single read ahead.
+      */
     val hadTurn, wasSecond = Input(Bool())
 
-    /** The same of a slot that was looked up in the cycle before. */
+    /** The same for a slot that was looked up in the last cycle. */
     val looked, lookedTurn, lookedSecond = Input(Bool())
 
-    /** Of all other slots, up to the cycle before that: there was one with none ahead, with one, with two. */
+    /** For all other slots, as of two cycles ago: one had no read ahead, one read, two reads. */
     val had = Input(Vec(3, Bool()))
     val goes = Output(Bool())
   })

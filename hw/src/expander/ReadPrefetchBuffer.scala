@@ -5,53 +5,53 @@ import anemone.bus.{Axi4ReadData, BitSlicedCam, Lut6Tree, OneHot, VotedRam}
 import chisel3._
 import chisel3.util._
 
-/** A beat that comes to [[ReadPrefetchBuffer]], a cycle before its data. */
+/** A beat that enters [[ReadPrefetchBuffer]], one cycle before its data. */
 class PrefetchedBeat(p: ExpanderParams) extends Bundle {
   val beat = new TelemetryBeat(p)
 
-  /** Reads of its id that were ahead of it three cycles ago, those answered in that cycle aside; [[ReadPrefetchBuffer.ahead]] at
-    * most.
+  /** Reads of its id ahead of it three cycles ago, without the ones answered in that cycle; at most
+    * [[ReadPrefetchBuffer.ahead]].
     */
   val ahead = UInt(log2Ceil(ReadPrefetchBuffer.ahead + 1).W)
 }
 
-/** Telemetry lines that are about to leave: fetched before it is their turn, so that they can follow an answer of their
-  * id in the very next cycle.
+/** Telemetry lines that leave soon. They are fetched before they are next in order, so each can follow a response of
+  * its id in the very next cycle.
   *
-  * One line is on offer, a register; it stays until it is taken. The next one is another that has its turn, or else the
-  * one whose turn comes by the answer of this cycle: there is one at most, as that has one id. Those that came first go
-  * first.
+  * The offered line is a register and stays until it is taken. The next offer is another line that is next in order,
+  * the oldest first; otherwise the line that the response of this cycle makes next. That is at most one, since the
+  * response has one id.
   *
-  * Latency: a line can be on offer two cycles after `in`.
+  * Latency: two cycles from `in` to the offer.
   */
 class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val places = ReadPrefetchBuffer.places
   val io = IO(new Bundle {
 
-    /** There is always a place: who asks counts those that left. */
+    /** There is always a free entry, because the sender counts credits. */
     val in = Flipped(Valid(new PrefetchedBeat(p)))
 
-    /** Poison and data of what came a cycle ago; whether what came two cycles ago is poisoned after all. */
+    /** Poison and data of the line that entered one cycle ago; an uncorrectable error in the line of two cycles ago. */
     val data = Input(UInt((p.memory.dataBits + 1).W))
     val hurt = Input(Bool())
 
-    /** The ids that were answered one and two cycles ago. */
+    /** Ids answered one and two cycles ago. */
     val answered = Input(Vec(2, Valid(UInt(p.memory.idBits.W))))
     val memory = Input(new MemoryHead(p))
 
-    /** A read is answered in this cycle: by memory's head, or by the line on offer. */
+    /** A read is answered in this cycle: by memory's head; by the offered line. */
     val memoryAnswers = Input(Bool())
     val taken = Input(Bool())
     val offer = Valid(new Axi4ReadData(p.memory))
 
-    /** The line on offer has the id of memory's next head. */
+    /** The offered line has the id of memory's next head. */
     val offerIsNext = Output(Bool())
 
-    /** A line of the id of memory's head had its turn a cycle ago, or was next but one. */
+    /** One cycle ago, a line with the id of memory's head was next in order; had one read ahead. */
     val hadTurn = Output(Bool())
     val wasSecond = Output(Bool())
 
-    /** A bit of the line that left [[VotedRam.latency]] cycles ago was corrected; flip one of the next that comes. */
+    /** A bit was corrected in the line that left [[VotedRam.latency]] cycles ago; inject a flip into the next line. */
     val corrected = Output(Bool())
     val inject = Flipped(Valid(Bool()))
   })
@@ -60,19 +60,19 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   private val ids = new BitSlicedCam(places, p.memory.idBits)
   private val answers = new BitSlicedCam(places, TelemetryBeat.answerBits)
 
-  /** The lines that none is ahead of, and one. */
+  /** Lines with no read ahead, and with one. */
   private val (turn, second) = (mask, mask)
 
-  /** Those that more are ahead of, two and so on, up to the answers of the cycle before the last; of the lines that the
-    * last one brought forward.
+  /** Lines with two or more reads ahead, by number, counting responses up to two cycles ago; and `heard`, the lines
+    * that the last cycle's response moved forward.
     */
   private val others = Seq.fill(ReadPrefetchBuffer.ahead - 1)(mask)
   private val heard = mask
 
-  /** By place, the lines of its id. */
+  /** By entry, the lines with the same id. */
   private val same = Seq.fill(places)(Reg(UInt(places.W)))
 
-  /** By place, those whose lines came before its own. */
+  /** By entry, the lines that entered before it. */
   private val before = Seq.fill(places)(Reg(UInt(places.W)))
 
   private val free = mask
@@ -94,7 +94,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   io.offerIsNext := watch.next(offer)
   used := (used & ~OneHot.onlyIf(io.taken, offer)) | enters
 
-  // What was answered while it came here counts now.
+  // Responses that came while the line was on its way count now.
   private val came = io.answered
     .map(answer => answer.valid && answer.bits === id)
     .foldLeft(UIntToOH(io.in.bits.ahead, ReadPrefetchBuffer.ahead + 1))((at, count) => Mux(count, at >> 1, at))
@@ -104,9 +104,9 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   for (((lines, now), k) <- others.zip(more).zipWithIndex)
     lines := (now & ~enters) | OneHot.onlyIf(came(k + 2), enters)
 
-  // Every answer of its id brings a line forward. Whose it is is known late in a cycle: what comes of it is found for
-  // none, memory's and the line's, and then chosen; those that are not next yet hear of it in the next cycle. Of the lines
-  // that have their turn the one that came first goes.
+  // A response moves every line of its id forward by one. Which id is answered is known late in the cycle, so the next
+  // state is computed for no response, for memory's and for the offered line's, and then selected. Lines with two or
+  // more reads ahead are updated one cycle later. Of the lines that are next in order, the oldest is offered.
   private val waiting = turn & ~offer
   private val first = VecInit(before.zipWithIndex.map { case (row, place) =>
     waiting(place) && !(waiting & row).orR
@@ -140,7 +140,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   io.hadTurn := RegNext(watch.next(turn))
   io.wasSecond := RegNext(watch.next(second))
 
-  // Read in the cycle in which it may leave.
+  // Read in the cycle in which the line may leave.
   private val data = Module(new VotedRam(places, p.memory.dataBits + 1))
   private val cameBefore = RegNext(RegNext(enters))
   data.io.write.valid := RegNext(io.in.valid, false.B)
@@ -164,7 +164,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
 
 object ReadPrefetchBuffer {
 
-  /** One of some places. */
+  /** One set bit of `some`. */
   private def anyOf(some: UInt): UInt = {
     val size = 4
     val groups = (0 until places by size).map(from => some(from + size - 1, from))
@@ -174,11 +174,11 @@ object ReadPrefetchBuffer {
 
   val places: Int = 20
 
-  /** Places that only lines with nothing ahead take, so that those that wait for others never keep these out, nor slow
-    * them down: they are as many as cycles from the pick of a line until its place is counted as free.
+  /** Entries reserved for lines with no read ahead, so lines that wait for others neither block nor slow them: as many
+    * as the cycles from picking a line to getting its credit back.
     */
   val reserved: Int = 7
 
-  /** Answers a line may be away from its turn when it is fetched: as many as there can be while it is. */
+  /** Most reads ahead of a line when it is fetched: as many responses as can come during the fetch. */
   val ahead: Int = 7
 }

@@ -4,11 +4,11 @@ package anemone.expander
 import chisel3._
 import chisel3.util._
 
-/** Who answers next where memory and a telemetry line both could: memory, as a line that waits costs nobody but its
-  * reader, but after `run` of its beats the line. Where the host takes every answer this costs memory nothing: a
-  * telemetry read took a request of its own.
+/** Arbitrates between memory and a telemetry line that are both ready. Memory wins, because a waiting line delays only
+  * its reader; after `run` memory beats the line wins. If the host never stalls responses this costs memory nothing,
+  * because a telemetry read took the place of a request.
   *
-  * `lineFirst` is a register, `taken` combinational; `line` stays until it is `taken`.
+  * `lineFirst` is a register, `taken` is combinational; `line` must stay until `taken`.
   */
 class ReadResponseArbiter(run: Int) extends Module {
   val io = IO(new Bundle {
@@ -16,13 +16,13 @@ class ReadResponseArbiter(run: Int) extends Module {
     /** Memory must not go. */
     val lineFirst = Output(Bool())
 
-    /** Memory goes when an answer is taken; a line is there. */
+    /** Memory wins if a response is accepted; a line is ready. */
     val memory, line = Input(Bool())
 
-    /** An answer is taken in this cycle. */
+    /** A response is accepted in this cycle. */
     val ready = Input(Bool())
 
-    /** It is the line. */
+    /** The accepted response is the line. */
     val taken = Output(Bool())
   })
   private val beats = RegInit(0.U(log2Ceil(run + 1).W))

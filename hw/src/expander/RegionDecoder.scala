@@ -4,7 +4,7 @@ package anemone.expander
 import chisel3._
 import chisel3.util._
 
-/** Where the telemetry windows are. The bits of a base below the window's size are taken as zero. */
+/** Locations of the telemetry windows. The bits of a base below the window size are treated as zero. */
 class Windows(p: ExpanderParams) extends Bundle {
   val effect = new Window(p)
   val snapshot = new Window(p)
@@ -17,24 +17,23 @@ class Window(p: ExpanderParams) extends Bundle {
   val base = UInt(p.memory.addressBits.W)
 }
 
-/** What an address is to the region. */
+/** How an address relates to the telemetry region. */
 class RegionMatch extends Bundle {
 
-  /** In a window. */
+  /** It is in a window. */
   val hit = Bool()
 
-  /** A read there applies the effect. */
+  /** A read of it applies the read effect. */
   val effect = Bool()
 
-  /** A write there acknowledges a line. */
+  /** A write to it acknowledges a line. */
   val acknowledge = Bool()
 }
 
-/** Tells telemetry from memory. Where windows overlap, the one that harms less is: the snapshot before the acknowledge, that
-  * before the effect. A read in the acknowledge window is a snapshot, so that a host which reads there unasked does no
-  * harm.
+/** Separates telemetry from memory. Where windows overlap, the least harmful one wins: snapshot, then acknowledge, then
+  * effect. A read in the acknowledge window is a snapshot, so a speculative read by the host does no harm.
   *
-  * Combinational: for an address that comes, before it is held in a register.
+  * Combinational, before the register of the request.
   */
 class RegionDecoder(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {

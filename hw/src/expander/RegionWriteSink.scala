@@ -6,7 +6,7 @@ import anemone.nemo.LineAcknowledge
 import chisel3._
 import chisel3.util._
 
-/** A line to be taken away that waits for the engine. */
+/** An acknowledge that waits for the engine. */
 private class PendingAcknowledge(p: ExpanderParams) extends Bundle {
   val pipeline = UInt(p.nemo.pipelineBits.W)
   val line = UInt(p.nemo.lineBits.W)
@@ -17,7 +17,7 @@ private class PendingAcknowledge(p: ExpanderParams) extends Bundle {
 class RegionWrite(p: ExpanderParams) extends Bundle {
   val id = UInt(p.memory.idBits.W)
 
-  /** It may acknowledge a line, if its data are whole; any other is dropped. */
+  /** It acknowledges a line if its data are whole; any other write is dropped. */
   val acts = Bool()
 
   /** There is no such line. */
@@ -26,15 +26,15 @@ class RegionWrite(p: ExpanderParams) extends Bundle {
   val line = UInt(p.nemo.lineBits.W)
 }
 
-/** Write data and write responses of one channel: memory's pass, those for the telemetry region end here.
+/** Write data and write responses of one channel: memory's pass, and writes into the telemetry region end here.
   *
-  * Data follow the order in which the writes were granted. A write into the region is answered when it has been done and
-  * every write of its id before it has been answered, and memory's answer to one behind it waits for it; nothing else waits.
-  * A whole line that acknowledges goes to the engine; all else is dropped, and counted by the beat. One that can't be
-  * corrected while it waits is dropped, too, and refused (SLVERR).
+  * Data come in the order of the write grants. A region write is answered when it is done and every earlier write of
+  * its id has been answered. Memory's response to a later write of the same id waits for it; nothing else does. A whole
+  * line that acknowledges goes to the engine; all other data are dropped and counted by beat. A region write with an
+  * uncorrectable error while it waits is dropped too, and answered SLVERR.
   *
-  * Data of a write to memory pass in the cycle of its grant or later, those of the region's from the next on. `memoryData`
-  * and `response` want a [[RegisterSlice]] behind them, `data` and `memoryResponse` one before.
+  * Data of memory writes pass in the cycle of the grant or later; data of region writes are consumed from the cycle
+  * after it. `memoryData` and `response` need a [[RegisterSlice]] after them, `data` and `memoryResponse` one before.
   */
 class RegionWriteSink(p: ExpanderParams) extends Module {
   private val slots = p.regionWrites
@@ -42,10 +42,10 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   private val countBits = log2Ceil(p.writesInFlight) + 1
   val io = IO(new Bundle {
 
-    /** A write to memory of this id was granted. */
+    /** A write to memory with this id was granted. */
     val granted = Flipped(Valid(UInt(p.memory.idBits.W)))
 
-    /** No write to memory may be granted. */
+    /** Grant no write to memory. */
     val closed = Output(Bool())
     val region = Flipped(Decoupled(new RegionWrite(p)))
     val data = Flipped(Decoupled(new Axi4WriteData(p.memory)))
@@ -54,28 +54,28 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
     val response = Decoupled(new Axi4WriteResponse(p.memory))
     val acknowledge = Decoupled(new LineAcknowledge(p.nemo))
 
-    /** What is taken is done in that cycle; true: it was applied. */
+    /** Completion of an accepted acknowledge, in the same cycle; true: it was applied. */
     val acknowledged = Flipped(Valid(Bool()))
 
-    /** A beat of data was dropped; so was an answer to no write. */
+    /** A data beat was dropped; a response that matches no write was dropped. */
     val drops = Output(Bool())
     val stray = Output(Bool())
 
     /** Memory answered a write with an error. */
     val failed = Output(Bool())
 
-    /** Nothing is under way. */
+    /** Nothing is in flight. */
     val idle = Output(Bool())
 
-    /** Of [[RegionWriteSink.memories]]: what was flipped, and what is to be. */
+    /** Faults and injections, per memory of [[RegionWriteSink.memories]]. */
     val faults = Output(Vec(RegionWriteSink.memories.length, new MemoryFault))
     val inject = Flipped(Vec(RegionWriteSink.memories.length, Valid(Bool())))
 
-    /** Whose line it was, of the second and the third. */
+    /** Id of the write in which the second memory, or the third, found the fault. */
     val planId, lineId = Output(UInt(p.memory.idBits.W))
   })
 
-  // Writes to memory: granted, those of them whose data have passed, and those that are not answered.
+  // Writes to memory: granted; those of them whose data have passed; those that are not answered.
   private val granted, passed = RegInit(0.U(countBits.W))
   private val underWay = RegInit(0.U(countBits.W))
   private val order = Module(new SameIdTracker(p.memory.idBits, p.writesInFlight))
@@ -83,7 +83,8 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   granted := granted + io.granted.valid
   private val answered = Wire(Valid(UInt(p.memory.idBits.W)))
   underWay := underWay + io.granted.valid - answered.valid
-  // An answer to no write is for nobody: perhaps it is to one of before a reset, which memory did not share.
+  // A response that matches no write is dropped; it may belong to a request from before a reset that memory did not
+  // share.
   private val owed = underWay > 1.U || (underWay(0) && !answered.valid)
   private val forWrite = io.memoryResponse.valid && owed
   io.stray := io.memoryResponse.valid && !owed
@@ -91,7 +92,7 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   answered.valid := RegNext(io.memoryResponse.fire && owed, false.B)
   answered.bits := RegNext(io.memoryResponse.bits.id)
 
-  // A write into the region takes the next slot of the ring.
+  // A region write takes the next slot of the ring.
   private val tail = RegInit(0.U(slotBits.W))
   private val atTail = UIntToOH(tail, slots)
   private val used = RegInit(0.U(slots.W))
@@ -99,7 +100,7 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   io.region.ready := order.io.ready && !(used & atTail).orR
   when(io.region.fire) { tail := tail + 1.U }
 
-  // Its data are those behind the data of all writes to memory that were granted before it.
+  // Its data follow the data of all memory writes that were granted before it.
   private class Plan extends Bundle {
     val behind = UInt(countBits.W)
     val write = new RegionWrite(p)
@@ -109,7 +110,7 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   plans.io.enq.bits.write := io.region.bits
   plans.io.enq.bits.behind := granted
   assert(!plans.io.enq.valid || plans.io.enq.ready, "a write into the region without a place")
-  private val oldest = RegInit(0.U(slotBits.W)) // of those that wait for data
+  private val oldest = RegInit(0.U(slotBits.W)) // oldest slot that waits for data
   private val plan = plans.io.deq.bits
   private val ends = plans.io.deq.valid && plan.behind === passed
   private val passes = !ends && (passed =/= granted || io.granted.valid)
@@ -122,7 +123,7 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   plans.io.deq.ready := lastEnds
   when(lastEnds) { oldest := oldest + 1.U }
 
-  // What acknowledges waits for the engine: there is a place for every slot's.
+  // Acknowledges wait for the engine in a queue with an entry per slot.
   private val acts =
     plan.write.acts && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
   private val lines = Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true))
@@ -138,20 +139,20 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   io.acknowledge.bits.target.effect := false.B
   io.acknowledge.bits.words := lines.io.deq.bits.words
   lines.io.deq.ready := io.acknowledge.ready || lines.io.bad
-  // The first of them, in a ring in which none is behind the oldest that waits for data.
+  // The first acknowledging slot of the ring, which starts at the oldest slot that waits for data.
   private val acting = RegInit(0.U(slots.W))
   private val above = acting & ~(UIntToOH(oldest, slots) - 1.U)
   private val acted = OneHot.first(Mux(above.orR, above, acting), slots)
   assert(io.acknowledged.valid === io.acknowledge.fire, "an acknowledge is taken when it is done")
   io.drops := io.data.valid && ends && !acts
 
-  // Slots that are done, and their answers.
+  // Slots that are done, and their responses.
   private val ended = OneHot.onlyIf(!acts, hasData)
   private val applied = OneHot.onlyIf(lines.io.deq.fire, acted)
   acting := (acting & ~applied) | OneHot.onlyIf(acts, hasData)
   private val done = RegInit(0.U(slots.W))
   private val resps = Reg(Vec(slots, UInt(2.W)))
-  // Data that are not whole are dropped as any others; poisoned ones would have acknowledged, and did not.
+  // Incomplete data are dropped without an error. Poisoned data get an error, because the acknowledge did not happen.
   private val refusal = Mux(
     plan.write.acts && plan.write.refused,
     Axi4.Resp.DecErr.U,
@@ -164,12 +165,12 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
     }
   }
 
-  // Writes to memory of a slot's id that are ahead of it, once that is known, and the slots that are. Who is answered is
-  // known late in a cycle, so it is counted in the next: then one that is one behind is next.
+  // Per slot: the memory writes of its id ahead of it, valid once `known`, and the region slots of its id ahead of it.
+  // The response of this cycle is known late, so it is counted in the next cycle, in which `next` already includes it.
   private val ids = Reg(Vec(slots, UInt(p.memory.idBits.W)))
   private val ahead = Reg(Vec(slots, UInt(countBits.W)))
   private val known = RegInit(0.U(slots.W))
-  private val behind = Reg(Vec(slots, UInt(slots.W))) // slots of its id that were used before
+  private val behind = Reg(Vec(slots, UInt(slots.W))) // earlier slots with the same id
   order.io.issue.valid := io.granted.valid || io.region.fire
   order.io.issue.bits := Mux(io.granted.valid, io.granted.bits, io.region.bits.id)
   order.io.counts := io.granted.valid
@@ -189,14 +190,14 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   for (slot <- 0 until slots) {
     when(lookedUp(slot)) { ahead(slot) := order.io.ahead }
       .elsewhen(justAnswered(slot)) { ahead(slot) := ahead(slot) - 1.U }
-    behind(slot) := behind(slot) & ~enters // who was in a slot before is not who enters it
+    behind(slot) := behind(slot) & ~enters // an earlier occupant of a slot is not the entering one
     when(enters(slot)) {
       ids(slot) := io.region.bits.id
       behind(slot) := used & VecInit(ids.map(_ === io.region.bits.id)).asUInt
     }
   }
 
-  // One of the slots that may be answered is held here. Region and memory take turns when both could.
+  // A slot that may be answered is registered here. If region and memory both can answer, they take turns.
   private val none = VecInit(ahead.map(_ === 0.U)).asUInt
   private val may = used & known & none & done & ~VecInit(behind.map(older => (older & used).orR)).asUInt
   private val leaves = RegInit(0.U(slots.W))
@@ -221,6 +222,6 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
 
 object RegionWriteSink {
 
-  /** Its memories. */
+  /** Memories of this unit. */
   val memories: Seq[Int] = FaultMemory(Seq("write_order", "region_writes", "acknowledges"))
 }

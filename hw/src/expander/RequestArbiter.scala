@@ -6,15 +6,15 @@ import anemone.nemo.{LineRead, MemoryEvent, NearOutcome}
 import chisel3._
 import chisel3.util._
 
-/** One beat of a telemetry read: who gets the line, and whether there is one. */
+/** One beat of a telemetry read: its id, and its response code. */
 class TelemetryBeat(p: ExpanderParams) extends Bundle {
   val id = UInt(p.memory.idBits.W)
   val last = Bool()
 
-  /** `Okay`: the engine was asked for the line. */
+  /** `Okay`: the line was requested from the engine. */
   val resp = UInt(2.W)
 
-  /** All but the id. */
+  /** All fields except the id. */
   def answer: UInt = Cat(last, resp)
 }
 
@@ -32,16 +32,17 @@ object TelemetryBeat {
   }
 }
 
-/** Gives a channel's requests their one order: a beat a cycle, read or write, to memory or to the telemetry.
+/** Puts a channel's requests into one order: one beat per cycle, read or write, to memory or to telemetry.
   *
-  * Reads and writes take turns. The beats of a burst of memory are one event each, in a row, as they need as many cycles of
-  * data; those of a burst of lines each take a turn. A telemetry read that the engine can't take yet leaves the cycles empty
-  * in which it has the turn, so that the engine can catch up; one that waits for anything else leaves them to writes.
+  * Reads and writes alternate. The beats of a memory burst are one event each and go back to back, since their data
+  * take as many cycles; the beats of a telemetry burst are arbitrated one by one. If the engine cannot take a telemetry
+  * read yet, the read's turns stay empty so that the engine can catch up; if the read waits for anything else, writes
+  * use its turns.
   *
-  * A request for an address past the device goes to memory, but is no event.
+  * A request past the device's end goes to memory but is no event.
   *
-  * `reads.ready` and `writes.ready` say that the beat goes in this cycle; they depend on what is offered. `memoryRead` and
-  * `memoryWrite` want a [[RegisterSlice]] behind them. Latency: none.
+  * `reads.ready` and `writes.ready` mean that the beat goes in this cycle; they depend on what is offered. `memoryRead`
+  * and `memoryWrite` need a [[RegisterSlice]] after them. Latency: none.
   */
 class RequestArbiter(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
@@ -56,22 +57,22 @@ class RequestArbiter(p: ExpanderParams) extends Module {
     val regionWrite = Decoupled(new RegionWrite(p))
     val event = Valid(new MemoryEvent(p.nemo))
 
-    /** The engine takes a read in this cycle. */
+    /** The engine accepts a read in this cycle. */
     val open = Input(Bool())
     val read = Valid(new LineRead(p.nemo))
 
-    /** There is room to keep a telemetry line, and another read may be under way. */
+    /** There is a buffer entry for a telemetry line; another read may be outstanding. */
     val room = Input(Bool())
     val readable = Input(Bool())
     val telemetry = Valid(new TelemetryBeat(p))
 
-    /** A memory read or a telemetry beat of this id is under way from here on. */
+    /** A memory read or telemetry beat of this id is outstanding from now on. */
     val issue = Valid(UInt(p.memory.idBits.W))
   })
   private val (reading, writing) = (io.reads.bits, io.writes.bits)
   private val (toRegion, dropped) = (reading.place.hit, writing.place.hit)
 
-  // A burst of memory that still has beats: they go, and nothing else does.
+  // A memory burst in progress: only its beats go until its end.
   private val locked = RegInit(false.B)
   private val byWrite = Reg(Bool())
 
@@ -116,10 +117,10 @@ class RequestArbiter(p: ExpanderParams) extends Module {
   io.event.valid := (picksRead && isEvent(reading)) || (picksWrite && isEvent(writing))
   io.event.bits.address := Mux(picksWrite, writing.transfer.addr, reading.transfer.addr)
   io.event.bits.write := picksWrite
-  // Of a request that is only just accepted nothing more is known; see TieredMemory.
+  // At acceptance the outcome in near is not known yet; see TieredMemory.
   io.event.bits.near.foreach(_ := NearOutcome.Any.U)
 
-  // A burst of beats narrower than a line would read its lines several times, and apply the effect as often.
+  // A burst of narrow beats would read each line several times and apply the effect as often, so it is refused.
   private val asked = line(reading)
   private val narrow = !whole(reading.transfer) && !single(reading.transfer)
   private val resp =

@@ -5,9 +5,9 @@ import anemone.expander.registers.RuleControlRegister
 import anemone.nemo.{NemoParams, ReadEffect}
 import chisel3._
 
-/** Whether all is built in that a rule asks for. Combinational.
+/** Whether everything that a rule needs is built in. Combinational.
   *
-  * Of a rule that is off only the read effect is looked at, so that zeros are a rule in every configuration.
+  * For a disabled rule only the read effect is checked, so an all-zero rule is legal in every configuration.
   */
 object RuleCheck {
   def apply(control: RuleControlRegister, p: NemoParams): Bool = {

@@ -5,29 +5,29 @@ import anemone.bus.{IdCounter, MemoryFault}
 import chisel3._
 import chisel3.util._
 
-/** How many requests of the same id are under way ahead of one: reads, memory's and telemetry's alike, or writes.
+/** Number of outstanding requests of the same id ahead of a request: reads of memory and telemetry together, or writes.
   *
-  * It is the difference of two counts an id: requests issued, and requests answered.
+  * It is the difference of two counters per id: requests issued and requests answered.
   *
-  * Latency: [[SameIdTracker.latency]] cycles from `issue` to `ahead`, which takes into account the answers up to and including the
-  * cycle in which it is there. An answer in a cycle before its request's was issued can't be.
+  * Latency: [[SameIdTracker.latency]] cycles from `issue` to `ahead`, which includes the responses up to the cycle in
+  * which it appears. A request must not be answered before the cycle in which it is issued.
   *
-  * @param inFlight requests that may be under way, a power of two
+  * @param inFlight most outstanding requests, a power of two
   */
 class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
   private val countBits = log2Ceil(inFlight) + 1
   val io = IO(new Bundle {
 
-    /** Ids may be counted. */
+    /** The counters are cleared and may be used. */
     val ready = Output(Bool())
     val issue = Flipped(Valid(UInt(idBits.W)))
 
-    /** What is issued is itself ahead of others. */
+    /** The issued request counts as ahead of later ones. */
     val counts = Input(Bool())
     val answer = Flipped(Valid(UInt(idBits.W)))
     val ahead = Output(UInt(countBits.W))
 
-    /** Of the counts of either kind. */
+    /** Faults of both counters. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
@@ -44,7 +44,7 @@ class SameIdTracker(idBits: Int, inFlight: Int) extends Module {
   io.fault.uncorrected := issued.io.fault.uncorrected || answered.io.fault.uncorrected
   io.fault.corrected := issued.io.fault.corrected || answered.io.fault.corrected
 
-  // Answered since the look-up began.
+  // Requests answered since the look-up began.
   private val asked = Seq.iterate(io.issue.bits, SameIdTracker.latency + 1)(RegNext(_))
   private val since = asked.zipWithIndex.map { case (id, age) =>
     ShiftRegister(io.answer.valid && io.answer.bits === id, SameIdTracker.latency - age)

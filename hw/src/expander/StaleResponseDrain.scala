@@ -4,21 +4,22 @@ package anemone.expander
 import chisel3._
 import chisel3.util._
 
-/** Whether memory still has answers to what was asked before the last reset, which it need not have shared.
+/** Whether memory may still send responses to requests from before the last reset, which memory may not have shared.
   *
-  * The counts of what is under way below are kept over a reset. Behind it no request is to be made until they are zero, so
-  * that each answer that comes is known to be late; but no longer than for [[ExpanderParams.lateCycles]] without any, as
-  * memory may have shared the reset, and the counts hold anything when power comes up.
+  * The counters of outstanding requests survive a reset. After it no request may be sent until they are zero, so every
+  * response in that time is known to be stale. The wait ends after [[ExpanderParams.lateCycles]] without a response,
+  * because memory may have shared the reset and the counters are undefined at power-up.
   *
   * Latency: one cycle.
   */
 class StaleResponseDrain(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
 
-    /** Memory takes a read, sends a beat of an answer to one, and it is the last; takes a write, answers one. */
+    /** Memory accepts a read; sends a read data beat; that beat is the last; memory accepts a write; answers a write.
+      */
     val read, readBeat, last, write, writeAnswered = Input(Bool())
 
-    /** None may be made. */
+    /** Send no request. */
     val late = Output(Bool())
   })
   private val late = RegInit(true.B)
@@ -26,7 +27,7 @@ class StaleResponseDrain(p: ExpanderParams) extends Module {
   private val over = left === 0.U
   private def count(most: Int, asked: Bool, answered: Bool): UInt = {
     val underWay = Reg(UInt((log2Ceil(most) + 1).W)) // no reset
-    // An answer that nobody waits for, while nothing is under way, counts for none.
+    // A response while nothing is outstanding does not count.
     val owed = answered && underWay =/= 0.U
     when(asked =/= owed) { underWay := Mux(asked, underWay + 1.U, underWay - 1.U) }
     when(late && over) { underWay := 0.U }

@@ -16,19 +16,19 @@ import anemone.nemo.Line
 import chisel3._
 import chisel3.util._
 
-/** Telemetry lines between the engine and the read data of their channel, which they join to memory's.
+/** Telemetry lines between the engine and the read data of their channel, where they are merged with memory's.
   *
-  * The engine answers at once; AXI wants the answers of one id in order, memory's among them. So a line waits here until
-  * nothing of its id is ahead, and what memory answers to that id waits until the line is gone. Lines of different ids
-  * pass each other: whatever order memory answers in, nothing waits for what is behind it.
+  * The engine answers at once, but AXI requires responses of one id in order, memory's included. So a line waits here
+  * until no read of its id is ahead, and memory's response to that id waits until the line has gone. Lines of different
+  * ids pass each other, so in whatever order memory responds, nothing waits for a later request.
   *
-  * Memory goes first, but not for ever: after [[ExpanderParams.memoryRun]] of its beats while a line could go, that goes.
+  * Memory has priority, but after [[ExpanderParams.memoryRun]] of its beats a ready line goes.
   *
-  * Lines wait behind a code: one that could not be corrected is poisoned. Whose line the engine has next is kept in a queue;
-  * when an item of that is lost all lines are poisoned until a reset.
+  * Lines are stored with a code; an uncorrectable line is poisoned. A queue holds which slot the engine's next line is
+  * for; an uncorrectable error in it poisons all lines until a reset.
   *
-  * Latency: one cycle for memory; six from `line` to `out` where nothing is ahead, nine from the `beat` of a refused
-  * one. An answer a cycle, and no cycle lost where memory and lines answer the same id by turns.
+  * Latency: one cycle for memory; six from `line` to `out` if nothing is ahead; nine from the `beat` of a refused line.
+  * Throughput: one response per cycle, even when memory and lines answer the same id alternately.
   */
 class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val slots = p.telemetryReads
@@ -40,31 +40,29 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
     val room = Output(Bool())
     val beat = Flipped(Valid(new TelemetryBeat(p)))
 
-    /** Reads of the beat's id that are ahead of it, [[SameIdTracker.latency]] cycles behind `beat`; without those that
-      * `answered` has in this cycle or had before.
+    /** Reads of the beat's id ahead of it, [[SameIdTracker.latency]] cycles after `beat`, without those that `answered`
+      * reports up to this cycle.
       */
     val ahead = Input(UInt(aheadBits.W))
 
-    /** The engine's lines, in the order of the beats that are `Okay`, three cycles behind them or later. */
+    /** Lines from the engine, in the order of the `Okay` beats, at least three cycles after the beat. */
     val line = Flipped(Valid(new Line(p.nemo)))
 
-    /** Memory's answers, and those with the lines among them; `out` wants a [[RegisterSlice]] behind it. */
+    /** Memory's responses, and those merged with the lines; `out` needs a [[RegisterSlice]] after it. */
     val memory = Flipped(Decoupled(new Axi4ReadData(p.memory)))
 
-    /** Memory owes an answer; else the one that is there is for nobody, and is dropped. */
+    /** A read is outstanding at memory; otherwise its response matches no request and is dropped. */
     val owed = Input(Bool())
     val stray = Output(Bool())
 
-    /** `out` has memory's answer, and it is taken. */
+    /** `out` has memory's response and it is accepted. */
     val passed = Output(Bool())
     val out = Decoupled(new Axi4ReadData(p.memory))
 
-    /** A read of this id was answered in the cycle before, by memory or from here. */
+    /** A read of this id was answered in the last cycle, by memory or by a line. */
     val answered = Valid(UInt(p.memory.idBits.W))
 
-    /** What was found flipped in each of [[TelemetryReorderBuffer.memories]], with the line's id where it is known; what is to
-      * be.
-      */
+    /** Faults, with the line's id if known, and injections, per memory of [[TelemetryReorderBuffer.memories]]. */
     val faults = Output(Vec(TelemetryReorderBuffer.memories.length, new FaultReport(p.memory.idBits, p.faultLineBits)))
     val inject = Flipped(Vec(TelemetryReorderBuffer.memories.length, Valid(Bool())))
   })
@@ -73,14 +71,14 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val (used, known) = (mask, mask)
   private val ids = new BitSlicedCam(slots, p.memory.idBits)
 
-  /** Reads of a slot's id ahead of it, once that is `known`, up to the answers of the cycle before the last. */
+  /** Reads of a slot's id ahead of it, valid once `known`; counts responses up to two cycles ago. */
   private val ahead = new BitSlicedCam(slots, aheadBits)
 
-  /** The slots with none of them, with one, with two. */
+  /** Slots with no read ahead, with one, with two. */
   private val distance = Seq.fill(3)(mask)
   private val answers = new BitSlicedCam(slots, TelemetryBeat.answerBits)
 
-  // A beat takes the next slot of the ring, in the cycle behind it.
+  // A beat takes the next slot of the ring one cycle later.
   private val tail = RegInit(0.U(slotBits.W))
   private val atTail = RegInit(1.U(slots.W))
   private val afterTail = Cat(atTail(slots - 2, 0), atTail(slots - 1))
@@ -101,8 +99,8 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   ids.next(0.U, enters, beat.bits.id)
   answers.next(0.U, enters, beat.bits.answer)
 
-  // One answer of its id brings a read forward. Who is answered is known late in a cycle, so the ring hears of it in the
-  // next.
+  // A response moves the reads of its id forward by one. Its id is known late in the cycle, so the ring is updated in
+  // the next.
   private val answered = RegInit(0.U.asTypeOf(Valid(UInt(p.memory.idBits.W))))
   io.answered := answered
   private val forward = OneHot.onlyIf(answered.valid, known & ids.equal(answered.bits))
@@ -111,7 +109,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   ahead.next(forward, lookedUp, io.ahead)
   assert((forward & distance(0)) === 0.U, "a telemetry read was overtaken")
 
-  // The engine's lines find their slots in the order in which the slots were given.
+  // The engine's lines come in the order in which their slots were assigned.
   private val asked = Module(new ProtectedQueue(UInt(slotBits.W), slots))
   asked.io.enq.valid := beat.valid && okay
   asked.io.enq.bits := slot
@@ -127,13 +125,13 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val refused = mask
   refused := (refused & ~enters) | OneHot.onlyIf(!okay, enters)
 
-  // Which line moves next: each group of slots has the oldest of its own in a register, of those that are next or else
-  // of those that are next soon, and the oldest group goes first. None is passed for ever: the ring stops at one that
+  // Which line moves next. Each group of slots registers one candidate: its oldest line that is next in order, or else
+  // its oldest that is nearly next. The oldest group goes first. No line starves, because the ring stops at a slot that
   // stays.
   private val size = slots.min(TelemetryReorderBuffer.group)
   private val groups = slots / size
   private val places = RegInit(ReadPrefetchBuffer.places.U(log2Ceil(ReadPrefetchBuffer.places + 1).W))
-  private val here = mask // what is ahead is known, the line came, and was not picked
+  private val here = mask // `ahead` is known, the line has come and is not picked
   private val near = mask
   near := known & ahead.atMost(ReadPrefetchBuffer.ahead)
   private val next = here & distance(0)
@@ -156,7 +154,9 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
     val old = Reg(UInt(size.W))
     old := Mux(tailGroup(g), andAbove(of(atTail, g), size), Fill(size, 1.U))
 
-    /** The candidate without some slots: that, and whether it is next or there at all. */
+    /** The candidate among the slots not in `without`: whether it is next in order, whether there is a nearly next one,
+      * slot.
+      */
     def best(without: UInt): UInt = {
       val (first, others) = (of(next, g) & ~without, of(soon, g) & ~without)
       val slot = Mux(first.orR, OneHot.firstFrom(first, old, size), OneHot.firstFrom(others, old, size))
@@ -169,7 +169,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   isNext := VecInit(chosen.map(_(size + 1))).asUInt
   here := (here | OneHot.onlyIf(io.line.valid, UIntToOH(asked.io.deq.bits, slots)) | (lookedUp & refused)) & ~picks
 
-  // It is read in the cycle behind, and moves in the one behind that.
+  // The picked line is read one cycle later and moves two cycles later.
   private val (moving, leaves) = (mask, mask)
   moving := picks
   leaves := moving
@@ -191,8 +191,8 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
       OneHot.onlyIf(io.ahead === k.U, lookedUp)
   }
 
-  // Memory's answers: what decides, and the data. Whether one has to wait for a line is known but for the answers of the
-  // two cycles before.
+  // Memory's responses, control and data apart. Whether a response has to wait for a line is computed ahead, except for
+  // the effect of the responses of the last two cycles.
   private val slice = Module(new RegisterSlice(new TelemetryBeat(p)))
   slice.io.in.valid := io.memory.valid
   slice.io.in.bits.id := io.memory.bits.id
@@ -254,7 +254,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   ready.io.taken := !linesPass && io.out.ready && ready.io.offer.valid
   ready.io.answered := VecInit(answered, RegNext(answered, 0.U.asTypeOf(answered)))
 
-  // What was flipped where, and whose it was.
+  // Faults by memory, with the id of the line.
   private val fetched = ShiftRegister(ready.io.in.bits.beat.id, 2)
   private val left = ShiftRegister(ready.io.offer.bits.id, VotedRam.latency)
   io.faults := 0.U.asTypeOf(io.faults)
@@ -275,9 +275,9 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
 
 object TelemetryReorderBuffer {
 
-  /** The memories that report. */
+  /** Memories that report faults. */
   val memories: Seq[Int] = FaultMemory(Seq("telemetry_lines", "line_order", "ready_lines"))
 
-  /** Slots of which one is chosen in a cycle. */
+  /** Slots per group, of which one is selected in a cycle. */
   private val group = 8
 }

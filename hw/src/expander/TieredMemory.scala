@@ -12,20 +12,21 @@ import chisel3.util._
 class TierPins(flat: FlatParams) extends Bundle {
   val near = new Axi4Pins(flat.memory)
 
-  /** Beside the data of near's writes and reads. */
+  /** Sideband of near's write data and read data. */
   val near_wsideband = Output(UInt(flat.sidebandBits.W))
   val near_rsideband = Input(UInt(flat.sidebandBits.W))
   val far = new Axi4Pins(flat.memory)
 }
 
-/** One channel's memory in flat memory mode: a [[FlatMemory]] that starts when software says so.
+/** One channel's memory in flat memory mode: a [[FlatMemory]] that starts when software starts it.
   *
-  * Until then requests wait. Where lines are, as software has set it, is taken at the start and stays until the next
-  * reset; behind a warm reset it has to be what it was, for memory holds what was made of it. The policy is taken as it is
-  * set.
+  * Until then requests wait. The line layout that software has set is sampled at the start and fixed until the next
+  * reset. After a warm reset it must be the same again, because memory's contents depend on it. The policy applies as
+  * soon as it is set.
   *
-  * An event is given when it is decided whether near memory had the line. Decisions are taken in the order of acceptance,
-  * so events keep it; and an access is answered no earlier, so a telemetry read behind an answer finds the event counted.
+  * An event is issued when the near hit or miss of its access is decided. Decisions are in acceptance order, and so are
+  * the events. No access is answered before its decision, so a telemetry read that follows a response finds the event
+  * counted.
   */
 class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -37,13 +38,13 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
     val shown = Output(new FlatInputs)
     val event = Valid(new MemoryEvent(p.nemo))
 
-    /** No request is taken. */
+    /** Accept no request. */
     val hold = Input(Bool())
     val stray = Output(Bool())
     val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.placeBits)))
     val inject = Flipped(Valid(new Injection))
 
-    /** None will be; `quiet`: no swap is under way either. */
+    /** `quiesce`: accept no request any more. `quiet`: no swap is in flight either. */
     val quiesce = Input(Bool())
     val quiet = Output(Bool())
   })
@@ -53,13 +54,13 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
 
   private val memory = withReset(reset.asBool || !started)(Module(new FlatMemory(flat)))
 
-  // Held together with the controller's reset, which lasts until the first start behind power-up.
+  // Asserted together with the controller's reset, which lasts from power-up until the first start.
   private val empty = Reg(Bool())
   empty := io.powerOn || (empty && !started)
   memory.powerOn := empty && !started
   memory.channel := io.channel
   memory.host.drivenBy(io.host)
-  // In its reset it would take what it is offered, and forget it.
+  // In reset the controller would accept requests and forget them, so the handshakes are gated.
   for (
     (valid, ready, from) <- Seq(
       (memory.host.arvalid, memory.host.arready, io.host.ar),
@@ -75,7 +76,7 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   memory.near_rsideband := io.tiers.near_rsideband
   io.tiers.far <> memory.far
 
-  // What is past the device bounds the same as the device's end.
+  // A value past the device is clamped to the device's end, which bounds the same range.
   private val most = BigInt(1) << flat.lineBits
   private def lines(value: UInt): UInt = Mux(value >= most.U, most.U, value)
   private val asked = Wire(chiselTypeOf(memory.config))
@@ -110,6 +111,6 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   io.shown.untrustedSet.valid := memory.untrusted.valid
   io.shown.untrustedSet.set := memory.untrusted.set
 
-  // A register for each count, of the same name.
+  // Each counter has a register of the same name.
   for ((name, count) <- memory.counters.elements) io.shown.elements(name) := count
 }

@@ -4,39 +4,38 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** What software sets: where lines are before the controller starts, and the policy at any time. In lines of 64 B of
-  * the channel.
+/** Settings of software: the line layout, fixed before the controller starts, and the policy, which may change at any
+  * time. Units: lines of 64 B of this channel.
   */
 class FlatConfig(p: FlatParams) extends Bundle {
 
-  /** Near lines of the flat space, L: any number from 1 on. */
+  /** Number of near lines in the flat space, L >= 1. */
   val nearLines = UInt((p.lineBits + 1).W)
 
-  /** Physical lines from `dedicatedStart` and below `dedicatedEnd` are in near lines L and up (mixed mode). */
+  /** Mixed mode: physical lines `dedicatedStart` until `dedicatedEnd` (exclusive) use near lines from L on. */
   val dedicatedStart = UInt((p.lineBits + 1).W)
   val dedicatedEnd = UInt((p.lineBits + 1).W)
 
-  /** [[SwapPolicy]]'s code, and its n. */
+  /** Policy code of [[SwapPolicy]] and its parameter n. */
   val policy = UInt(2.W)
   val n = UInt(32.W)
 }
 
-/** Where a physical line belongs. */
+/** Set and tag of a physical line. */
 class MappedLine(p: FlatParams) extends Bundle {
 
-  /** Its near line, which names the set as well. */
+  /** Near line number, which is also the set index. */
   val place = UInt(p.placeBits.W)
   val tag = UInt(p.tagBits.W)
   val dedicated = Bool()
 
-  /** No such line on this channel. */
+  /** This channel has no such line. */
   val outside = Bool()
 }
 
-/** Physical line to set and tag, direct-mapped by modulo (Memstrata §3.1).
+/** Maps a physical line to set and tag, direct-mapped by modulo (Memstrata §3.1). Combinational.
   *
-  * The quotient is at most R, so it is found by comparing with the multiples of L, and L need not be a power of two.
-  * Combinational.
+  * The quotient is at most R, so comparisons with the multiples of L find it, and L need not be a power of two.
   */
 class AddressMap(p: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -67,7 +66,7 @@ class AddressMap(p: FlatParams) extends Module {
 
 object AddressMap {
 
-  /** 0, L, 2 L, to (R + 1) L. */
+  /** 0, L, 2 L, …, (R + 1) L. */
   def multiples(nearLines: UInt, p: FlatParams): Seq[UInt] =
     (0 to p.ratio + 1).map(k => (nearLines * k.U).pad(p.lineBits + 3)(p.lineBits + 2, 0))
 }

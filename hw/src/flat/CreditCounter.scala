@@ -4,7 +4,8 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** Credits for the entries of a queue: one is taken when a step is picked, which fills its entry cycles later. */
+/** Credits for the entries of a queue. A step takes a credit when it is picked and fills the entry some cycles later.
+  */
 class CreditCounter(credits: Int) extends Module {
   val io = IO(new Bundle {
     val available = Output(Bool())

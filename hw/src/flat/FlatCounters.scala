@@ -4,8 +4,8 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** What the controller counts, 64 bits each. The accesses of near and far are what the host's requests asked for; of
-  * them, `forwarded` were spared, because what they would have read or written was at hand.
+/** Counters of the controller, 64 bits each. Near and far accesses are those that host requests called for; `forwarded`
+  * is how many of them were saved because the line was already in the controller.
   */
 class FlatCounts extends Bundle {
   val hits = UInt(64.W)
@@ -17,23 +17,23 @@ class FlatCounts extends Bundle {
   val farWrites = UInt(64.W)
   val forwarded = UInt(64.W)
 
-  /** Reads and writes that near, or far, refused. */
+  /** Reads and writes that near, or far, answered with an error. */
   val nearErrors = UInt(64.W)
   val farErrors = UInt(64.W)
 
-  /** Sets that an error marked, and lines that near, or far, returned poisoned. */
+  /** Sets in which an error disabled swapping, and lines that near, or far, returned poisoned. */
   val marked = UInt(64.W)
   val poisoned = UInt(64.W)
 
-  /** Sidebands in which a flipped bit was corrected, and those that could not be believed. */
+  /** Sidebands with a corrected bit, and sidebands that failed their check. */
   val corrected = UInt(64.W)
   val untrusted = UInt(64.W)
 
-  /** Answers of near or far that nobody waited for. */
+  /** Responses of near or far that match no outstanding request. */
   val strays = UInt(64.W)
 }
 
-/** Sums of what happens in each cycle; they show it two cycles later. */
+/** Accumulates the events of each cycle. Latency: two cycles from event to counter. */
 class FlatCounters extends Module {
   val io = IO(new Bundle {
     val outcome = Flipped(Valid(new Outcome))

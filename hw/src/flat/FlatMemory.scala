@@ -14,13 +14,13 @@ import anemone.bus.{
 import chisel3._
 import chisel3.util._
 
-/** Flat memory mode: near and far as one flat space, each line in exactly one place, swapped a cacheline at a time
-  * (Memstrata §3.1).
+/** Flat memory mode: near and far form one flat space, each line is in exactly one of them, and swaps move one
+  * cacheline at a time (Memstrata §3.1).
   *
-  * Ports: AXI4 from the host, to near and to far. `reset` is a warm reset and keeps every line; `powerOn`, held together
-  * with it, starts with empty memories. Of `config` only the policy may change from the end of `powerOn` on.
+  * Ports: AXI4 from the host, to near and to far. `reset` is a warm reset and keeps every line; `powerOn`, asserted
+  * together with `reset`, starts with empty memories. After `powerOn` ends, only the policy in `config` may change.
   *
-  * Latency: a read hit adds [[FlatMemory.hitLatency]] cycles to near's. A request a cycle.
+  * Latency: a read hit adds [[FlatMemory.hitLatency]] cycles to near's latency. Throughput: one request per cycle.
   */
 class FlatMemory(p: FlatParams) extends Module {
   val powerOn = IO(Input(Bool()))
@@ -31,38 +31,38 @@ class FlatMemory(p: FlatParams) extends Module {
   val far = IO(new Axi4Pins(p.memory))
   val config = IO(Input(new FlatConfig(p)))
 
-  /** Which of the device's channels this is. */
+  /** Number of this channel in the device. */
   val channel = IO(Input(UInt(p.channelBits.W)))
 
-  /** No request is taken from the next cycle on; those that were go on. `quiet`: nothing is under way, neither the
-    * host's nor at near or far, so a reset loses nothing, whoever shares it.
+  /** From the next cycle on, new requests are not accepted; accepted ones complete. `quiet`: nothing is in flight for
+    * the host, near or far, so a reset loses nothing, even if it resets the memories too.
     */
   val quiesce = IO(Input(Bool()))
   val quiet = IO(Output(Bool()))
 
-  /** Requests are taken. */
+  /** The controller accepts requests. */
   val initialised = IO(Output(Bool()))
   val counters = IO(Output(new FlatCounts))
 
-  /** Near or far answered what nobody waits for. */
+  /** Near or far sent a response that matches no outstanding request. */
   val stray = IO(Output(Bool()))
 
-  /** A set whose sideband can't be believed, and what software wants done about it. */
+  /** A set whose sideband failed its check, and software's commands for it. */
   val untrusted = IO(Output(new UntrustedSet(p)))
   val rearm = IO(Input(Bool()))
   val repair = IO(Input(Bool()))
 
-  /** What was found flipped in each of [[FlatMemory.memories]], and what is to be. */
+  /** Bit flips found in each of [[FlatMemory.memories]], and bit flips to inject. */
   val faults = IO(Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, p.placeBits))))
   val inject = IO(Flipped(Valid(new Injection)))
 
-  /** One a request, in the order of their acceptance. */
+  /** One per request, in acceptance order. */
   val outcome = IO(Valid(new Outcome))
 
-  /** One an access of a line that there is, in the order of their acceptance; not behind its answer. */
+  /** One per access to an existing line, in acceptance order; never later than the access's response. */
   val event = Option.when(p.events)(IO(Valid(new FlatEvent(p))))
 
-  /** No access is taken: whoever watches can't follow. */
+  /** Accept no access: the consumer of events is full. */
   val hold = Option.when(p.events)(IO(Input(Bool())))
 
   private val hostPort = Wire(Flipped(new Axi4Port(p.memory)))
@@ -71,7 +71,7 @@ class FlatMemory(p: FlatParams) extends Module {
   private val farPort = Module(new LinePort(p, 0))
   near.drivenBy(nearPort.io.axi)
   near_wsideband := nearPort.io.wbeside
-  // Ahead of the register of near's answers, so that TagCheck has less to do behind it.
+  // This is done before the register slice of near's responses, so TagCheck has less logic after it.
   nearPort.io.rbeside := new SidebandCode(p).unfolded(near_rsideband)
   far.drivenBy(farPort.io.axi)
   farPort.io.rbeside := 0.U
@@ -93,17 +93,17 @@ class FlatMemory(p: FlatParams) extends Module {
   private val repairs = Module(new SetRepair(p))
   private val counting = Module(new FlatCounters)
 
-  // After a warm reset, what was kept is written before requests are taken.
+  // After a warm reset, the lines kept in the controller are written before requests are accepted.
   private val recovered = RegInit(false.B)
   when(initialiser.io.done && !states.io.unwritten.orR) { recovered := true.B }
   initialised := recovered
 
-  // The host's requests, mapped.
+  // The host's requests, mapped to sets.
   requests.io.ar <> hostPort.ar
   requests.io.aw <> hostPort.aw
   requests.io.w <> hostPort.w
   requests.io.quiesce := quiesce
-  // What was accepted in the cycle in which it began is seen two later.
+  // A request accepted in the cycle in which `quiesce` rises becomes visible two cycles later.
   private val quiesced = ShiftRegister(quiesce, 2, false.B, true.B)
   private val under = Seq(requests.io.any, responses.io.any, locks.io.any, nearPort.io.any, farPort.io.any) :+
     repairs.io.untrusted.repairing
@@ -140,7 +140,7 @@ class FlatMemory(p: FlatParams) extends Module {
   mapped.bits.full := beat.bits.full
   lookup.io.in <> RegisterSlice(mapped)
 
-  // Data of writes, until they are carried out.
+  // Write data wait here until their operation runs.
   private val data = Module(new ProtectedRam(p.requests, (new StoredLine(p)).getWidth))
   private val hostData = Wire(new StoredLine(p))
   hostData.data := requests.io.data.data
@@ -152,7 +152,7 @@ class FlatMemory(p: FlatParams) extends Module {
   data.io.read := sequencer.io.write
   sequencer.io.writeStored := StoredLine.from(data.io.data, data.io.fault, p)
 
-  // Locks, and near's tags.
+  // MSHR allocation and near's tags.
   locks.io.powerOn := powerOn
   locks.io.ask <> lookup.io.ask
   lookup.io.grant := locks.io.grant
@@ -172,7 +172,7 @@ class FlatMemory(p: FlatParams) extends Module {
   states.io.powerOn := powerOn
   states.io.opened := check.io.opened
 
-  // The sequencer looks at one lock.
+  // The sequencer reads one MSHR at a time.
   private val of = sequencer.io.of
   Seq(locks.io.of, lists.io.of, states.io.of, check.io.of).foreach(_ := of)
   waits.io.of := OHToUInt(of)
@@ -197,7 +197,7 @@ class FlatMemory(p: FlatParams) extends Module {
   lines.io.read := sequencer.io.row
   sequencer.io.rowStored := lines.io.stored
 
-  // To memory, and what it answers.
+  // Requests to memory and its responses.
   private val fetches = Module(new ProtectedQueue(new LineRead(p), p.locks))
   fetches.io.enq.valid := sequencer.io.farRead.valid
   fetches.io.enq.bits := sequencer.io.farRead.bits
@@ -208,8 +208,8 @@ class FlatMemory(p: FlatParams) extends Module {
   initialiser.io.nearLines := config.nearLines
   initialiser.io.answer := nearPort.io.writeAnswer
 
-  // No two of them have anything to write at a time, but for what the sequencer has to write behind a warm reset, which
-  // waits for the sweep.
+  // Only one writer is active at a time, except that after a warm reset the sequencer has lines to write and waits for
+  // the initialiser.
   private val nearWriters = Module(new Arbiter(new LineWrite(p, p.sidebandBits), 3))
   nearWriters.io.in(0) <> initialiser.io.write
   nearWriters.io.in(1) <> repairs.io.nearWrite
@@ -242,7 +242,7 @@ class FlatMemory(p: FlatParams) extends Module {
   events.farReadRefused := Mux(fetched.fire && fetched.bits.error, fetchedLock, 0.U)
   sequencer.io.stirred := events.nearWritten | events.farWritten | events.farRead
 
-  // Sets that can't be believed.
+  // Sets whose sideband failed its check.
   locks.io.decidedOf := RegNext(UIntToOH(check.io.decided.bits.lock, p.locks))
   repairs.io.found.valid := RegNext(check.io.untrusted, false.B)
   repairs.io.found.bits := locks.io.decidedPlace
@@ -254,7 +254,7 @@ class FlatMemory(p: FlatParams) extends Module {
   repairs.io.farAnswer := farPort.io.writeAnswer
   untrusted := repairs.io.untrusted
 
-  // Lines to keep: of the sequencer, of far, of near.
+  // Lines to buffer, from the sequencer, from far and from near.
   lines.io.writes(0).valid := sequencer.io.keep.valid
   lines.io.writes(0).bits := sequencer.io.keep.bits
   lines.io.writes(1).valid := fetched.valid && !fetched.bits.error
@@ -264,7 +264,7 @@ class FlatMemory(p: FlatParams) extends Module {
   lines.io.writes(1).bits.stored.poison := fetched.bits.poison
   lines.io.writes(2) <> check.io.keep
 
-  // Up: the sequencer can't wait, the tag check can.
+  // Responses to the host: the sequencer cannot be stalled, the tag check can.
   private val answer = responses.io.answer
   answer.valid := sequencer.io.answer.valid || check.io.answer.valid
   answer.bits := Mux(sequencer.io.answer.valid, sequencer.io.answer.bits, check.io.answer.bits)
@@ -288,7 +288,7 @@ class FlatMemory(p: FlatParams) extends Module {
   hostPort.r <> RegisterSlice(responses.io.r)
   hostPort.b <> RegisterSlice(responses.io.b)
 
-  // What was flipped where.
+  // Bit flips, by memory.
   faults.foreach(_ := 0.U.asTypeOf(faults.head))
   private def report(memory: Int, fault: MemoryFault, arm: ValidIO[Bool]): FaultReport = {
     faults(memory).fault := fault
@@ -315,7 +315,7 @@ class FlatMemory(p: FlatParams) extends Module {
   report(FlatMemory.lookups, lookup.io.fault, lookup.io.inject)
   report(FlatMemory.fetches, fetches.io.fault, fetches.io.inject)
 
-  // All decisions are in the order of the requests, so an address meets its own.
+  // Decisions come in request order, so the head of this queue is the address of the decision.
   event.foreach { event =>
     val undecided = Module(new ProtectedQueue(chiselTypeOf(event.bits.access), p.requests))
     report(FlatMemory.events, undecided.io.fault, undecided.io.inject)
@@ -331,7 +331,7 @@ class FlatMemory(p: FlatParams) extends Module {
     event.bits.miss := RegNext(check.io.outcome.valid && check.io.outcome.bits.isMiss)
   }
 
-  // What is counted.
+  // Counters.
   outcome.valid := RegNext(check.io.outcome.valid, false.B)
   outcome.bits := RegNext(check.io.outcome.bits)
   counting.io.outcome := check.io.outcome
@@ -352,8 +352,8 @@ class FlatMemory(p: FlatParams) extends Module {
 
 object FlatMemory {
 
-  /** The memories that hold what is nowhere else, in the order of their numbers from 0, by their names in `fault_memory` of the
-    * registers.
+  /** Memories that hold the only copy of their contents. The index is the memory's number from 0; the names are those
+    * of `fault_memory` in the registers.
     */
   val memories: Seq[String] =
     Seq("lines", "writes", "answers", "lookups", "fetches", "events", "leaving_answers", "leaving_lines")
@@ -362,6 +362,6 @@ object FlatMemory {
   private val (lookups, fetches, events) = (number("lookups"), number("fetches"), number("events"))
   private val (leavingAnswers, leavingLines) = (number("leaving_answers"), number("leaving_lines"))
 
-  /** Cycles that a read hit takes beside near's own, from AR to R. */
+  /** Cycles that a read hit adds to near's latency, from AR to R. */
   val hitLatency: Int = 6
 }

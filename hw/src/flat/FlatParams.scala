@@ -6,15 +6,16 @@ import chisel3.util._
 
 /** Sizes of a flat memory mode controller (Memstrata §3.1).
   *
-  * @param memory      the AXI4 ports: the host's, near's and far's
-  * @param ratio       far lines for each near line, R
+  * @param memory      AXI4 ports of the host, near and far
+  * @param ratio       far lines per near line, R
   * @param addressBits bits of a device byte address
-  * @param channels    memory channels of the device, of which this controller has one: the address bits above a line
-  *                    choose, and lines are counted without them
-  * @param requests    lines that the host may have asked for and not been answered, and sets in flight; covers near's
-  *                    latency at a request a cycle, and far's at the rate of its misses
-  * @param drain       cycles without an answer behind which a memory, asked before a warm reset, is taken to have forgotten
-  * @param events      each access is told, with its outcome, to whoever watches
+  * @param channels    memory channels of the device; this controller serves one. The address bits just above the line
+  *                    offset select the channel, and line numbers leave them out
+  * @param requests    most lines outstanding to the host, and sets in flight; enough to cover near's latency at one
+  *                    request per cycle, and far's at the rate of its misses
+  * @param drain       cycles without a response after which a memory is assumed to have forgotten the requests from
+  *                    before a warm reset
+  * @param events      emit an event with the outcome for each access
   */
 case class FlatParams(
     memory: Axi4Params = Axi4Params(),
@@ -40,25 +41,26 @@ case class FlatParams(
     s"memory.idBits: an id for each of ${requests} sets in flight, not ${memory.idBits}"
   )
 
-  /** Sets in flight. One for each request: a request never waits for a set that another request behind it holds. */
+  /** MSHRs, which is sets in flight. One per request, so a request never waits for an MSHR that a later request holds.
+    */
   val locks: Int = requests
   val requestBits: Int = log2Ceil(requests)
   val lockBits: Int = log2Ceil(locks)
 
   val channelBits: Int = log2Ceil(channels)
 
-  /** Bits of a line's number on its channel, physical, near or far. */
+  /** Bits of a line number within the channel: physical, near or far. */
   val lineBits: Int = addressBits - 6 - channelBits
 
-  /** Bits of a near line's number: dedicated ones lie behind those of the sets. */
+  /** Bits of a near line number: dedicated lines follow those of the sets. */
   val placeBits: Int = lineBits + 1
 
-  /** Bits of a line's tag, which tells the lines of a set apart. */
+  /** Bits of a tag, which tells the lines of a set apart. */
   val tagBits: Int = log2Ceil(ratio + 1)
 
-  /** Bits of the count of a line's misses in a row. */
+  /** Bits of the count of consecutive misses to a line. */
   val countBits: Int = 8
 
-  /** Bits that near stores beside a line, as [[SidebandCode]] has them. */
+  /** Sideband bits that near stores with a line, in the layout of [[SidebandCode]]. */
   val sidebandBits: Int = new SidebandCode(this).bits
 }

@@ -5,26 +5,26 @@ import anemone.bus.{Axi4Address, Axi4Params, Axi4WriteData, BurstAddress, Regist
 import chisel3._
 import chisel3.util._
 
-/** One beat of the host's: an access of one line. */
+/** One beat of a host request: an access to one line. */
 class HostBeat(p: Axi4Params) extends Bundle {
   val id = UInt(p.idBits.W)
   val line = UInt((p.addressBits - 6).W)
 
-  /** Where in the line it begins. */
+  /** Byte offset of the access in the line. */
   val offset = UInt(6.W)
   val write = Bool()
 
-  /** Of its burst. */
+  /** Last beat of its burst. */
   val last = Bool()
 }
 
-/** Gives the host's beats their one order, a beat a cycle: requests in the order in which they are accepted, a read ahead
-  * of a write that is accepted in the same cycle. A write is accepted when its address and its first data both are.
+/** Puts the host's beats into one order, one beat per cycle: acceptance order, reads before writes that are accepted in
+  * the same cycle. A write counts as accepted when its address and its first data beat both are.
   *
-  * The beats of a burst follow each other, but for those of a write whose data are not there: what comes behind goes
-  * ahead meanwhile, for a host may have the data only when a read was answered. So nothing waits for W but its own write.
+  * The beats of a burst are consecutive, except for a write whose data have not come: later requests pass it, because a
+  * host may need a read response before it can send the data. So only the write itself ever waits for W.
   *
-  * Latency: one cycle. No output of the port depends on an input of the same cycle.
+  * Latency: one cycle. No output depends combinationally on an input.
   */
 class HostRequests(p: Axi4Params) extends Module {
   val io = IO(new Bundle {
@@ -32,21 +32,21 @@ class HostRequests(p: Axi4Params) extends Module {
     val aw = Flipped(Decoupled(new Axi4Address(p)))
     val w = Flipped(Decoupled(new Axi4WriteData(p)))
 
-    /** `data` goes with a beat that writes. */
+    /** `data` belongs to `beat` if that is a write. */
     val beat = Decoupled(new HostBeat(p))
     val data = Output(new Axi4WriteData(p))
 
-    /** No new request is accepted from the next cycle on; those that were go on, with what belongs to them. */
+    /** From the next cycle on, new requests are not accepted; accepted ones complete, including their write data. */
     val quiesce = Input(Bool())
 
-    /** Something was accepted that has not left. */
+    /** An accepted request has not left yet. */
     val any = Output(Bool())
   })
   private val quiesced = RegNext(io.quiesce, false.B)
 
-  // Bursts whose address was accepted, less those whose first data were: a register slice holds two of either.
+  // Accepted write addresses minus accepted first data beats. Each register slice holds two, so the range is -2 to 2.
   private val lead = RegInit(0.S(3.W))
-  private val amid = RegInit(false.B) // a burst of data
+  private val amid = RegInit(false.B) // inside a data burst
   private def slice[T <: Data](port: DecoupledIO[T], open: Bool): DecoupledIO[T] = {
     val gated = Wire(chiselTypeOf(port))
     gated.valid := port.valid && open
@@ -62,7 +62,7 @@ class HostRequests(p: Axi4Params) extends Module {
   lead := lead + io.aw.fire.asUInt.zext - begins.asUInt.zext
   private val paired = Mux(lead < 0.S, io.aw.fire, begins && (lead > 0.S || io.aw.fire))
 
-  // The order of what was accepted, a bit each: it writes.
+  // Order of the accepted requests, one bit each: 1 is a write.
   private val order = RegInit(0.U(4.W))
   private val accepted = RegInit(0.U(3.W))
   private val starts = Wire(Bool())
@@ -74,7 +74,7 @@ class HostRequests(p: Axi4Params) extends Module {
   private class Burst {
     val open = RegInit(false.B)
 
-    /** Beats of it that are. */
+    /** Remaining beats of the burst. */
     val left = Reg(UInt((p.lenBits + 1).W))
     val transfer = Reg(new Axi4Address(p))
   }

@@ -14,7 +14,7 @@ import anemone.bus.{
 import chisel3._
 import chisel3.util._
 
-/** A read's answer on its way up. */
+/** A read response on its way to the host. */
 class ReadAnswer(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
   val data = UInt(p.memory.dataBits.W)
@@ -22,16 +22,16 @@ class ReadAnswer(p: FlatParams) extends Bundle {
   val resp = UInt(2.W)
 }
 
-/** Writes that are done. A bit a request. */
+/** Completed writes, one bit per request. */
 class WritesDone(p: FlatParams) extends Bundle {
   val done = UInt(p.requests.W)
 
-  /** Of them, those that failed, and those for which there is no such line. */
+  /** Those of `done` that failed, and those to a line that does not exist. */
   val failed = UInt(p.requests.W)
   val outside = UInt(p.requests.W)
 }
 
-/** One on its way out. The data are lowest, so two bits that are flipped for a test are theirs. */
+/** A response in the output queue. The data are in the lowest bits, so an injected double flip hits the data. */
 private class OutgoingResponse(p: FlatParams) extends Bundle {
   val id = UInt(p.memory.idBits.W)
   val last = Bool()
@@ -40,15 +40,15 @@ private class OutgoingResponse(p: FlatParams) extends Bundle {
   val data = UInt(p.memory.dataBits.W)
 }
 
-/** The host's requests from acceptance to answer, and AXI's order: answers of one id, to reads or to writes, leave in
-  * the order of the requests, and ids pass each other.
+/** Tracks the host's requests from acceptance to response and keeps AXI's order: responses of one id leave in request
+  * order, separately for reads and writes; different ids may pass each other.
   *
-  * Each request knows the one of its id and kind before it, and waits for that one's answer. A burst is one request a
-  * beat; its write response is its last beat's, and an error of any beat becomes that one's.
+  * Each request knows its predecessor of the same id and kind, and waits for that one's response. Each beat of a burst
+  * is one request. The write response is that of the last beat, and collects the errors of all beats.
   *
-  * Latency: a read's answer whose turn it is passes in the same cycle if nothing else is on its way out; or else it is
-  * stored, and takes four cycles from the one in which its turn comes. One a cycle either way. What is flipped in a stored
-  * one is corrected, or else it is poisoned.
+  * Latency: a read response that is next in order passes in the same cycle if the output is free. Otherwise it is
+  * stored and takes four cycles from the cycle in which it is next. Throughput: one per cycle either way. A flipped bit
+  * in a stored response is corrected; an uncorrectable response is poisoned.
   */
 class HostResponses(p: FlatParams) extends Module {
   import HostResponses._
@@ -56,26 +56,26 @@ class HostResponses(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val enter = Flipped(Valid(new HostBeat(p.memory)))
 
-    /** The request's number from its acceptance to its answer. */
+    /** Number of the request from acceptance to response. */
     val request = Output(UInt(p.requestBits.W))
     val room = Output(Bool())
 
     /** Requests are in flight. */
     val any = Output(Bool())
 
-    /** Answered requests whose numbers are still needed. */
+    /** Answered requests whose numbers are still in use. */
     val held = Input(UInt(p.requests.W))
     val answer = Flipped(Valid(new ReadAnswer(p)))
     val writes = Input(new WritesDone(p))
     val r = Decoupled(new Axi4ReadData(p.memory))
     val b = Decoupled(new Axi4WriteResponse(p.memory))
 
-    /** Of a stored answer to a read of this id. */
+    /** Fault in a stored read response, and its id. */
     val fault = Output(new MemoryFault)
     val faultId = Output(UInt(p.memory.idBits.W))
     val inject = Flipped(Valid(Bool()))
 
-    /** Of one on its way out, likewise. */
+    /** Fault in a response in the output queue, and its id. */
     val leavingFault = Output(new MemoryFault)
     val leavingId = Output(UInt(p.memory.idBits.W))
     val leavingInject = Flipped(Valid(Bool()))
@@ -86,7 +86,7 @@ class HostResponses(p: FlatParams) extends Module {
   private val ids = new BitSlicedCam(slots, p.memory.idBits)
   private val behind = new BitSlicedCam(slots, p.requestBits)
 
-  // A request takes a slot behind the youngest of its id and kind.
+  // A request takes a free slot and follows the youngest request of its id and kind.
   private val taken = used | io.held
   private val free = OneHot.first(~taken, slots)
   io.room := !taken.andR
@@ -98,14 +98,15 @@ class HostResponses(p: FlatParams) extends Module {
   ids.write(enters -> io.enter.bits.id)
   behind.write(enters -> OHToUInt(before))
 
-  // Reads: what comes when it is its turn passes, unless a stored one waits; the rest is picked when it is, in turns.
+  // Reads: a response that is next in order bypasses storage unless a stored one waits; stored ones are picked
+  // round-robin.
   private val out = Module(new ProtectedQueue(new OutgoingResponse(p), stored, flow = true))
   private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
   io.any := taken.orR || credits =/= stored.U
   private val incoming = UIntToOH(io.answer.bits.request, slots)
   private val itsTurn = !(waits & incoming).orR
   private val candidates = used & done & ~writes & ~waits
-  private val owed = RegInit(false.B) // to those that are stored
+  private val owed = RegInit(false.B) // to a stored response
   private val passes = io.answer.valid && itsTurn && credits === stored.U && io.r.ready && !owed
   private val rotation = mask
   private val next = OneHot.firstFrom(candidates, rotation, slots)
@@ -153,7 +154,8 @@ class HostResponses(p: FlatParams) extends Module {
   io.leavingFault := out.io.fault
   io.leavingId := out.io.deq.bits.id
 
-  // Writes: beats but the last of a burst leave in silence, to the next one, which has to be there.
+  // Writes: a beat that is not its burst's last leaves without a response and hands its error to the next beat, so it
+  // waits until that one has entered.
   private val written = used & done & writes & ~waits & (lasts | ~youngest)
   private val writeRotation = mask
   private val nextWrite = OneHot.firstFrom(written, writeRotation, slots)
@@ -164,7 +166,7 @@ class HostResponses(p: FlatParams) extends Module {
   private val writeLeaves = OneHot.onlyIf(written.orR && (io.b.ready || !speaks), nextWrite)
   when(writeLeaves.orR) { writeRotation := OneHot.above(nextWrite, slots) }
 
-  // Who leaves frees its slot and the one behind it.
+  // A request that leaves frees its slot and releases its follower.
   private def follower(leaves: UInt): UInt = OneHot.onlyIf(leaves.orR, waits & behind.equal(OHToUInt(leaves)))
   private val (readFollower, writeFollower) = (follower(readLeaves), follower(writeLeaves))
   private val leaves = readLeaves | writeLeaves
@@ -182,6 +184,6 @@ class HostResponses(p: FlatParams) extends Module {
 
 object HostResponses {
 
-  /** Stored answers that may be on their way out: as many as cycles until the place of one is free again. */
+  /** Credits of the output queue: the cycles from taking a credit to getting it back. */
   val stored: Int = ProtectedRam.latency + 2
 }

@@ -5,10 +5,10 @@ import anemone.bus.{MemoryFault, ProtectedRam}
 import chisel3._
 import chisel3.util._
 
-/** The two lines that are kept for each lock. Their bytes that are not there have no strobe.
+/** Two buffered lines per MSHR. Bytes that are not present have strobe 0.
   *
-  * Latency: three cycles from `read` to `stored`. One write a cycle, the first that wants to. What is flipped in a line that
-  * is kept is corrected, or else all of the line is poisoned.
+  * Latency: three cycles from `read` to `stored`. One write per cycle, by fixed priority. A flipped bit is corrected;
+  * an uncorrectable line is poisoned whole.
   */
 class LineBuffer(p: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -17,7 +17,7 @@ class LineBuffer(p: FlatParams) extends Module {
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
 
-    /** Whoever comes first can't be held back. */
+    /** The first writer has priority and is never stalled. */
     val writes = Vec(3, Flipped(Decoupled(new BufferedLine(p))))
   })
   private val rows = Module(new ProtectedRam(2 * p.locks, (new StoredLine(p)).getWidth))

@@ -5,13 +5,13 @@ import anemone.bus.{Axi4, Axi4Address, Axi4Port, MemoryFault, RegisterSlice}
 import chisel3._
 import chisel3.util._
 
-/** A line to read from near or far. `id`: the lock, which its answer has as well. */
+/** A line to read from near or far. `id` is the MSHR number, which the response repeats. */
 class LineRead(p: FlatParams) extends Bundle {
   val id = UInt(p.lockBits.W)
   val line = UInt((p.lineBits + 3).W)
 }
 
-/** A line with what is stored of it: data and, by byte, which of them are there. */
+/** A line with the bytes of it that are present: data and a strobe per byte. */
 class StoredLine(p: FlatParams) extends Bundle {
   val data = UInt(p.memory.dataBits.W)
   val strobe = UInt(p.memory.strbBits.W)
@@ -20,7 +20,7 @@ class StoredLine(p: FlatParams) extends Bundle {
 
 object StoredLine {
 
-  /** What a protected memory returned: all of it poison, if it is not to be used. */
+  /** Contents of a protected memory. An uncorrectable word is poisoned whole. */
   def from(data: UInt, fault: MemoryFault, p: FlatParams): StoredLine = {
     val line = WireInit(data.asTypeOf(new StoredLine(p)))
     when(fault.uncorrected) {
@@ -31,7 +31,7 @@ object StoredLine {
   }
 }
 
-/** A line to write, and so many bits beside it. */
+/** A line to write, with `besideBits` sideband bits. */
 class LineWrite(p: FlatParams, besideBits: Int) extends Bundle {
   val id = UInt(p.lockBits.W)
   val line = UInt((p.lineBits + 3).W)
@@ -52,13 +52,13 @@ class LineWriteAnswer(p: FlatParams) extends Bundle {
   val error = Bool()
 }
 
-/** Lines as AXI4 transfers of one beat. A register slice on each channel: a cycle each way.
+/** Line reads and writes as AXI4 transfers of one beat. A register slice on each channel: one cycle each way.
   *
-  * What was asked and not answered is known by id, over a warm reset too. An answer that nobody waits for is dropped, and told.
-  * Behind a warm reset those are that were on their way: nothing is asked before they have come, or until no answer has come
-  * for `drain` cycles, as from a memory that was reset, too.
+  * Outstanding requests are tracked by id, also across a warm reset. A response that matches none is dropped and
+  * reported. After a warm reset, the responses that were still in flight are dropped: no request is sent until they
+  * have all come, or until `drain` cycles pass without a response, as with a memory that was reset too.
   *
-  * @param besideBits bits that memory stores beside each line; they travel with its data
+  * @param besideBits sideband bits that memory stores with each line; they travel with its data
   */
 class LinePort(p: FlatParams, besideBits: Int) extends Module {
   val io = IO(new Bundle {
@@ -71,10 +71,10 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
     val wbeside = Output(UInt(besideBits.W))
     val rbeside = Input(UInt(besideBits.W))
 
-    /** Answers that are dropped. */
+    /** Dropped responses in this cycle. */
     val strays = Output(UInt(2.W))
 
-    /** Something is on its way. */
+    /** Something is in flight. */
     val any = Output(Bool())
   })
 
@@ -99,7 +99,7 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   ar.bits := address(io.read.bits.id, io.read.bits.line)
   io.axi.ar <> RegisterSlice(ar)
 
-  // AW and W go together, and wait for the slower.
+  // AW and W are issued together, when both are ready.
   private val aw = Wire(Decoupled(new Axi4Address(p.memory)))
   private val w = Wire(Decoupled(new LineWrite(p, besideBits)))
   private val writable = open && writes.io.room

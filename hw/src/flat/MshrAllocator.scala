@@ -5,32 +5,32 @@ import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
-/** A request that wants its set. */
+/** A request for the MSHR of a set. */
 class LockRequest(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
   val place = UInt(p.placeBits.W)
 
-  /** It never asks near for the line, so the lock can't be shared. */
+  /** The request does not read the line from near, so its MSHR cannot be shared. */
   val blind = Bool()
 }
 
-/** What a request found. */
+/** The MSHR that a request gets. */
 class LockGrant(p: FlatParams) extends Bundle {
   val lock = UInt(p.lockBits.W)
 
-  /** An earlier request holds the set; this one shares its lock. */
+  /** An earlier request holds the set; this request shares its MSHR. */
   val shared = Bool()
 
-  /** Nothing but reads has come of the lock so far: near has the line. */
+  /** Only reads have come of the MSHR so far, so near's copy of the line is valid. */
   val pristine = Bool()
 }
 
-/** The sets that anything is under way for, each once: the requests of a set share a lock, and keep their order by it.
+/** Allocates MSHRs, one per set in flight. Requests to the same set share an MSHR, which keeps their order.
   *
-  * A lock is held from its first request until `idle` says that nothing is left to do for its set and the youngest of
-  * its requests has been decided. Locks are named by masks, a bit a lock, but where a number says so.
+  * An MSHR is held until `idle` says that its set has no work left and the youngest of its requests is decided. MSHRs
+  * are named by one-hot masks except where a field is a number.
   *
-  * `grant` is combinational. After a warm reset `kept` locks stay, for they have lines to write.
+  * `grant` is combinational. A warm reset keeps the MSHRs in `kept`, because they have lines to write.
   */
 class MshrAllocator(p: FlatParams) extends Module {
   private val slots = p.locks
@@ -39,27 +39,27 @@ class MshrAllocator(p: FlatParams) extends Module {
     val ask = Flipped(Decoupled(new LockRequest(p)))
     val grant = Output(new LockGrant(p))
 
-    /** This request was decided. */
+    /** This request is decided. */
     val decided = Flipped(Valid(new Bundle {
       val lock = UInt(p.locks.W)
       val request = UInt(p.requestBits.W)
     }))
 
-    /** More than a read has come of these. */
+    /** These MSHRs got an operation, so they are no longer reads only. */
     val touched = Input(UInt(slots.W))
     val pristine = Output(UInt(slots.W))
 
-    /** Nothing is under way for these. */
+    /** These MSHRs have no work left. */
     val idle = Input(UInt(slots.W))
     val kept = Input(UInt(slots.W))
 
-    /** The set of a lock; and of another one, which was decided in the last cycle. */
+    /** Set of the MSHR `of`, and set of the MSHR `decidedOf`, which was decided in the last cycle. */
     val of = Input(UInt(slots.W))
     val place = Output(UInt(p.placeBits.W))
     val decidedOf = Input(UInt(slots.W))
     val decidedPlace = Output(UInt(p.lineBits.W))
 
-    /** Anything is under way. */
+    /** Some MSHR is in use. */
     val any = Output(Bool())
   })
   private val used = withReset(io.powerOn) { RegInit(0.U(slots.W)) }
@@ -87,7 +87,7 @@ class MshrAllocator(p: FlatParams) extends Module {
   pristine := (pristine & ~io.touched) | taken
   io.pristine := pristine
   blind := (blind & ~taken) | OneHot.onlyIf(io.ask.bits.blind, taken)
-  // One that is shared in this cycle stays.
+  // An MSHR that a request joins in this cycle stays allocated.
   used := (used & ~(io.idle & ~undecided & ~takes)) | taken
   when(reset.asBool) { used := used & io.kept }
 

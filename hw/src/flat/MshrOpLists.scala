@@ -5,28 +5,28 @@ import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
-/** The operations of each lock, in the order of the requests: a linked list a lock.
+/** Operations of each MSHR in request order: one linked list per MSHR.
   *
-  * `first` and `op` are combinational. An operation put and one taken in the same cycle may be of one lock.
+  * `first` and `op` are combinational. A put and a take in the same cycle may be of the same MSHR.
   */
 class MshrOpLists(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val put = Flipped(Valid(new MshrOp(p)))
 
-    /** The first one of this lock, a bit a lock, is done; it is the operation of this request. */
+    /** The first operation of this MSHR (one-hot) is done; `request` is the request that it belongs to. */
     val take = Flipped(Valid(new Bundle {
       val lock = UInt(p.locks.W)
       val request = UInt(p.requests.W)
     }))
 
-    /** Locks that have any. */
+    /** MSHRs with operations. */
     val waiting = Output(UInt(p.locks.W))
 
-    /** The request whose operation is a lock's first. */
+    /** Request of the first operation of the MSHR `of`. */
     val of = Input(UInt(p.locks.W))
     val first = Output(UInt(p.requestBits.W))
 
-    /** The operation of a request. */
+    /** Operation of the request `request`. */
     val request = Input(UInt(p.requests.W))
     val op = Output(new SwapOp(p))
   })

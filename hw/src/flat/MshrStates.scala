@@ -5,11 +5,13 @@ import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
-/** What a step of the [[SwapSequencer]] does to one lock. */
+/** The effect of one [[SwapSequencer]] step on one MSHR. */
 class MshrCommit(p: FlatParams) extends Bundle {
   val lock = UInt(p.locks.W)
 
-  /** Near's line, or the victim, is on its way to memory; or else `change` is made, which `state` was looked at for. */
+  /** Near's line, or the far line (victim), is sent to memory; if neither, `change` is applied, which was derived from
+    * `state`.
+    */
   val nearWrite = Bool()
   val farWrite = Bool()
   val change = new MshrUpdate
@@ -17,7 +19,7 @@ class MshrCommit(p: FlatParams) extends Bundle {
   val op = new SwapOp(p)
 }
 
-/** What memory answered: a bit a lock. */
+/** Responses of memory, one bit per MSHR. */
 class MemoryEvents(p: FlatParams) extends Bundle {
   val nearWritten = UInt(p.locks.W)
   val nearRefused = UInt(p.locks.W)
@@ -27,8 +29,8 @@ class MemoryEvents(p: FlatParams) extends Bundle {
   val farReadRefused = UInt(p.locks.W)
 }
 
-/** The state of every locked set, and the journal: a warm reset forgets what was asked, but not what is kept and was not
-  * written yet. A bit a lock in each register, or a word of a number a lock.
+/** State of every MSHR, and the journal. A warm reset forgets pending requests but keeps the buffered lines that are
+  * not written yet. Each register has one bit per MSHR; each CAM one number per MSHR.
   */
 class MshrStates(p: FlatParams) extends Module {
   private val slots = p.locks
@@ -38,7 +40,7 @@ class MshrStates(p: FlatParams) extends Module {
     val commit = Flipped(Valid(new MshrCommit(p)))
     val events = Input(new MemoryEvents(p))
 
-    /** A lock's state, and which of its two rows has the near line. */
+    /** State of the MSHR `of`, and which of its two buffer rows holds the near line. */
     val of = Input(UInt(slots.W))
     val state = Output(new MshrState(p))
     val nearRow = Output(Bool())
@@ -46,21 +48,21 @@ class MshrStates(p: FlatParams) extends Module {
 
     val marked = Output(UInt(slots.W))
 
-    /** A set that was not is marked. */
+    /** A step disables swapping in a set in which it was enabled. */
     val marks = Output(Bool())
 
-    /** There is something to write to near, or to far, that may be written now. */
+    /** MSHRs with a line to write to near, or to far, that may be written now. */
     val nearWritable = Output(UInt(slots.W))
     val farWritable = Output(UInt(slots.W))
 
-    /** A refused write is to be dealt with. */
+    /** MSHRs with a failed write to handle. */
     val refused = Output(UInt(slots.W))
 
-    /** Lines are kept that memory does not have; anything is under way. */
+    /** MSHRs that hold lines which memory lacks; MSHRs with any work under way. */
     val unwritten = Output(UInt(slots.W))
     val active = Output(UInt(slots.W))
 
-    /** A far line is awaited. */
+    /** MSHRs with an outstanding far read. */
     val fetching = Output(UInt(slots.W))
   })
   private def journal: UInt = withReset(io.powerOn) { RegInit(0.U(slots.W)) }
@@ -72,7 +74,7 @@ class MshrStates(p: FlatParams) extends Module {
   private val permutations = new BitSlicedCam(slots, (new Permutation(p)).getWidth)
   private val victims = new BitSlicedCam(slots, p.tagBits)
 
-  // A lock's state.
+  // State of the MSHR `of`.
   private def bit(word: UInt): Bool = (word & io.of).orR
   private val s = io.state
   s.permutation := permutations(io.of).asTypeOf(new Permutation(p))
@@ -104,7 +106,7 @@ class MshrStates(p: FlatParams) extends Module {
   io.active := io.unwritten | fetching
   io.fetching := fetching
 
-  // A step's change, and what memory answers meanwhile.
+  // The change of a step, and the responses of memory in the same cycle.
   private val runs = !reset.asBool
   private val commit = io.commit.bits
   private val events = Wire(chiselTypeOf(io.events))
@@ -155,7 +157,7 @@ class MshrStates(p: FlatParams) extends Module {
   fetchFailed := (fetchFailed & ~pops) | events.farReadRefused
   answered := (answered | changesIf(change.answers)) & ~pops
 
-  // What was being written is to be written once more.
+  // Writes in flight at the reset are written again.
   when(reset.asBool) {
     nearDirty := nearDirty | nearWriting
     victimDirty := victimDirty | victimWriting

@@ -4,12 +4,13 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** Writes zero to every near line, and beside it a sideband of zero in its code, after power-up: tag 0 is near, and tag t
-  * in far slot t - 1.
+/** After power-up, writes zero to every near line, with a zero sideband in its code: tag 0 is near, and tag t is in far
+  * slot t - 1.
   *
-  * A line a cycle. When one is refused, no more are written until all are answered, and then all from the first refused
-  * one on once more: answers come in order, for all writes have one id. So it is done when near has accepted every line,
-  * and never while near refuses one. A warm reset starts it anew if it had not ended, and else does nothing.
+  * Throughput: one line per cycle. On an error it stops, waits for all outstanding responses, and restarts from the
+  * first failed line; all writes have one id, so responses come in order. So `done` means that near accepted every
+  * line, and never comes while near keeps refusing one. A warm reset restarts an unfinished run and otherwise does
+  * nothing.
   */
 class NearInitialiser(p: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -23,7 +24,7 @@ class NearInitialiser(p: FlatParams) extends Module {
   private val done = withReset(io.powerOn) { RegInit(false.B) }
   private val asked, answered = RegInit(0.U((p.lineBits + 1).W))
 
-  /** Lines that are written for good, while a refused one is to be written again. */
+  /** A write failed; `good` counts the lines before it, which are written. */
   private val refused = RegInit(false.B)
   private val good = Reg(UInt((p.lineBits + 1).W))
   io.write.valid := !done && !refused && asked =/= io.nearLines
@@ -44,7 +45,7 @@ class NearInitialiser(p: FlatParams) extends Module {
     asked := good
     answered := good
   }
-  // In a reset nobody knows how many lines there are.
+  // During reset, `nearLines` is not valid yet.
   when(!reset.asBool && !refused && answered === io.nearLines) { done := true.B }
   io.done := done
 }

@@ -5,17 +5,17 @@ import anemone.bus.{MemoryFault, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
-/** A request that is mapped, and not yet looked up. */
+/** A mapped request, before its lookup. */
 class MappedRequest(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
   val mapped = new MappedLine(p)
   val write = Bool()
 
-  /** Every byte of the line. */
+  /** It writes every byte of the line. */
   val full = Bool()
 }
 
-/** A request whose set is locked. */
+/** A request with its MSHR. */
 class Lookup(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
   val lock = UInt(p.lockBits.W)
@@ -25,23 +25,23 @@ class Lookup(p: FlatParams) extends Bundle {
   val dedicated = Bool()
   val outside = Bool()
 
-  /** The set's, which its sideband has to have. */
+  /** Seal of the set, which its sideband must match. */
   val seal = UInt(new SidebandCode(p).checkBits.W)
 
-  /** Near's next answer is for this one. */
+  /** Near's next response belongs to this request. */
   val asks = Bool()
 
-  /** The lock is its own. */
+  /** The request allocated the MSHR. */
   val opens = Bool()
 }
 
-/** Locks a request's set and asks near for the line, unless more than reads is under way for the set: then what is
-  * known of it, or will be, serves this request too. All lookups leave in the order of the requests.
+/** Gets the MSHR of a request's set and reads the line from near. The read is skipped if the MSHR has more than reads:
+  * the MSHR's state then serves this request too. Lookups leave in request order.
   *
-  * A write to a dedicated line is blind: it asks for nothing, and nothing else has the line until it is written.
+  * A write to a dedicated line is blind: it skips the near read, and its MSHR is not shared until the line is written.
   *
-  * Latency: the near read is offered in the cycle of the request, and the lookup is there two cycles later. Near answers in
-  * the order in which it is asked: all its reads have one id.
+  * Latency: the near read is issued in the cycle of the request, and the lookup appears two cycles later. Near responds
+  * in request order because all these reads have one id.
   */
 class NearLookup(p: FlatParams) extends Module {
   val io = IO(new Bundle {
@@ -59,7 +59,7 @@ class NearLookup(p: FlatParams) extends Module {
   private val blind = mapped.dedicated && request.write
   private val asks = !mapped.outside && (!io.grant.shared || io.grant.pristine) && !blind
 
-  // Each of the three goes when the other two can.
+  // Each of the three outputs fires only when the other two can.
   private val locked = mapped.outside || io.ask.ready
   private val asked = !asks || io.nearRead.ready
   io.ask.valid := io.in.valid && !mapped.outside && lookups.io.enq.ready && asked

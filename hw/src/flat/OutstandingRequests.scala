@@ -5,32 +5,34 @@ import anemone.bus.OneHot
 import chisel3._
 import chisel3.util._
 
-/** What was asked of near or far and is not answered, by id: any number of id 0, as near's lookups and the sweep are, and
-  * one of each other id, a lock's. So an answer that nobody waits for is known, whatever else is under way.
+/** Outstanding requests to near or far, by id: any number of id 0, used by near's lookups and the initialiser, and one
+  * of each other id, which is an MSHR number. So a response that matches no request is always recognised.
   *
-  * It is kept over a warm reset. Latency: one cycle from `asked` and `answered` to `owed`.
+  * The state survives a warm reset. Latency: one cycle from `asked` and `answered` to `owed`.
   *
-  * @param most of id 0
+  * @param most most outstanding requests of id 0
   */
 class OutstandingRequests(p: FlatParams, most: Int) extends Module {
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
     val asked = Flipped(Valid(UInt(p.memory.idBits.W)))
 
-    /** Memory's answer is of this id: it is owed one; and has it in this cycle. */
+    /** Id of memory's response. `owed`: a request of this id is outstanding. `answered`: it gets its response in this
+      * cycle.
+      */
     val id = Input(UInt(p.memory.idBits.W))
     val owed = Output(Bool())
     val answered = Input(Bool())
 
-    /** Nothing is owed any more. */
+    /** Treat nothing as outstanding any more. */
     val forget = Input(Bool())
 
-    /** One more of id 0 may be asked for; something is under way. */
+    /** Another request of id 0 may be sent; some request is outstanding. */
     val room = Output(Bool())
     val any = Output(Bool())
   })
   private def kept(bits: Int): UInt = withReset(io.powerOn) { RegInit(0.U(bits.W)) }
-  // What a register slice holds was let in before it is counted.
+  // The counter exceeds `most` by what the register slice admitted before it was counted.
   private val first = kept(log2Ceil(most + 4))
   private val others = kept(p.locks)
   private val owes = Cat(others(p.locks - 1, 1), first.orR)

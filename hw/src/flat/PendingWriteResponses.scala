@@ -5,31 +5,31 @@ import anemone.bus.{BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
-/** Requests whose data are kept for a lock and not yet in near or far: they are answered when memory has answered.
+/** Writes whose data are buffered in an MSHR and not yet in near or far. They are answered when memory has responded.
   *
-  * A write that comes while an earlier one's data are being written waits for the next time.
+  * A write that comes while the line is already being written waits for the next write of the line.
   */
 class PendingWriteResponses(p: FlatParams) extends Module {
   val io = IO(new Bundle {
 
-    /** A request's data were put to a kept line: near's, or the victim. */
+    /** The request's data were merged into a buffered line: the near line or the far line (victim). */
     val starts = Flipped(Valid(new Bundle {
       val request = UInt(p.requests.W)
       val lock = UInt(p.lockBits.W)
       val onVictim = Bool()
     }))
 
-    /** A kept line is written from here on as it is. */
+    /** The buffered line, as it is now, is being written to memory. */
     val nearWrites = Flipped(Valid(UInt(p.lockBits.W)))
     val farWrites = Flipped(Valid(UInt(p.lockBits.W)))
 
-    /** A lock's swap is taken back: what waits to be written to either line is refused. */
+    /** The swap of an MSHR is undone: pending writes to either of its lines fail. */
     val undone = Flipped(Valid(UInt(p.lockBits.W)))
     val nearAnswer = Flipped(Valid(new LineWriteAnswer(p)))
     val farAnswer = Flipped(Valid(new LineWriteAnswer(p)))
     val writes = Output(new WritesDone(p))
 
-    /** Whether anyone waits for a lock. */
+    /** Whether a write of the MSHR `of` is pending. */
     val of = Input(UInt(p.lockBits.W))
     val owes = Output(Bool())
   })
@@ -37,7 +37,7 @@ class PendingWriteResponses(p: FlatParams) extends Module {
   private val starts = OneHot.onlyIf(io.starts.valid, io.starts.bits.request)
   owners.write(starts -> io.starts.bits.lock)
 
-  /** Those of one port: the requests that are answered, and failed, now; and all that wait. */
+  /** One memory port. Returns the requests that are answered now, those of them that fail, and all that are pending. */
   private def port(
       starting: Bool,
       writes: ValidIO[UInt],

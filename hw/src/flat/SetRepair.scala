@@ -4,38 +4,38 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** The first set whose sideband could not be believed, for software to know; and what it may have done about it. */
+/** The first set whose sideband failed its check, for software to read. */
 class UntrustedSet(p: FlatParams) extends Bundle {
   val valid = Bool()
   val set = UInt(p.lineBits.W)
 
-  /** It is being repaired. */
+  /** A repair is running. */
   val repairing = Bool()
 }
 
-/** Keeps the first set that is not believed, until software has seen it, or has it repaired: then nobody knows any more
-  * which line is where, so all places of the set are poisoned, far's first, and near's with the sideband of power-up. From
-  * then on its lines read as poison until they are written.
+/** Keeps the first set whose sideband failed its check until software rearms or repairs it. The lines' locations are
+  * unknown then, so a repair poisons every slot of the set: far slots first, then near with the sideband of power-up.
+  * The lines then read as poison until they are written.
   *
-  * While it repairs, requests wait; it begins when those that were taken before are done. A write at a time, which takes
-  * what memory takes to answer R + 1 of them. When one is refused it ends there, and the set stays as untrusted as it was,
-  * and known here: near is written last.
+  * A repair waits until accepted requests are done, and blocks new ones while it runs. It writes one line at a time, so
+  * it takes the latency of R + 1 writes. An error ends the repair; the set then stays untrusted and recorded here,
+  * because near is written last.
   *
-  * Latency: a set that is found is told in the next cycle.
+  * Latency: one cycle from `found` to `untrusted`.
   */
 class SetRepair(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val nearLines = Input(UInt((p.lineBits + 1).W))
 
-    /** A set was not believed. */
+    /** The sideband of this set failed its check. */
     val found = Flipped(Valid(UInt(p.lineBits.W)))
 
-    /** Forget the set, for the next one to be kept; repair it. */
+    /** `rearm`: forget the set, so that the next one is recorded. `repair`: repair it. */
     val rearm = Input(Bool())
     val repair = Input(Bool())
     val untrusted = Output(new UntrustedSet(p))
 
-    /** Nothing is in flight. From then on all writes of near and far, and their answers, are the repair's. */
+    /** Nothing is in flight, so from now on all writes of near and far, and their responses, belong to the repair. */
     val quiet = Input(Bool())
     val writing = Output(Bool())
     val nearWrite = Decoupled(new LineWrite(p, p.sidebandBits))
@@ -52,7 +52,7 @@ class SetRepair(p: FlatParams) extends Module {
   private val valid = RegInit(false.B)
   private val set = RegInit(0.U(p.lineBits.W))
 
-  /** The far slot that is poisoned, or past them near; and its line in far. */
+  /** Slot being poisoned (far slots first, then R for near), and its line in far. */
   private val slot = Reg(UInt(log2Ceil(p.ratio + 1).W))
   private val line = Reg(UInt((p.lineBits + 3).W))
   private val near = slot === p.ratio.U

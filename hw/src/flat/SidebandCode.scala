@@ -5,16 +5,16 @@ import anemone.bus.ColumnCode
 import chisel3._
 import chisel3.util._
 
-/** The code of what is stored beside a near line: the payload, a [[Sideband]], and above it check bits of the payload and
-  * of the set's number, which is not stored. One flipped bit is corrected, two are noticed, and so is a word of another
-  * set.
+/** Code of the sideband that near stores with a line. A word is the payload (a [[Sideband]]) with check bits above it,
+  * which cover the payload and the set number; the set number is not stored. The code corrects one flipped bit, and
+  * detects two flipped bits or the word of another set.
   *
-  * A check bit is a parity. The columns say in which check bits a payload bit, or a bit of the set's number, is: a payload
-  * bit in three, a check bit in itself, and so in an odd number, all different. A bit of the set's number is in an even
-  * number, so a word of another set never looks like one that has one flipped bit.
+  * Each check bit is a parity. A column lists the check bits that a payload bit or a set number bit is in: three for a
+  * payload bit, itself for a check bit. These columns are of odd weight and all different. A set number bit has a
+  * column of even weight, so the word of another set never looks like a word with one flipped bit.
   *
-  * Neither all zeros nor all ones is a word, or one flipped bit away from one, of any set: the top check bit has no bit of
-  * the set's number, and is inverted; and the number of bits is even.
+  * Neither all zeros nor all ones is within one flipped bit of a word of any set: the top check bit covers no set
+  * number bit and is inverted, and the number of bits is even.
   */
 class SidebandCode(p: FlatParams) {
   val payloadBits: Int = new Sideband(p).getWidth
@@ -25,11 +25,11 @@ class SidebandCode(p: FlatParams) {
   private val inverted = top + 1
   private def ones(column: Int): Int = Integer.bitCount(column)
 
-  /** By payload bit. */
+  /** Columns by payload bit. */
   val payloadColumns: Seq[Int] =
     (top + 3) +: ColumnCode.byWeight((1 until top).filter(ones(_) == 3)).take(payloadBits - 1)
 
-  /** By bit of the set's number. Those in the lowest check bit come first: of them any three differ from zero, too. */
+  /** Columns by set number bit. Those that include the lowest check bit come first: no three of them XOR to zero. */
   val setColumns: Seq[Int] = {
     val (odd, even) = (1 until top).filter(ones(_) % 2 == 0).partition(_ % 2 == 1)
     ColumnCode.byWeight(odd) ++ ColumnCode.byWeight(even)
@@ -37,38 +37,38 @@ class SidebandCode(p: FlatParams) {
   require(payloadColumns.length == payloadBits, s"payloadBits: a column of weight 3 each, not $payloadBits bits")
   require(p.lineBits <= setColumns.length, s"lineBits: at most ${setColumns.length}, not ${p.lineBits}")
 
-  /** Of the payload, and of the set's number. */
+  /** Codes of the payload and of the set number. */
   val payload = new ColumnCode(payloadColumns, checkBits)
   private val sets = new ColumnCode(setColumns, checkBits)
 
-  /** What a set's number makes of the check bits. */
+  /** Contribution of the set number to the check bits. */
   def seal(set: UInt): UInt = sets.checks(set) ^ inverted.U
 
-  /** The word of a set with this seal. */
+  /** Word of a set with this seal. */
   def word(sideband: Sideband, seal: UInt): UInt =
     Cat(payload.checks(sideband.asUInt) ^ seal, sideband.asUInt)
 
-  /** A word that was read, with what its payload makes of the check bits taken off them. So they are the seal, where
-    * nothing is wrong. Before a register, this is what [[SidebandCheck]] needs not do behind it.
+  /** A received word whose check bits are XORed with the payload's checks, so they equal the seal if the word is
+    * intact. Done before a register, this takes logic out of [[SidebandCheck]].
     */
   def unfolded(word: UInt): UInt =
     Cat(word(bits - 1, payloadBits) ^ payload.checks(word(payloadBits - 1, 0)), word(payloadBits - 1, 0))
 }
 
-/** What is to be thought of a sideband. Combinational. */
+/** Checks a sideband. Combinational. */
 class SidebandCheck(p: FlatParams) extends Module {
   private val code = new SidebandCode(p)
   val io = IO(new Bundle {
 
-    /** As [[SidebandCode.unfolded]] has it, and the seal of the set that it was read for. */
+    /** Word after [[SidebandCode.unfolded]], and the seal of the set that was read. */
     val unfolded = Input(UInt(code.bits.W))
     val seal = Input(UInt(code.checkBits.W))
 
-    /** The word came poisoned: more may be wrong in it than what a code corrects, so it is to be clean. */
+    /** The word came poisoned and may have more errors than the code corrects, so it must be free of errors. */
     val poison = Input(Bool())
     val sideband = Output(new Sideband(p))
 
-    /** The sideband may be gone by. A flipped bit was corrected to have it so. */
+    /** The sideband can be used; a flipped bit was corrected in it. */
     val believed = Output(Bool())
     val corrected = Output(Bool())
   })

@@ -3,45 +3,45 @@ package anemone.flat
 
 import chisel3._
 
-/** What a decided request wants of its set. */
+/** The operation of a decided request on its set. */
 class SwapOp(p: FlatParams) extends Bundle {
   val tag = UInt(p.tagBits.W)
   val write = Bool()
 
-  /** Every byte of the line. */
+  /** It writes every byte of the line. */
   val full = Bool()
 
-  /** It changes places with the near line. */
+  /** The line is swapped with the near line. */
   val swap = Bool()
 
-  /** The set's count is to be stored. */
+  /** The set's miss count has to be stored. */
   val counts = Bool()
 }
 
-/** A decided request that its lock has to carry out. */
+/** A decided request for its MSHR to carry out. */
 class MshrOp(p: FlatParams) extends Bundle {
   val lock = UInt(p.lockBits.W)
   val request = UInt(p.requestBits.W)
   val op = new SwapOp(p)
 }
 
-/** A lock's first request was looked up. */
+/** The first request of an MSHR was looked up. */
 class AllocatedMshr(p: FlatParams) extends Bundle {
   val lock = UInt(p.lockBits.W)
   val permutation = new Permutation(p)
   val marked = Bool()
 
-  /** The near line is at hand. */
+  /** The near line is buffered. */
   val hasLine = Bool()
 }
 
-/** A line to keep for a lock. */
+/** A line to buffer for an MSHR. */
 class BufferedLine(p: FlatParams) extends Bundle {
   val row = UInt((p.lockBits + 1).W)
   val stored = new StoredLine(p)
 }
 
-/** What an access asks of near and far: the table of docs/flat.md. */
+/** Near and far accesses of a request, as in the table of docs/flat.md. */
 class Traffic extends Bundle {
   val nearRead = Bool()
   val nearWrite = Bool()
@@ -49,25 +49,26 @@ class Traffic extends Bundle {
   val farWrite = Bool()
 }
 
-/** What became of a request. */
+/** Outcome of a request. */
 class Outcome extends Bundle {
   val kind = UInt(2.W)
   val traffic = new Traffic
 
-  /** The set was looked up for an earlier request. */
+  /** The near read was saved, because an earlier request had looked the set up. */
   val forwarded = Bool()
 
-  /** Near memory does not have the line, whether or not that changes now. */
+  /** Near did not have the line, whether or not the request swaps it in. */
   def isMiss: Bool = kind === Outcome.miss.U || kind === Outcome.swap.U
 }
 
-/** An access, for those who watch: a device byte address, read or write. */
+/** An access as an event reports it: a device byte address, read or write. */
 class Access(p: FlatParams) extends Bundle {
   val address = UInt(p.addressBits.W)
   val write = Bool()
 }
 
-/** An access and its outcome. A dedicated line is a hit; when near did not tell its tags it is neither. */
+/** An access with its outcome. A dedicated line is a hit; if near did not return its tags it is neither hit nor miss.
+  */
 class FlatEvent(p: FlatParams) extends Bundle {
   val access = new Access(p)
   val hit = Bool()
@@ -77,10 +78,10 @@ class FlatEvent(p: FlatParams) extends Bundle {
 object Outcome {
   val hit = 0
 
-  /** That does not swap. */
+  /** A miss without a swap. */
   val miss = 1
   val swap = 2
 
-  /** An access of a dedicated line, which is neither. */
+  /** An access to a dedicated line: neither hit nor miss. */
   val dedicated = 3
 }

@@ -4,26 +4,26 @@ package anemone.flat
 import chisel3._
 import chisel3.util._
 
-/** Whether a miss swaps. Asked once for every access of a set, in acceptance order.
+/** Decides whether a miss swaps. Asked once per access to a set, in acceptance order.
   *
-  * Combinational, but for the count of the channel's misses. The policy may change in any cycle, and applies from the
-  * next one on: the channel's misses are counted from there, and those in a row of a set as they were.
+  * Combinational except for the channel's miss count. A policy change takes effect in the next cycle: it restarts the
+  * channel's count, and keeps the sets' counts of consecutive misses.
   */
 class SwapPolicy(p: FlatParams) extends Module {
   import SwapPolicy._
   val io = IO(new Bundle {
     val config = Input(new FlatConfig(p))
 
-    /** A miss is decided in this cycle, of the line `tag`. */
+    /** A miss to the line `tag` is decided in this cycle. */
     val miss = Input(Bool())
     val tag = Input(UInt(p.tagBits.W))
 
-    /** The set's count before it. */
+    /** The set's count before the miss. */
     val counted = Input(UInt(p.tagBits.W))
     val count = Input(UInt(p.countBits.W))
     val swap = Output(Bool())
 
-    /** The count behind it is to be stored, for there is no swap that stores it. */
+    /** The new count has to be stored, because no swap stores it. */
     val stores = Output(Bool())
     val nextCount = Output(UInt(p.countBits.W))
   })
@@ -43,13 +43,13 @@ class SwapPolicy(p: FlatParams) extends Module {
 
 object SwapPolicy {
 
-  /** Swap at every miss (Intel's). */
+  /** Swap at every miss (Intel's policy). */
   val every = 0
 
-  /** At the n-th miss in a row to the same line of a set. */
+  /** Swap at the n-th consecutive miss to the same line of a set. */
   val nth = 1
 
-  /** At every n-th miss of the channel. */
+  /** Swap at every n-th miss of the channel. */
   val oneIn = 2
   val never = 3
 }

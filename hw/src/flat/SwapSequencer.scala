@@ -5,15 +5,15 @@ import anemone.bus.{Axi4, MemoryFault, OneHot, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
-/** Carries out what the locked sets have to do: one lock at a time is looked at, [[SwapStep]] says what is to be done,
-  * and it is done, in a pipeline of six cycles that starts a lock each cycle. No lock is in it twice, so a lock's state
-  * changes in steps, and only memory's answers come between.
+/** Carries out the pending work of the MSHRs. A six-cycle pipeline picks one MSHR per cycle, and [[SwapStep]] decides
+  * what is done for it. An MSHR is in the pipeline at most once, so only responses of memory change its state between
+  * its steps.
   *
-  * Three kinds of steps take turns: the first operation of a lock, a near line's way to memory, and a victim's. An
-  * operation that can't be done yet is looked at again when memory answers for its lock.
+  * Three kinds of steps are picked round-robin: the first operation of an MSHR, the write of a near line, and the write
+  * of a far line (victim). A blocked operation is retried when memory responds for its MSHR.
   *
-  * Cycles: 0 pick, 1 the lock's state, 2 its operation and what to do, the rows are asked for, 3 the
-  * far line and the sideband's code, 4 memory corrects what it returns, 5 all is done at once.
+  * Cycles: 0 pick; 1 read the MSHR's state; 2 decide by its operation, and read the buffers; 3 compute the far line and
+  * the sideband code; 4 the buffers correct what they return; 5 commit.
   */
 class SwapSequencer(p: FlatParams) extends Module {
   import SwapSequencer._
@@ -21,7 +21,7 @@ class SwapSequencer(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val config = Input(new FlatConfig(p))
 
-    /** Locks with operations; of the one looked at, its first operation's request, and a request's operation. */
+    /** MSHRs with operations; request of the first operation of the MSHR `of`; operation of the request `request`. */
     val waiting = Input(UInt(slots.W))
     val of = Output(UInt(slots.W))
     val first = Input(UInt(p.requestBits.W))
@@ -32,7 +32,7 @@ class SwapSequencer(p: FlatParams) extends Module {
       val request = UInt(p.requests.W)
     })
 
-    /** Of the lock looked at. */
+    /** Of the MSHR `of`. */
     val state = Input(new MshrState(p))
     val nearRow = Input(Bool())
     val sideband = Input(new Sideband(p))
@@ -42,14 +42,14 @@ class SwapSequencer(p: FlatParams) extends Module {
     val farWritable = Input(UInt(slots.W))
     val refused = Input(UInt(slots.W))
 
-    /** Memory answered. */
+    /** Memory responded for these MSHRs. */
     val stirred = Input(UInt(slots.W))
 
-    /** Locks in the pipeline. */
+    /** MSHRs in the pipeline. */
     val busy = Output(UInt(slots.W))
     val commit = Valid(new MshrCommit(p))
 
-    // Lines that are kept, and the data of a request that writes, both three cycles behind.
+    // Buffered lines and write data, both with a latency of three cycles.
     val row = Valid(UInt((p.lockBits + 1).W))
     val rowStored = Input(new StoredLine(p))
     val write = Valid(UInt(p.requestBits.W))
@@ -62,7 +62,7 @@ class SwapSequencer(p: FlatParams) extends Module {
     val held = Output(UInt(p.requests.W))
     val writes = Output(new WritesDone(p))
 
-    /** The request's data wait to be written. */
+    /** The request's data are pending in a buffered line. */
     val owed = Valid(new Bundle {
       val request = UInt(p.requests.W)
       val lock = UInt(p.lockBits.W)
@@ -72,18 +72,18 @@ class SwapSequencer(p: FlatParams) extends Module {
     val nearWrite = Decoupled(new LineWrite(p, p.sidebandBits))
     val farWrite = Decoupled(new LineWrite(p, 0))
 
-    /** Accesses of near and far that were spared. */
+    /** Accesses of near and far that were saved. */
     val forwarded = Output(UInt(2.W))
 
-    /** The set that something is done for, in the cycle of `rowStored` and `writeStored`. */
+    /** Set of the step in the cycle of `rowStored` and `writeStored`. */
     val placeDone = Output(UInt(p.placeBits.W))
 
-    /** Of the lines on their way to near or far. One that can't be corrected is poison. */
+    /** Faults in lines queued to near or far. An uncorrectable line is poisoned. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
 
-  // Cycle 0: a kind by turns, and of it a lock by turns.
+  // Cycle 0: pick a kind round-robin, then an MSHR of that kind round-robin.
   private val busy, blocked, stirred, rotation = RegInit(0.U(slots.W))
   private val (nearOut, nearCredits, nearFault) = outgoing(io.nearWrite)
   private val (farOut, farCredits, farFault) = outgoing(io.farWrite)
@@ -105,13 +105,13 @@ class SwapSequencer(p: FlatParams) extends Module {
   nearCredits.io.take := kind(nearLine)
   farCredits.io.take := kind(victim)
 
-  // Cycle 1: the lock.
+  // Cycle 1: read the MSHR.
   private val valid1 = RegNext(picks, false.B)
   private val kind1 = RegEnable(kind, picks)
   private val lock1 = RegEnable(picked, 0.U(slots.W), picks)
   io.of := lock1
 
-  // Cycle 2: the operation.
+  // Cycle 2: decide by the operation.
   private val valid2 = RegNext(valid1, false.B)
   private def second[T <: Data](x: T): T = RegEnable(x, valid1)
   private val (kind2, lock2, first2, nearRow2, sideband2, place2, state2) =
@@ -141,7 +141,7 @@ class SwapSequencer(p: FlatParams) extends Module {
   private val farTag2 = Mux(kind2(victim), state2.victim, io.op.tag)
   private val farSlot2 = state2.permutation.farSlot(farTag2)
 
-  // Cycle 3: memory works, and where the set's line in far is.
+  // Cycle 3: the buffers are read, and the set's line in far is computed.
   private val valid3 = RegNext(valid2, false.B)
   private def third[T <: Data](x: T): T = RegEnable(x, valid2)
   private val multiples = AddressMap.multiples(io.config.nearLines, p).take(p.ratio).map(m => RegNext(m))
@@ -149,7 +149,7 @@ class SwapSequencer(p: FlatParams) extends Module {
   private val farSlot3 = third(farSlot2)
   private val farLine3 = Mux1H(multiples.zipWithIndex.map { case (m, slot) => (farSlot3 === slot.U) -> m }) + place3
 
-  // Cycle 4: memory corrects. Cycle 5: done.
+  // Cycle 4: the buffers correct. Cycle 5: commit.
   private val valid4 = RegNext(valid3, false.B)
   private val valid5 = RegNext(valid4, false.B)
   private def fourth[T <: Data](x: T): T = RegEnable(x, valid3)
@@ -220,7 +220,7 @@ class SwapSequencer(p: FlatParams) extends Module {
   stirred := (stirred & ~enters) | io.stirred
   blocked := (blocked & ~io.stirred & ~leaves) | OneHot.onlyIf(does(change.blocks), lock5 & ~stirred & ~io.stirred)
 
-  /** A queue to memory. A step takes its entry's credit when it is picked, so the entry is there when the step is done. */
+  /** A write queue to memory. A step takes a credit when it is picked, so its entry is free when the step commits. */
   private def outgoing(port: DecoupledIO[LineWrite]): (ValidIO[LineWrite], CreditCounter, MemoryFault) = {
     val queue = Module(new ProtectedQueue(chiselTypeOf(port.bits), outgoingLines, flow = true))
     queue.io.inject := io.inject
@@ -241,11 +241,11 @@ class SwapSequencer(p: FlatParams) extends Module {
 
 object SwapSequencer {
 
-  /** The kinds of steps. */
+  /** Kinds of steps. */
   private val operation = 0
   private val nearLine = 1
   private val victim = 2
 
-  /** Lines to near, or far, that may be in the pipeline or behind it. */
+  /** Most lines to near, or to far, in the pipeline and its output queue. */
   val outgoingLines: Int = 8
 }

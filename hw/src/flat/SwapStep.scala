@@ -3,87 +3,87 @@ package anemone.flat
 
 import chisel3._
 
-/** What is under way for a locked set: two lines are kept of it, the near one and one of far, its victim. */
+/** State of an MSHR. It buffers two lines of its set: the near line and one far line (the victim). */
 class MshrState(p: FlatParams) extends Bundle {
   val permutation = new Permutation(p)
   val marked = Bool()
 
-  /** The near line is kept whole; it differs from what near has; it is being written. */
+  /** The near line is buffered whole; differs from near's copy; is being written. */
   val nearKept = Bool()
   val nearDirty = Bool()
   val nearWriting = Bool()
 
-  /** A far line, and which. It is kept whole; it, or some bytes of it, are to be written; they are being written. */
+  /** Tag of the buffered far line. It is buffered whole; it or some of its bytes are dirty; it is being written. */
   val victim = UInt(p.tagBits.W)
   val victimKept = Bool()
   val victimDirty = Bool()
   val victimWriting = Bool()
 
-  /** The victim is being read, for the first operation; the read failed. */
+  /** The far line is being read; a read was issued for the first operation; that read failed. */
   val fetching = Bool()
   val fetched = Bool()
   val fetchFailed = Bool()
 
-  /** The first operation's read was answered, and its swap is still to do. */
+  /** The read of the first operation is answered, but its swap is still pending. */
   val answered = Bool()
 
-  /** A swap is not yet written to near, nor taken back. */
+  /** A swap is neither written to near nor undone yet. */
   val swapOpen = Bool()
 
   /** Near, or far, refused a write. */
   val nearFailed = Bool()
   val victimFailed = Bool()
 
-  /** A host's write waits to be written. */
+  /** A host write to this set is waiting to be acknowledged. */
   val owes = Bool()
 }
 
-/** What one look at a locked set does. */
+/** The changes that one step makes to an MSHR. */
 class MshrUpdate extends Bundle {
 
-  /** The first operation is done, or can't be yet. */
+  /** The first operation is done; or is blocked. */
   val pops = Bool()
   val blocks = Bool()
 
-  /** Its read is answered, or its read or write refused. */
+  /** The read is answered; or the read or write fails. */
   val answers = Bool()
   val refuses = Bool()
 
-  /** It is about the victim's line, not the near one. */
+  /** The operation uses the far line, not the near line. */
   val onVictim = Bool()
 
-  /** Its data are written to the line; to what was kept of it. */
+  /** The operation's data are written to the line; merged with its buffered bytes. */
   val writes = Bool()
   val merges = Bool()
 
-  /** The lines change places. */
+  /** The near line and the far line are exchanged. */
   val exchanges = Bool()
 
-  /** The victim is to be read. */
+  /** The far line is read from far. */
   val fetches = Bool()
 
-  /** The kept victim is the operation's line from now on, and whole. */
+  /** The buffered far line becomes that of the operation; and is whole. */
   val namesVictim = Bool()
   val keepsVictim = Bool()
   val dirtiesNear = Bool()
   val dirtiesVictim = Bool()
   val marks = Bool()
 
-  /** A refused write is dealt with: the swap is taken back, or the kept victim given up. */
+  /** A failed write is handled: the swap is undone; or the buffered far line is dropped. */
   val undoes = Bool()
   val dropsVictim = Bool()
 
-  /** Accesses of near and far that it would have cost, and did not. */
+  /** Near and far accesses that the operation saved. */
   val forwarded = UInt(2.W)
 }
 
-/** The rules of a swap: what is to be done for a set, by its state and its first operation. Combinational.
+/** The rules of a swap: what is done for a set, from its MSHR state and its first operation. Combinational.
   *
-  * A swap reads the far line into the victim's place and then exchanges the two in name. Both are then dirty, and far
-  * is written before near: until near has the new permutation, near and far hold both lines as the old one says. So a
-  * write that is refused is answered by exchanging them back.
+  * A swap reads the far line into the MSHR and then exchanges the two lines by renaming. Both are then dirty, and far
+  * is written before near: until near has the new permutation, near and far still hold both lines in the old layout. So
+  * a failed write is handled by exchanging them back.
   *
-  * An exchange waits until near and far have answered what is being written, and until no host's write waits for it.
+  * An exchange waits until no write to near or far is in flight and no host write is waiting for the set.
   */
 class SwapStep(p: FlatParams) extends Module {
   val io = IO(new Bundle {

@@ -5,16 +5,16 @@ import anemone.bus.{Axi4, BitSlicedCam, OneHot}
 import chisel3._
 import chisel3.util._
 
-/** Hit or miss: compares a request's tag with the one in near, in the order of the requests, one a cycle.
+/** Decides hit or miss: compares a request's tag with near's, in request order, one request per cycle.
   *
-  * So every decision about a swap is taken in acceptance order, and a set's later requests know where its lines will
-  * be even while the swap that brings them there is under way: `plan` is what will be.
+  * So swap decisions are made in acceptance order. `plan` is the permutation after all decided swaps, so later requests
+  * to a set know where its lines will be while a swap is still under way.
   *
-  * A read hit before anything else has come of its set is answered here, and done. All else goes to the set's lock as an
-  * operation. Combinational, but for what is kept of each locked set.
+  * A read hit to an MSHR with only reads is answered here and is done. Everything else becomes an operation of the
+  * MSHR. Combinational, except for the state of each MSHR.
   *
-  * A set whose sideband is not to be believed is refused, with all that shares its lock. Near's answers come with their
-  * sidebands unfolded, so no cycle is needed to check the code: one level of logic beside the comparison of the tags.
+  * If a set's sideband fails its check, the request fails, and so do all that share its MSHR. Near's responses come
+  * with unfolded sidebands, so the check needs no cycle: it adds one level of logic beside the tag comparison.
   */
 class TagCheck(p: FlatParams) extends Module {
   private val slots = p.locks
@@ -23,29 +23,29 @@ class TagCheck(p: FlatParams) extends Module {
     val lookup = Flipped(Decoupled(new Lookup(p)))
     val near = Flipped(Decoupled(new LineReadAnswer(p, p.sidebandBits)))
 
-    /** Sets that an error marked, a bit a lock. */
+    /** MSHRs whose sets have swapping disabled. */
     val marked = Input(UInt(slots.W))
 
-    /** Sets of which near has the line as it is. */
+    /** MSHRs with only reads, so near's copy of the line is valid. */
     val pristine = Input(UInt(slots.W))
     val answer = Decoupled(new ReadAnswer(p))
     val writes = Output(new WritesDone(p))
 
-    /** The near line, kept for requests that share the lock. */
+    /** The near line, buffered for requests that share the MSHR. */
     val keep = Decoupled(new BufferedLine(p))
     val opened = Valid(new AllocatedMshr(p))
     val op = Valid(new MshrOp(p))
 
-    /** This one is decided. */
+    /** This request is decided. */
     val decided = Valid(new Lookup(p))
     val outcome = Valid(new Outcome)
 
-    /** Near did not tell what it holds; or what it told can't be believed, or not before a bit was corrected. */
+    /** Near returned an error; its sideband failed the check; its sideband was used after a correction. */
     val nearError = Output(Bool())
     val untrusted = Output(Bool())
     val corrected = Output(Bool())
 
-    /** The count to store with the near line of a lock. */
+    /** Count to store with the near line of the MSHR `of`. */
     val of = Input(UInt(slots.W))
     val counted = Output(UInt(p.tagBits.W))
     val count = Output(UInt(p.countBits.W))
@@ -58,8 +58,8 @@ class TagCheck(p: FlatParams) extends Module {
   private val count = new BitSlicedCam(slots, p.countBits)
   private val broken = RegInit(0.U(slots.W))
 
-  // What is known of the set: near says so, or what was decided for the requests before. Of a dedicated line nothing is
-  // stored. What near answers to a request that shares a lock may be old.
+  // The set's state comes from near, or from the decisions of earlier requests in the MSHR. Dedicated lines have no
+  // stored state. Near's answer to a request that shares an MSHR may be stale.
   private val starts = lookup.opens
   private val current = lookup.asks && (starts || (io.pristine & lock).orR)
   private val fresh = starts && lookup.asks && !lookup.dedicated
@@ -86,7 +86,7 @@ class TagCheck(p: FlatParams) extends Module {
   private val swap = !hit && policy.io.swap && !marked
   private val counts = !hit && policy.io.stores
 
-  // Answered here, or left to the lock.
+  // Answer the request here or leave it to the MSHR.
   private val answers = !lookup.write && (fails || (current && hit))
   private val keeps = starts && lookup.asks && !near.error && !untrusted
   private val there = io.lookup.valid && (!lookup.asks || io.near.valid)
@@ -144,7 +144,7 @@ class TagCheck(p: FlatParams) extends Module {
   io.counted := counted(io.of)
   io.count := count(io.of)
 
-  // The traffic table.
+  // The traffic table of docs/flat.md.
   private val traffic = io.outcome.bits.traffic
   io.outcome.valid := decides && !fails
   io.outcome.bits.kind := Mux(

@@ -10,40 +10,38 @@ from anemone.hardware.fields import Array, Field, Register
 
 
 class FaultMemory(IntEnum):
-    LINES = 0  # flat memory mode: the lines of the sets in flight
-    WRITES = 1  # flat memory mode: data of writes that wait
-    ANSWERS = 2  # flat memory mode: answers to reads that wait
-    LOOKUPS = 3  # flat memory mode: requests that are looked up
-    FETCHES = 4  # flat memory mode: reads of far memory that wait
-    EVENTS = 5  # flat memory mode: accesses that are not decided
-    LEAVING_ANSWERS = 6  # flat memory mode: answers to reads on their way to a host that waits
-    LEAVING_LINES = 7  # flat memory mode: lines on their way to near or far memory
-    READ_ORDER = 8  # reads of each id that were issued and answered
-    WRITE_ORDER = 9  # writes of each id, likewise
+    LINES = 0  # flat memory mode: lines of the sets in flight
+    WRITES = 1  # flat memory mode: data of pending writes
+    ANSWERS = 2  # flat memory mode: pending read responses
+    LOOKUPS = 3  # flat memory mode: requests in the near lookup
+    FETCHES = 4  # flat memory mode: queued reads of far memory
+    EVENTS = 5  # flat memory mode: accesses not decided as hit or miss
+    LEAVING_ANSWERS = 6  # flat memory mode: read responses in the output queue to the host
+    LEAVING_LINES = 7  # flat memory mode: lines queued to near or far memory
+    READ_ORDER = 8  # counts of reads issued and answered, per id
+    WRITE_ORDER = 9  # counts of writes issued and answered, per id
     REGION_WRITES = 16  # writes into the telemetry region that wait for their data
-    ACKNOWLEDGES = 17  # lines that wait to be taken away
-    TABLES = 18  # translation tables, which have parity: an event whose entry is bad is unmapped
-    WAITING_EVENTS = 19  # events that wait behind a walk or an acknowledgement
-    RESET_VALUES = (
-        20  # reset values of the rules for acknowledgements, all channels'; told of channel 0
-    )
-    MEMORY_DATA = 21  # on a board: memory's read data that wait for the host
-    MEMORY_ANSWERS = 22  # on a board: memory's answers to writes, likewise
+    ACKNOWLEDGES = 17  # telemetry lines queued to be acknowledged
+    TABLES = 18  # translation tables, with parity: an event whose entry has an error is unmapped
+    WAITING_EVENTS = 19  # events that wait for a serial read-modify-write or an acknowledgement
+    RESET_VALUES = 20  # the rules' reset values in all acknowledge units; reported for channel 0
+    MEMORY_DATA = 21  # on a board: queued read data
+    MEMORY_ANSWERS = 22  # on a board: queued write responses
     ORDERED_EVENTS = 23  # flat memory mode: events that wait for a telemetry read
     ORDERED_READS = 24  # flat memory mode: telemetry reads that wait for events
-    TELEMETRY_LINES = 25  # telemetry lines that wait
-    LINE_ORDER = 26  # whose the engine's next lines are
-    READY_LINES = 27  # telemetry lines that are about to leave: three copies, the majority counts
+    TELEMETRY_LINES = 25  # telemetry lines in the reorder buffer
+    LINE_ORDER = 26  # destinations of the engine's next lines
+    READY_LINES = 27  # prefetched telemetry lines: three copies with a majority vote
 
 
 class NearFilter(IntEnum):
     ANY = 0  # all
-    HIT = 1  # near memory had the line, or it is a dedicated one
-    MISS = 2  # near memory had not
+    HIT = 1  # near memory had the line, or the line is dedicated
+    MISS = 2  # near memory did not have the line
 
 
 class CounterWidth(IntEnum):
-    BITS8 = 0  # eight counters a state word
+    BITS8 = 0  # eight counters per state word
     BITS16 = 1  # four
     BITS32 = 2  # two
     BITS64 = 3  # one
@@ -83,12 +81,12 @@ class ReadEffect(IntEnum):
 
 class SwapPolicy(IntEnum):
     EVERY = 0  # at every miss
-    NTH = 1  # at the n-th miss in a row to a line of a set, to 255
+    NTH = 1  # at the n-th consecutive miss to a line of a set, n <= 255
     ONE_IN = 2  # at every n-th miss of the channel
     NEVER = 3  # never
 
 
-# Tells that this is an Anemone.
+# Identifies an Anemone.
 ID = Register(0x000, magic=Field(0, 64))
 ID_MAGIC = 0x414E454D4F4E4531
 # Version of this register map.
@@ -106,7 +104,7 @@ CAPABILITY = Register(
     counter_index_bits=Field(40, 8),
     flat_channels=Field(48, 8),
 )
-# What is built in, a bit a code.
+# Built-in features, one bit per code.
 FEATURES = Register(
     0x018,
     ops=Field(0, 16),
@@ -122,13 +120,13 @@ FEATURES = Register(
 WINDOW = Register(0x020, bytes=Field(0, 64))
 # Window in which a read applies the rule's read effect.
 EFFECT_WINDOW = Register(0x040, enable=Field(0, 1), base=Field(12, 40))
-# Window in which a read leaves the counters as they are.
+# Window in which a read leaves the counters unchanged.
 SNAPSHOT_WINDOW = Register(0x048, enable=Field(0, 1), base=Field(12, 40))
-# Window in which a written line is taken away from the counters; a read leaves them as they are.
+# Window in which a written line is removed from the counters; a read leaves them unchanged.
 ACKNOWLEDGE_WINDOW = Register(0x050, enable=Field(0, 1), base=Field(12, 40))
 # Whether a reset is safe.
 QUIESCE_STATUS = Register(0x058, quiet=Field(0, 1))
-# What went wrong since it was last cleared; write ones to clear.
+# Errors since the last clear; write ones to clear.
 ERROR_STATUS = Register(
     0x080,
     parity=Field(0, 1),
@@ -158,9 +156,9 @@ DROPPED_WRITES = Register(0x090, value=Field(0, 64))
 REFUSED_READS = Register(0x098, value=Field(0, 64))
 # Words read from the expander's own memories in which a flipped bit was corrected.
 FAULTS_CORRECTED = Register(0x0A0, value=Field(0, 64))
-# Such words that could not be corrected.
+# Words read from the expander's own memories with an uncorrectable error.
 FAULTS_UNCORRECTED = Register(0x0A8, value=Field(0, 64))
-# The first of them since a reset or fault_control.rearm; one not corrected goes before others.
+# First fault since a reset or fault_control.rearm; an uncorrected one replaces a corrected one.
 FIRST_FAULT = Register(
     0x0B0,
     memory=Field(0, 8),
@@ -171,23 +169,23 @@ FIRST_FAULT = Register(
     id=Field(16, 16),
     valid=Field(63, 1),
 )
-# Whose line it was, or which entry of the tables.
+# The set, or the table entry, of the first fault.
 FAULT_SET = Register(0x0B8, line=Field(0, 47))
-# Vectors whose cause stands.
+# Vectors whose cause is pending.
 INTERRUPT_PENDING = Register(0x0C0, errors=Field(0, 1), pipelines=Field(1, 32))
 # Vectors that send messages.
 INTERRUPT_ENABLE = Register(0x0C8, errors=Field(0, 1), pipelines=Field(1, 32))
 # Write ones: the vector may send again.
 INTERRUPT_ACKNOWLEDGE = Register(0x0D0, errors=Field(0, 1), pipelines=Field(1, 32))
-# What fault_control.inject flips.
+# Target of fault_control.inject.
 FAULT_INJECT = Register(0x0E0, memory=Field(0, 8), channel=Field(8, 2), double=Field(12, 1))
-# Commands about flipped bits.
+# Commands for fault injection and reporting.
 FAULT_CONTROL = Register(0x0E8, inject=Field(0, 1), rearm=Field(1, 1))
-# Beats of memory's answers that nobody waited for and that were dropped.
+# Response beats of memory that matched no outstanding request and were dropped.
 STRAY_ANSWERS = Register(0x0F0, value=Field(0, 64))
-# Stops the memory ports, so that a reset finds nothing under way, as the pin of that name.
+# Stops the memory ports, so that a reset finds nothing in flight; like the pin of that name.
 QUIESCE = Register(0x0F8, stop=Field(0, 1))
-# What the rule does.
+# Behaviour of the rule.
 RULE_CONTROL = Register(
     0x100,
     enable=Field(0, 1),
@@ -203,7 +201,7 @@ RULE_CONTROL = Register(
 )
 # First byte address that matches.
 RULE_START = Register(0x108, address=Field(0, 53))
-# First byte address past those that match.
+# End (exclusive) of the byte addresses that match.
 RULE_END = Register(0x110, address=Field(0, 53))
 # key = (address & rule_primary_mask) >> rule_shifts.primary
 RULE_PRIMARY_MASK = Register(0x118, value=Field(0, 64))
@@ -217,54 +215,54 @@ RULE_OPERAND = Register(0x130, value=Field(0, 64))
 RULE_NOTIFY_OPERAND = Register(0x138, value=Field(0, 64))
 # Operand of the read effect, or the value of a reset.
 RULE_EFFECT_OPERAND = Register(0x140, value=Field(0, 64))
-# Gives the rule in the registers above to a pipeline. The write is answered when the rule applies.
+# Loads the rule in the registers above into a pipeline; answered when the rule applies.
 RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
 
 # Of 4, capability says how many are built.
 FLAT = Array(0x800, 0x100, 4)
-# Near lines of the channel's sets. This and the next two count as they stand at the start.
+# Sets (near lines) of the channel. This register and the next two are sampled at the start.
 FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
 # First address of dedicated near memory.
 FLAT_DEDICATED_START = Register(0x008, page=Field(12, 40))
-# First address past dedicated near memory; none is where this is not above the first one.
+# End (exclusive) of dedicated near memory; there is none if this is not above dedicated_start.
 FLAT_DEDICATED_END = Register(0x010, page=Field(12, 40))
-# Which misses swap. May be written at any time: it applies from one decision on.
+# Which misses swap. May be written at any time; applies from the next decision on.
 FLAT_POLICY = Register(0x018, policy=Field(0, 2), n=Field(32, 32))
 # Commands to the channel's flat memory mode.
 FLAT_CONTROL = Register(0x020, start=Field(0, 1), rearm=Field(1, 1), repair=Field(2, 1))
-# What it is doing.
+# State of the channel's flat memory mode.
 FLAT_STATUS = Register(0x028, started=Field(0, 1), ready=Field(1, 1), repairing=Field(2, 1))
-# The first set, since a reset, rearm or repair, whose sideband could not be believed.
+# The first set since a reset, rearm or repair whose sideband failed its check.
 FLAT_UNTRUSTED_SET = Register(0x030, set=Field(0, 46), valid=Field(63, 1))
-# Accesses that near memory had the line of; dedicated ones are not counted.
+# Accesses to a line in near memory, without dedicated lines.
 FLAT_HITS = Register(0x040, value=Field(0, 64))
-# Accesses that near memory had not the line of.
+# Accesses to a line not in near memory.
 FLAT_MISSES = Register(0x048, value=Field(0, 64))
 # Misses that swap.
 FLAT_SWAPS = Register(0x050, value=Field(0, 64))
-# Reads of near memory that the accesses asked for.
+# Reads of near memory that the accesses required.
 FLAT_NEAR_READS = Register(0x058, value=Field(0, 64))
-# Writes of near memory, likewise.
+# Writes of near memory that the accesses required.
 FLAT_NEAR_WRITES = Register(0x060, value=Field(0, 64))
-# Reads of far memory, likewise.
+# Reads of far memory that the accesses required.
 FLAT_FAR_READS = Register(0x068, value=Field(0, 64))
-# Writes of far memory, likewise.
+# Writes of far memory that the accesses required.
 FLAT_FAR_WRITES = Register(0x070, value=Field(0, 64))
-# Of these four, what was served from a swap in flight.
+# How many of these four were served from a swap in flight instead.
 FLAT_FORWARDED = Register(0x078, value=Field(0, 64))
-# Reads and writes that near memory refused.
+# Reads and writes that near memory answered with an error.
 FLAT_NEAR_ERRORS = Register(0x080, value=Field(0, 64))
-# Reads and writes that far memory refused.
+# Reads and writes that far memory answered with an error.
 FLAT_FAR_ERRORS = Register(0x088, value=Field(0, 64))
-# Sets that are not swapped any more, because of such an error.
+# Sets in which such an error disabled swapping.
 FLAT_MARKED = Register(0x090, value=Field(0, 64))
 # Lines that near or far memory returned poisoned.
 FLAT_POISONED = Register(0x098, value=Field(0, 64))
-# Reads of near memory in whose sideband a flipped bit was corrected.
+# Reads of near memory with a corrected bit in the sideband.
 FLAT_CORRECTED = Register(0x0A0, value=Field(0, 64))
-# Reads of near memory whose sideband could not be believed: the access was refused.
+# Reads of near memory whose sideband failed its check; the access was answered with an error.
 FLAT_UNTRUSTED = Register(0x0A8, value=Field(0, 64))
-# Answers of near or far memory that nobody waited for, and that were dropped.
+# Responses of near or far memory that matched no outstanding request and were dropped.
 FLAT_STRAYS = Register(0x0B0, value=Field(0, 64))
 
 # Of 32, capability says how many are built.
@@ -275,15 +273,15 @@ PIPELINE_MATCHED = Register(0x000, value=Field(0, 64))
 PIPELINE_UNMAPPED = Register(0x008, value=Field(0, 64))
 # Events whose index is past the last counter.
 PIPELINE_OUT_OF_RANGE = Register(0x010, value=Field(0, 64))
-# Updates on which the predicate held.
+# Updates for which the predicate held.
 PIPELINE_NOTIFICATIONS = Register(0x018, value=Field(0, 64))
 # Telemetry lines returned with bad parity.
 PIPELINE_PARITY_ERRORS = Register(0x020, value=Field(0, 64))
-# The first counter on which the predicate held since the last acknowledge.
+# The first counter for which the predicate held since the last acknowledge.
 PIPELINE_NOTIFICATION = Register(0x028, valid=Field(0, 1), channel=Field(8, 2), index=Field(32, 24))
 # Commands to the pipeline.
 PIPELINE_CONTROL = Register(0x030, clear=Field(0, 1))
-# What the pipeline is doing.
+# State of the pipeline.
 PIPELINE_STATUS = Register(0x038, clearing=Field(0, 1))
 
 # Entry pipeline << table_log2 | key. Each write changes one entry, between two events.

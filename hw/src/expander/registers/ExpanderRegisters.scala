@@ -10,14 +10,14 @@ import chisel3.util._
 
 /** Anemone memory expander: its registers behind the control port, as docs/registers.md describes them.
   *
-  * Widths, order, errors and latency of the port are those of [[anemone.bus.RegisterMap]]: one write and one read a
+  * Widths, order, errors and latency of the port are those of [[anemone.bus.RegisterMap]]: one write and one read per
   * cycle, [[anemone.bus.RegisterMap.writeLatency]] cycles to B and [[anemone.bus.RegisterMap.readLatency]] to R.
   *
-  *   - `in`: what software reads; sampled in the cycle after AR
-  *   - `out`: what software has written; changes in the cycle in which B may be seen. Pulses come one cycle before.
-  *   - `ruleCommit`: held, and with it every later write, until ready
-  *   - `ruleCommitLegal`: whether the write stands
-  *   - `table`: an entry that software writes, likewise; one a cycle
+  *   - `in`: values that software reads; sampled one cycle after AR
+  *   - `out`: values that software has written; they change when B can be valid, and pulses one cycle earlier
+  *   - `ruleCommit`: a command; it stalls all later writes until ready
+  *   - `ruleCommitLegal`: whether the command is legal
+  *   - `table`: a table entry that software writes; stalls likewise; one per cycle
   */
 class ExpanderRegisters(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {

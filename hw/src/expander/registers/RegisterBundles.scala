@@ -16,7 +16,7 @@ class CapabilityRegister extends Bundle {
   val flatChannels = UInt(8.W)
 }
 
-/** What is built in, a bit a code. */
+/** Built-in features, one bit per code. */
 class FeaturesRegister extends Bundle {
   val ops = UInt(16.W)
   val widths = UInt(4.W)
@@ -44,7 +44,7 @@ class QuiesceStatusRegister extends Bundle {
   val quiet = Bool()
 }
 
-/** What went wrong since it was last cleared; write ones to clear. */
+/** Errors since the last clear; write ones to clear. */
 class ErrorStatusRegister extends Bundle {
   val parity = Bool()
   val droppedWrite = Bool()
@@ -68,7 +68,7 @@ class ErrorEnableRegister extends Bundle {
   val stray = Bool()
 }
 
-/** The first of them since a reset or fault_control.rearm; one not corrected goes before others. */
+/** First fault since a reset or fault_control.rearm; an uncorrected one replaces a corrected one. */
 class FirstFaultRegister extends Bundle {
   val memory = UInt(8.W)
   val channel = UInt(2.W)
@@ -79,12 +79,12 @@ class FirstFaultRegister extends Bundle {
   val valid = Bool()
 }
 
-/** Whose line it was, or which entry of the tables. */
+/** The set, or the table entry, of the first fault. */
 class FaultSetRegister extends Bundle {
   val line = UInt(47.W)
 }
 
-/** Vectors whose cause stands. */
+/** Vectors whose cause is pending. */
 class InterruptPendingRegister extends Bundle {
   val errors = Bool()
   val pipelines = UInt(32.W)
@@ -102,25 +102,25 @@ class InterruptAcknowledgeRegister extends Bundle {
   val pipelines = UInt(32.W)
 }
 
-/** What fault_control.inject flips. */
+/** Target of fault_control.inject. */
 class FaultInjectRegister extends Bundle {
   val memory = UInt(8.W)
   val channel = UInt(2.W)
   val double = Bool()
 }
 
-/** Commands about flipped bits. */
+/** Commands for fault injection and reporting. */
 class FaultControlRegister extends Bundle {
   val inject = Bool()
   val rearm = Bool()
 }
 
-/** Stops the memory ports, so that a reset finds nothing under way, as the pin of that name. */
+/** Stops the memory ports, so that a reset finds nothing in flight; like the pin of that name. */
 class QuiesceRegister extends Bundle {
   val stop = Bool()
 }
 
-/** What the rule does. */
+/** Behaviour of the rule. */
 class RuleControlRegister extends Bundle {
   val enable = Bool()
   val reads = Bool()
@@ -139,7 +139,7 @@ class RuleStartRegister extends Bundle {
   val address = UInt(53.W)
 }
 
-/** First byte address past those that match. */
+/** End (exclusive) of the byte addresses that match. */
 class RuleEndRegister extends Bundle {
   val address = UInt(53.W)
 }
@@ -150,12 +150,12 @@ class RuleShiftsRegister extends Bundle {
   val sub = UInt(6.W)
 }
 
-/** Gives the rule in the registers above to a pipeline. The write is answered when the rule applies. */
+/** Loads the rule in the registers above into a pipeline; answered when the rule applies. */
 class RuleCommitRegister extends Bundle {
   val pipeline = UInt(6.W)
 }
 
-/** Near lines of the channel's sets. This and the next two count as they stand at the start. */
+/** Sets (near lines) of the channel. This register and the next two are sampled at the start. */
 class FlatNearLinesRegister extends Bundle {
   val lines = UInt(47.W)
 }
@@ -165,12 +165,12 @@ class FlatDedicatedStartRegister extends Bundle {
   val page = UInt(40.W)
 }
 
-/** First address past dedicated near memory; none is where this is not above the first one. */
+/** End (exclusive) of dedicated near memory; there is none if this is not above dedicated_start. */
 class FlatDedicatedEndRegister extends Bundle {
   val page = UInt(40.W)
 }
 
-/** Which misses swap. May be written at any time: it applies from one decision on. */
+/** Which misses swap. May be written at any time; applies from the next decision on. */
 class FlatPolicyRegister extends Bundle {
   val policy = UInt(2.W)
   val n = UInt(32.W)
@@ -183,20 +183,20 @@ class FlatControlRegister extends Bundle {
   val repair = Bool()
 }
 
-/** What it is doing. */
+/** State of the channel's flat memory mode. */
 class FlatStatusRegister extends Bundle {
   val started = Bool()
   val ready = Bool()
   val repairing = Bool()
 }
 
-/** The first set, since a reset, rearm or repair, whose sideband could not be believed. */
+/** The first set since a reset, rearm or repair whose sideband failed its check. */
 class FlatUntrustedSetRegister extends Bundle {
   val set = UInt(46.W)
   val valid = Bool()
 }
 
-/** The first counter on which the predicate held since the last acknowledge. */
+/** The first counter for which the predicate held since the last acknowledge. */
 class PipelineNotificationRegister extends Bundle {
   val valid = Bool()
   val channel = UInt(2.W)
@@ -208,7 +208,7 @@ class PipelineControlRegister extends Bundle {
   val clear = Bool()
 }
 
-/** What the pipeline is doing. */
+/** State of the pipeline. */
 class PipelineStatusRegister extends Bundle {
   val clearing = Bool()
 }
@@ -266,7 +266,7 @@ class PipelineOutputs extends Bundle {
   val control = new PipelineControlRegister
 }
 
-/** What hardware says, as software reads it. Of sticky registers: what is set in this cycle. */
+/** Values from hardware that software reads. For sticky registers: the bits to set in this cycle. */
 class RegisterInputs(p: ExpanderParams) extends Bundle {
   val capability = new CapabilityRegister
   val features = new FeaturesRegister
@@ -285,7 +285,7 @@ class RegisterInputs(p: ExpanderParams) extends Bundle {
   val pipeline = Vec(p.nemo.pipelines, new PipelineInputs)
 }
 
-/** What software has written: settings, sticky registers, and pulses of one cycle. */
+/** Values from software: settings, sticky registers, and pulses of one cycle. */
 class RegisterOutputs(p: ExpanderParams) extends Bundle {
   val effectWindow = new TelemetryWindowRegister
   val snapshotWindow = new TelemetryWindowRegister

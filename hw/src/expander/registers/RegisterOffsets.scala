@@ -2,7 +2,7 @@
 // Generated from hw/regs/anemone.rdl by `make regs`; change that, not this.
 package anemone.expander.registers
 
-/** Byte offsets of the registers; those of a flat, pipeline from its own start. */
+/** Byte offsets of the registers; those of each flat and pipeline from its own start. */
 object RegisterOffsets {
   val id = 0x000
   val version = 0x008
