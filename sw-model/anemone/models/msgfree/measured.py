@@ -31,8 +31,8 @@ _LINE_OF = re.compile(
     r"[0-9a-f]+\s+(?P<data>\|OP .*\S)\s+(?P<weight>\d+)\s*"
 )
 _FIELDS = "pid,time,addr,data_src,weight"
-# Loads from three cycles on. perf's default of 30 leaves out hits in L1 and L2, and each sample left
-# would stand for more slow loads than there were.
+# Loads from three cycles on. perf's default of 30 leaves out hits in L1 and L2, and each sample
+# that is left would stand for more slow loads than there were.
 _MEM = ("perf", "mem", "-t", "load", "record", "--ldlat", "3")
 
 
