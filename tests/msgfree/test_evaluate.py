@@ -197,6 +197,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ({"metrics": {**GOOD["metrics"], "l3_miss_share": 10}}, "metrics.l3_miss_share is 10"),
         ({"metrics": 1}, "metrics is 1"),
         ({"more": 1}, "more is 1"),
+        ({"rate": 1e308}, "gain_ns is not finite"),
+        ({"messages": [1e308] * 9}, "gain_ns is not finite"),
     ],
 )
 def test_what_is_wrong_is_named(

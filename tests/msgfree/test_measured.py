@@ -91,6 +91,8 @@ def test_perf_is_around_the_launcher(tmp_path: Path) -> None:
     words = Measured(500).words(["mpirun", "-n", "2", "a"], tmp_path, "tracer.so")
     assert words[-4:] == ["mpirun", "-n", "2", "a"]
     assert words[words.index("-c") + 1] == "500"
+    # Without it perf leaves out loads of fewer than 30 cycles: most hits.
+    assert words[words.index("--ldlat") + 1] == "3"
 
 
 def test_auto_is_perf_where_perf_samples_loads(monkeypatch: pytest.MonkeyPatch) -> None:

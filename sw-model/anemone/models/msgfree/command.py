@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anemone.io.errors import Bare, InputError
 from anemone.terminal import print_json, printing, show_table
 
 if TYPE_CHECKING:
@@ -62,7 +64,15 @@ def evaluate(
     from anemone.models.msgfree.site import read_site
 
     machine = read_parameters(params)
-    found = answer(read_site(site), machine)
+    asked = read_site(site)
+    try:
+        found = answer(asked, machine)
+        finite = isfinite(found.gain_ns)
+    except (OverflowError, ValueError):  # a sum of what is past the largest number
+        finite = False
+    if not finite:
+        allowed = "a site whose costs by these parameters are finite numbers of ns"
+        raise InputError(site, "call site", "gain_ns", Bare("not finite"), allowed)
     with printing():
         if as_json:
             print_json(

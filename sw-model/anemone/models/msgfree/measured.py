@@ -31,6 +31,9 @@ _LINE_OF = re.compile(
     r"[0-9a-f]+\s+(?P<data>\|OP .*\S)\s+(?P<weight>\d+)\s*"
 )
 _FIELDS = "pid,time,addr,data_src,weight"
+# Loads from three cycles on. perf's default of 30 leaves out hits in L1 and L2, and each sample
+# that is left would stand for more slow loads than there were.
+_MEM = ("perf", "mem", "-t", "load", "record", "--ldlat", "3")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Measured:
         return [
             *count, str(out / _UNCORE), "-a", "-e", f"{_READS},{_ELAPSED}", "--",
             *count, str(out / _STAT), "-e", core, "--",
-            "perf", "mem", "-t", "load", "record", "-k", "CLOCK_MONOTONIC", "-c", str(self.period),
+            *_MEM, "-k", "CLOCK_MONOTONIC", "-c", str(self.period),
             "-o", str(out / _DATA), "--", *command,
         ]  # fmt: skip
 
@@ -72,7 +75,7 @@ def is_here() -> bool:
     if shutil.which("perf") is None:
         return False
     tried = (
-        ["perf", "mem", "-t", "load", "record", "-o", "/dev/null", "--", "true"],
+        [*_MEM, "-o", "/dev/null", "--", "true"],
         ["perf", "stat", "-e", f"{_LOADS},{_L1},{_L3}", "--", "true"],
         ["perf", "stat", "-a", "-e", _READS, "--", "true"],
     )
