@@ -33,20 +33,19 @@ object Lut6Tree {
     Seq.tabulate(count)(i => padded((i + 1) * part - 1, i * part))
   }
 
-  /** Selects word number `digit` of words of `width` bits (the first one if out of range), ANDed with `mask`. */
-  def choice(words: Seq[UInt], digit: UInt, width: Int, mask: Option[UInt] = None): UInt = {
+  /** Selects word number `digit` of words of `width` bits (the first one if out of range). */
+  def choice(words: Seq[UInt], digit: UInt, width: Int): UInt = {
     val count = words.size
     val digits = (0 until log2Ceil(count)).map(i => Fill(width, digit(i)))
     def chosen(in: Seq[UInt]): UInt = {
-      val (from, by) = (in.take(count), in.slice(count, count + digits.size))
+      val (from, by) = in.splitAt(count)
       val at = Seq.tabulate(count)(n =>
         by.zipWithIndex.map { case (b, i) => if (((n >> i) & 1) == 1) b else ~b }.reduce(_ & _)
       )
       val others = from.zip(at).tail.map { case (word, here) => word & here }.reduce(_ | _)
-      val first = from.head & (~at.tail.reduce(_ | _)).asUInt
-      (first | others) & in.lift(count + digits.size).getOrElse(Fill(width, 1.U))
+      (from.head & (~at.tail.reduce(_ | _)).asUInt) | others
     }
-    val all = (words ++ digits ++ mask).map(_.pad(width)(width - 1, 0))
+    val all = (words ++ digits).map(_.pad(width)(width - 1, 0))
     if (all.size <= 6) row("Choice", width, all, chosen) else chosen(all)
   }
 
