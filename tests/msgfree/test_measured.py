@@ -39,7 +39,7 @@ def test_samples_of_perf_script(tmp_path: Path) -> None:
     text = SCRIPT.replace("     0/", "     1/")
     loads = loads_of(text, "perf.data", ranks, COUNTED)
     assert loads.rate == 8000 / 5  # of all samples of the rank's loads, the one of no level too
-    own = loads.of[0]
+    own = loads.of["0"]
     assert own.time_ns.tolist() == [12_000_000_000 + t for t in (50, 150, 250, 350)]
     assert own.address.tolist() == [0x10000, 0x10008, 0x10010, 0x10018]
     assert own.latency_ns.tolist() == [3.5, 20, 115, 40]  # at 2 GHz
@@ -52,7 +52,7 @@ def test_samples_of_perf_script(tmp_path: Path) -> None:
     assert write_loads(at, loads, ranks) == 3
     again = read_loads(at)
     assert again and again.how == loads.how and again.metrics == loads.metrics
-    assert again.of[0].source.tolist() == ["LFB", "MEM", "L3"]
+    assert again.of["0"].source.tolist() == ["LFB", "MEM", "L3"]
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,13 @@ MACHINE = read_parameters()
 A, B = 0x1000, 0x2000  # call sites
 
 
-def receive(site: int, done: int, size: int, buffer: int = 0x10000, flags: int = 0) -> tuple:
-    """A record of Recv."""
-    return (done - 10, done - 10, done, site, site, buffer, size, size, size, 1, 1, 0, 1, 8, 0,
-            flags)  # fmt: skip
+def receive(
+    site: int, done: int, size: int, buffer: int = 0x10000, flags: int = 0, type_: int = 0,
+    span: int = 0, posted: int = 0,
+) -> tuple:  # fmt: skip
+    """A record of Recv, of elements of 8 bytes."""
+    return (done - 10, done - 10, done, site, site, buffer, span or size, size, posted or size,
+            size // 8, 1, 1, 0, 1, type_, 0, flags)  # fmt: skip
 
 
 def folder(path: Path, *ranks: list[tuple], world: int | None = None) -> Path:
@@ -67,7 +70,7 @@ def test_messages_of_all_ranks_are_summed_by_call_site(tmp_path: Path) -> None:
     assert sorted(first.messages) == [4096, 4096, 1 << 20]
     assert first.not_received == {"cancelled": 1}
     assert first.buffer_bytes == 4096 + (1 << 20)
-    assert first.ranks == {0, 1}
+    assert first.ranks == {"0", "1"}
     assert first.verdict
     mpi = 3 * MACHINE.mpi_lat + (8192 + (1 << 20)) / MACHINE.mpi_bw
     assert first.verdict.transfer.mpi_ns == pytest.approx(mpi)
@@ -162,7 +165,8 @@ def test_a_place_to_unpack_has_to_be_in_the_program(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8))
 def test_covered_counts_each_byte_once(ranges: list[tuple[int, int]]) -> None:
     bytes_of = {byte for start, length in ranges for byte in range(start, start + length)}
-    assert covered([r[0] for r in ranges], [r[1] for r in ranges]) == len(bytes_of)
+    starts, lengths = np.array(ranges, np.int64).reshape(-1, 2).T
+    assert covered(starts, lengths) == len(bytes_of)
 
 
 def valued(gain: int, size: int) -> CallSite:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,6 +58,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """What a receive costs as messages and as loads from CXL memory, by Eq. 1 to 10."""
+    from anemone.models.msgfree.model import FINITE, NotFinite
     from anemone.models.msgfree.model import evaluate as answer
     from anemone.models.msgfree.parameters import read_parameters
     from anemone.models.msgfree.site import read_site
@@ -67,12 +67,8 @@ def evaluate(
     asked = read_site(site)
     try:
         found = answer(asked, machine)
-        finite = isfinite(found.gain_ns)
-    except (OverflowError, ValueError):  # a sum of what is past the largest number
-        finite = False
-    if not finite:
-        allowed = "a site whose costs by these parameters are finite numbers of ns"
-        raise InputError(site, "call site", "gain_ns", Bare("not finite"), allowed)
+    except NotFinite as e:
+        raise InputError(site, "call site", "gain_ns", Bare(str(e)), FINITE) from e
     with printing():
         if as_json:
             print_json(
@@ -284,10 +280,13 @@ def _sampler(loads: LoadsFrom, period: int, core: Core) -> Sampler | None:
 
 def _gaps(ranks: Sequence[Rank]) -> list[str]:
     """What a run lacks, for people."""
-    missing = int(ranks[0].header["ranks"]) - len(ranks)
+    from anemone.models.msgfree.folder import size, unfinished
+
     ended = sum(not rank.header["finalized"] for rank in ranks)
     lost = sum(int(rank.header["lost"]) for rank in ranks)
-    said = ((missing, "ranks left no file"), (ended, "ranks did not come to MPI_Finalize"),
+    said = ((size(ranks) - len(ranks), "ranks left no file"),
+            (ended, "ranks did not come to MPI_Finalize"),
+            (unfinished(ranks), "receives were posted and not complete at the end"),
             (lost, "receives could not be written"))  # fmt: skip
     return [f"{count} {what}" for count, what in said if count]
 
@@ -337,7 +336,7 @@ def predict(
         from anemone.io.outputs import write_files
         from anemone.models.msgfree.page import page as document
 
-        text = document(report, sites, loads.how if loads else "")
+        text = document(report, sites, loads.how if loads else "", _gaps(ranks))
         write_files(page.parent, {page.name: lambda at: at.write_text(text, encoding="utf-8")})
     with printing():
         if as_json:

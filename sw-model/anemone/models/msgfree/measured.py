@@ -120,8 +120,8 @@ def counts(text: str, file: object, names: Sequence[str]) -> dict[str, float]:
 def loads_of(text: str, file: object, ranks: Sequence[Rank], counted: dict[str, float]) -> Loads:
     """The samples of `perf script` (fields pid,time,addr,data_src,weight), by rank, and metrics."""
     ghz = counted[_CYCLES] / (counted[_CLOCK] * 1e6)
-    rank_of = {int(rank.header["pid"]): int(rank.header["rank"]) for rank in ranks}
-    rows: dict[int, list[tuple[int, int, float, str]]] = {}
+    rank_of = {int(rank.header["pid"]): rank.name for rank in ranks}
+    rows: dict[str, list[tuple[int, int, float, str]]] = {}
     seen = 0
     for pid, time, address, data, cycles in _lines(text, file):
         if pid not in rank_of or "OP LOAD" not in data:
