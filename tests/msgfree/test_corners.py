@@ -86,14 +86,12 @@ def _times(text: str) -> dict[str, float]:
     return found
 
 
-@each_mpi
 def test_spawned_programs_have_files_of_their_own(
-    mpi: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Open MPI's alone: the distribution's MPICH, whose device is UCX, starts no programs.
     monkeypatch.setenv("OMPI_MCA_btl", "self,vader,tcp")  # vader reaches no other MPI_COMM_WORLD
-    words = [launcher(mpi), "-n", "1", program(mpi, "corners"), "spawn"]
-    if subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 77:
-        pytest.skip(f"{mpi} cannot spawn here, with or without the tracer")
+    words = [launcher("openmpi"), "-n", "1", program("openmpi", "corners"), "spawn"]
     assert record(words, tmp_path / "run", None) == 0
     ranks = read_folder(tmp_path / "run")
     assert [rank.name for rank in ranks] == ["0", "1-0", "1-1", "2-0", "2-1"]

@@ -152,11 +152,12 @@ def _sites(rank: Rank, samples: Samples) -> np.ndarray:
     received = rank.received
     fields = ["buffer", "posted", "bytes", "type", "site"]
     alike, which = np.unique(received[fields], return_inverse=True)
-    ends = np.cumsum(np.bincount(which, minlength=len(alike)))
-    done_of = np.split(received["done_ns"][np.argsort(which, kind="stable")], ends[:-1])
-    for (buffer, posted, size, layout, address), done in zip(alike.tolist(), done_of, strict=True):
+    ends = np.cumsum(np.bincount(which, minlength=len(alike))).tolist()
+    done_ns = received["done_ns"][np.argsort(which, kind="stable")]
+    first = 0
+    for (buffer, posted, size, layout, address), end in zip(alike.tolist(), ends, strict=True):
         inside = _inside(addresses, rank.runs(buffer, posted, size, layout))
-        done = np.sort(done)
+        done, first = np.sort(done_ns[first:end]), end
         before = np.searchsorted(done, times[inside], side="right") - 1
         inside, before = inside[before >= 0], before[before >= 0]
         later = done[before] > latest[inside]
