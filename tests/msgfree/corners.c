@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receives that a tracer may get wrong, each known by its tag. A rank sends to itself.
 //
-//     corners types|ends|spawn
+//     corners types|ends|sites|spawn
 //     corners REQUESTS Testany|Testall|Testsome|Waitany|Waitsome...
 #include <mpi.h>
 #include <stdio.h>
@@ -94,6 +94,16 @@ static void ends(void) {
     MPI_Irecv(in, 8, MPI_BYTE, 0, 23, MPI_COMM_SELF, &request); // nobody sends it
 }
 
+// 4096 call sites, each used twice.
+static void site(int turns) {
+#define ONE                                                                                        \
+    MPI_Sendrecv(out, 8, MPI_BYTE, 0, 41, in, 8, MPI_BYTE, 0, 41, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+#define EIGHT(what) what what what what what what what what
+    for (int i = 0; i < turns; i++) {
+        EIGHT(EIGHT(EIGHT(EIGHT(ONE))))
+    }
+}
+
 static void spawn(char* self) {
     MPI_Comm parent, children[2];
     MPI_Comm_get_parent(&parent);
@@ -159,6 +169,8 @@ int main(int argc, char** argv) {
         types();
     else if (!strcmp(what, "ends"))
         ends();
+    else if (!strcmp(what, "sites"))
+        site(2);
     else if (!strcmp(what, "spawn"))
         spawn(argv[0]);
     else

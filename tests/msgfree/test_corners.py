@@ -86,6 +86,14 @@ def _times(text: str) -> dict[str, float]:
     return found
 
 
+@each_mpi
+def test_each_of_many_call_sites_is_told_once(mpi: str, tmp_path: Path) -> None:
+    (rank,) = traced(mpi, 1, ["corners", "sites"], tmp_path / "run")
+    assert len(rank.records) == 2 * 4096
+    names = (tmp_path / "run" / "000000.names").read_text().splitlines()
+    assert sum(name.startswith("site\t") for name in names) == len(rank.sites) == 4096
+
+
 def test_spawned_programs_have_files_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,7 +108,8 @@ def test_spawned_programs_have_files_of_their_own(
     for rank in ranks[1:]:
         me = int(rank.header["rank"])
         from_parent, from_other = rank.records
-        assert (from_parent["tag"], from_parent["source"], from_parent["local_source"]) == (31, -1, 0)
+        parent = [int(from_parent[name]) for name in ("tag", "source", "local_source")]
+        assert parent == [31, -1, 0]
         assert (from_other["tag"], from_other["source"]) == (32, 1 - me)
         assert KINDS[from_other["kind"]] == "Sendrecv"
     sites = predict(ranks, read_parameters())

@@ -202,7 +202,8 @@ with `-g`, its call sites have lines. The tracer is built for the launcher's MPI
 beside it.
 
 **Loads** of what was received, latency and source of each, are sampled, for `predict` to say what
-access to the data costs. `perf` does so on Intel's servers (PEBS) at full speed. Elsewhere `model`
+access to the data costs. `perf` does so at full speed on Intel's servers (PEBS) and on
+AMD's (IBS). Elsewhere `model`
 does: the program runs in QEMU, a hundred times slower, and its instructions through a model of a
 server's core and caches, of which the ranks of a host have equal shares. `none` records messages
 alone.
@@ -268,14 +269,15 @@ def record(
 
 
 def _sampler(loads: LoadsFrom, period: int, core: Core) -> Sampler | None:
-    from anemone.models.msgfree.measured import Measured, is_here
+    from anemone.models.msgfree.measured import PEBS, Measured, unit_here
     from anemone.models.msgfree.modelled import Modelled
 
     if loads is LoadsFrom.none:
         return None
-    if loads is LoadsFrom.perf or (loads is LoadsFrom.auto and is_here()):
-        return Measured(period)
-    return Modelled(core, period)
+    unit = None if loads is LoadsFrom.model else unit_here()
+    if unit is None and loads is not LoadsFrom.perf:
+        return Modelled(core, period)
+    return Measured(period, unit or PEBS)  # perf says itself what it lacks
 
 
 def _gaps(ranks: Sequence[Rank]) -> list[str]:

@@ -24,12 +24,11 @@ NOT_RECEIVED = CANCELLED | FREED | FAILED  # size and source are not known
 HEADER_BYTES = 4096
 RECORD = np.dtype(
     [(n, "<i8") for n in ("posted_ns", "waited_ns", "done_ns")]
-    + [(n, "<u8") for n in ("site", "done_site", "buffer", "span", "bytes", "posted",
-                             "elements")]
+    + [(n, "<u8") for n in ("site", "done_site", "buffer", "span", "bytes", "posted", "elements")]
     + [(n, "<i4") for n in ("source", "local_source", "tag")]
     + [("comm", "<u4"), ("type", "<u4"), ("kind", "<u2"), ("flags", "<u2")]
 )
-_HEADER = np.dtype(
+HEADER = np.dtype(
     [("magic", "S8"), ("header_bytes", "<u4"), ("record_bytes", "<u4"), ("rank", "<i4"),
      ("ranks", "<i4"), ("pid", "<u4"), ("finalized", "<u4"), ("records", "<u8"),
      ("posted", "<u8"), ("lost", "<u8"), ("begin_ns", "<i8"), ("end_ns", "<i8"),
@@ -130,7 +129,7 @@ def read_rank(path: Path) -> Rank:
         raise InputError(path, "file", "content", Bare(str(e.strerror)), "a trace") from e
     if len(content) < HEADER_BYTES:
         raise InputError(path, "header", "bytes", len(content), f"at least {HEADER_BYTES}")
-    header = np.frombuffer(content, _HEADER, 1)[0]
+    header = np.frombuffer(content, HEADER, 1)[0]
     for name, wanted in (
         ("magic", b"ANEMPI1\n"), ("header_bytes", HEADER_BYTES), ("record_bytes", RECORD.itemsize)
     ):  # fmt: skip
@@ -157,9 +156,7 @@ def read_rank(path: Path) -> Rank:
     return Rank(header, records, sites, communicators, layouts)
 
 
-_Named = tuple[
-    dict[int, tuple[str, int, str]], dict[int, tuple[str, list[int]]], dict[int, Layout]
-]
+_Named = tuple[dict[int, tuple[str, int, str]], dict[int, tuple[str, list[int]]], dict[int, Layout]]
 
 
 def _names(path: Path) -> _Named:

@@ -27,10 +27,10 @@ class Layout:
     starts: tuple[int, ...]
     lengths: tuple[int, ...]
 
-    @lru_cache(maxsize=1024)  # noqa: B019: a folder's few, as long as the command runs
+    @lru_cache(maxsize=1024)  # noqa: B019
     def runs(self, posted: int, received: int) -> Runs:
-        """Of the first `received` bytes of a receive that `posted` would have fitted into: apart and
-        in order, from the buffer's first byte on.
+        """Of the first `received` bytes where `posted` would have fitted, from the buffer's first
+        byte on: apart and in order.
         """
         items = posted // self.item_bytes
         origin = -self.first - min(0, (items - 1) * self.extent)

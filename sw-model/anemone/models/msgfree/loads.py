@@ -44,7 +44,8 @@ class Samples:
 
 @dataclass(frozen=True)
 class Loads:
-    """rate: loads that a sample stands for. of: by the rank's name. how: where they come from, for people.
+    """rate: loads that a sample stands for. of: by the rank's name. how: where they come from, for
+    people.
 
     compute_ns: what the model says of a rank's time outside of MPI from its first receive to its
     last, the mean of all; 0: not known.

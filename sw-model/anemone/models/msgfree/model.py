@@ -11,7 +11,6 @@ from anemone.models.msgfree.parameters import Parameters
 from anemone.models.msgfree.site import HITS, Site
 from anemone.models.msgfree.weights import Weights, weights
 
-
 FINITE = "costs by these parameters that are finite numbers of ns"
 
 

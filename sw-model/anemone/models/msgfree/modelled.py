@@ -74,8 +74,7 @@ class Modelled:
         """What the plugin has left in `out`. Raises InputError where a rank has no file."""
         own = [_read(out / f"{rank.stem}.loads") for rank in ranks]
         of = {
-            rank.name: _timed(rank, samples)
-            for rank, (_, samples) in zip(ranks, own, strict=True)
+            rank.name: _timed(rank, samples) for rank, (_, samples) in zip(ranks, own, strict=True)
         }
         for path in (out / _MACHINE_FILE, *out.glob("*.loads")):
             path.unlink()

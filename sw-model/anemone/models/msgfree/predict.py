@@ -27,8 +27,9 @@ class CallSite:
     """A line of the program that receives, over all ranks.
 
     messages: sizes, bytes. elements: of basic datatypes in them. line_bytes: the messages', or of
-    the cache lines that data with gaps touch. buffer_bytes: distinct bytes of all its buffers' data,
-    which CXL memory would have to hold. not_received: how many were cancelled, freed or failed, and are not modelled.
+    the cache lines that data with gaps touch. buffer_bytes: distinct bytes of data in all its
+    buffers, which CXL memory would have to hold. not_received: how many were cancelled, freed or
+    failed, and are not modelled.
     """
 
     place: Place

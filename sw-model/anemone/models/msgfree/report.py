@@ -18,9 +18,7 @@ def as_object(ranks: Sequence[Rank], sites: Sequence[CallSite], capacity: int | 
         collectives.update(rank.collectives)
     headers = [rank.header for rank in ranks]
     missing = {
-        name_of(world, rank)
-        for world, sizes in worlds(ranks).items()
-        for rank in range(max(sizes))
+        name_of(world, rank) for world, sizes in worlds(ranks).items() for rank in range(max(sizes))
     } - {rank.name for rank in ranks}
     return {
         "library": str(headers[0]["library"], "utf-8", "replace"),
