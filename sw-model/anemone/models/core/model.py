@@ -72,6 +72,16 @@ class Placed:
 
 
 @dataclass(frozen=True)
+class Owned:
+    """A range of bytes whose pages of 4 KiB, and those of its page tables, take these frames of
+    flat memory, in order of first touch: frame f shares near lines with f + near pages."""
+
+    first: int
+    end: int
+    frames: np.ndarray
+
+
+@dataclass(frozen=True)
 class Memory:
     """Two tiers, pages divided: fast_share of them on the fast one. Or, with near_lines, both as
     one flat memory (docs/flat.md): `ratio` far lines to each near line, every miss swaps.
@@ -79,7 +89,8 @@ class Memory:
     shares: of each core's own, in place of fast_share; for kernels that do not say where their data
     are. dedicated: share of the pages that are dedicated near memory, beside the near lines. filled
     > 0: programs have run for ever, lines are where they left them; their data are in such a share
-    of flat memory's pages, anywhere. 0: as after reset, pages in order of first touch.
+    of flat memory's pages, anywhere. 0: as after reset, pages in order of first touch. owned: whose
+    frames are whose; none: nobody's, else all that is asked for has to be in such a range.
     """
 
     fast: Tier
@@ -91,6 +102,7 @@ class Memory:
     dedicated: float = 0.0
     filled: float = 0.0
     parts: tuple[Placed, ...] = ()
+    owned: tuple[Owned, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -211,6 +223,10 @@ def simulate(
             lib.anemone_core_place(made, _base(core), _base(core + 1), share, memory.filled)
         for part in memory.parts:
             lib.anemone_core_place(made, part.first, part.end, part.share, part.filled)
+        for each in memory.owned:
+            frames = np.ascontiguousarray(each.frames, np.uint32)
+            taken = each.first, each.end, frames.ctypes.data, len(frames)
+            checked(lib.anemone_core_frames(made, *taken, error, len(error)))
         kept = [_load(lib, made, i, p, error, checked) for i, p in enumerate(programs)]
         first, then = (_FOREVER, _FOREVER) if by_cycles else (warm, operations)
         stops = (warm, operations) if by_cycles else (0, 0)
