@@ -163,11 +163,11 @@ int anemone_core_kernel(anemone_core* m, std::size_t core, const char* settings,
     });
 }
 
-// The operations stay where they are until the core has run them.
+// The operations stay where they are until the core has run them; again: for ever.
 int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, std::size_t n,
-                       char* error, std::size_t bytes) {
+                       int again, char* error, std::size_t bytes) {
     return guarded(error, bytes, [&] {
-        m->cores.at(core)->source = core::make_trace(ops, n);
+        m->cores.at(core)->source = core::make_trace(ops, n, again != 0);
         m->cores.at(core)->ended = false;
     });
 }

@@ -34,7 +34,11 @@ _CALLS = (
     ("anemone_core_delete", None, (_HANDLE,)),
     ("anemone_core_operations", _SIZE, (_HANDLE, _SIZE, _HANDLE, _HANDLE)),
     ("anemone_core_kernel", ctypes.c_int, (_HANDLE, _SIZE, _TEXT, _TEXT, _SIZE)),
-    ("anemone_core_trace", ctypes.c_int, (_HANDLE, _SIZE, _HANDLE, _SIZE, _TEXT, _SIZE)),
+    (
+        "anemone_core_trace",
+        ctypes.c_int,
+        (_HANDLE, _SIZE, _HANDLE, _SIZE, ctypes.c_int, _TEXT, _SIZE),
+    ),
     ("anemone_core_place", None, (_HANDLE, _U64, _U64, ctypes.c_double, ctypes.c_double)),
     ("anemone_core_frames", ctypes.c_int, (_HANDLE, _U64, _U64, _HANDLE, _SIZE, _TEXT, _SIZE)),
     ("anemone_core_run", ctypes.c_int, (_HANDLE, _U64, _U64, _TEXT, _SIZE)),

@@ -205,9 +205,9 @@ def simulate(
 ) -> Run:
     """Each program on a core of its own, `operations` of each after `warm` that are not counted.
 
-    by_cycles: both are cycles, so that cores are side by side all the time.
-    A program of operations (an array of OPERATION) ends with the array. Raises CoreError for sizes
-    or programs that the model does not take.
+    by_cycles: both are cycles, so that cores are side by side all the time. A program of operations
+    (an array of OPERATION) ends with the array, by_cycles it begins again. Raises CoreError for
+    sizes or programs that the model does not take.
     """
     lib = library()
     error = ctypes.create_string_buffer(_ERROR_BYTES)
@@ -227,7 +227,7 @@ def simulate(
             frames = np.ascontiguousarray(each.frames, np.uint32)
             taken = each.first, each.end, frames.ctypes.data, len(frames)
             checked(lib.anemone_core_frames(made, *taken, error, len(error)))
-        kept = [_load(lib, made, i, p, error, checked) for i, p in enumerate(programs)]
+        kept = [_load(lib, made, i, p, error, checked, by_cycles) for i, p in enumerate(programs)]
         first, then = (_FOREVER, _FOREVER) if by_cycles else (warm, operations)
         stops = (warm, operations) if by_cycles else (0, 0)
         if warm:
@@ -278,7 +278,7 @@ def parts_of(on: Machine, programs: Sequence[Kernel]) -> list[list[tuple[int, in
     try:
         found = []
         for core, program in enumerate(programs):
-            _load(lib, made, core, program, error, checked)
+            _load(lib, made, core, program, error, checked, False)
             rows = np.zeros((lib.anemone_core_parts(made, core, None, 0), 2), np.uint64)
             lib.anemone_core_parts(made, core, rows.ctypes.data, len(rows))
             ranges = sorted({(a, a + n) for a, n in rows.tolist()})
@@ -313,8 +313,8 @@ def _base(core: int) -> int:
     return (core + 1) << 40
 
 
-def _load(lib, made, core: int, program: Program, error, checked) -> Program:
-    """Give a core its program; what has to be kept meanwhile."""
+def _load(lib, made, core: int, program: Program, error, checked, again: bool) -> Program:
+    """Give a core its program; what has to be kept meanwhile. again: operations are repeated."""
     if isinstance(program, Kernel):
         # A core's data lie apart from the others', unless the settings say where.
         base = {} if "base" in program.settings else {"base": _base(core)}
@@ -323,7 +323,8 @@ def _load(lib, made, core: int, program: Program, error, checked) -> Program:
         return program
     operations = np.ascontiguousarray(program, OPERATION)
     data = operations.ctypes.data
-    checked(lib.anemone_core_trace(made, core, data, len(operations), error, len(error)))
+    of = (made, core, data, len(operations), again)
+    checked(lib.anemone_core_trace(*of, error, len(error)))
     return operations
 
 
