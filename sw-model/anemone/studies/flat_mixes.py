@@ -68,7 +68,9 @@ def forest(counted: bool, quick: bool, seed: int) -> Forest:
 @functools.cache
 def _samples(quick: bool, seed: int) -> tuple[Sample, ...]:
     return tuple(
-        Sample(s["program"], {m: s[m] for m in METRICS}, s["miss_ratio"], s["slowdown"])
+        Sample(
+            s["program"], {m: s[m] for m in METRICS}, s["miss_ratio"], s["slowdown"], s["captured"]
+        )
         for s in samples(quick, seed)
     )
 
