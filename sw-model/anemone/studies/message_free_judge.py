@@ -30,8 +30,8 @@ _HERE = ("mpi_lat", "mpi_bw", "mem_lat", "cxl_atomic_lat")
 _HALOS = 2  # of a tile with four neighbours, in each group
 _SHAPE = "the compute time is the core model's, of another program and compiler"
 _IN_TRANSIT = (
-    "a quarter of the loads find a line on its way from the L2: LFB, which Eq. 6, 7 and 10 charge as "
-    "loads of memory"
+    "a quarter of the loads find a line on its way from the L2: LFB, which Eq. 6, 7 and 10 charge "
+    "as loads of memory"
 )
 _BUSY = "two ranks on a virtual machine, DRAM only, a barrier a step where the paper has flags"
 _HPCG_LEAST = 16  # side
@@ -212,7 +212,8 @@ def _stencil(tiles: Sequence[Tile]) -> list[Row]:
     return [
         Row(f"heat, tile of {tiles[0].cells}: access of CXL's cost, Optane", "%", 4.0,
             sum(shares[tiles[0].cells]) / len(GROUPS), hits),
-        Row("heat: access of CXL's cost, most of all tiles", "%", 74.0, most, "N+S: " + _IN_TRANSIT),
+        Row("heat: access of CXL's cost, most of all tiles", "%", 74.0, most,
+            "N+S: " + _IN_TRANSIT),
     ]  # fmt: skip
 
 
@@ -224,7 +225,13 @@ def _gradient(sides: Mapping[int, Any]) -> list[Row]:
     # The paper's sides begin at 16.
     of_paper = {_HPCG_LEAST: (25.0, points), last: (0.1, size)}
     rows = [
-        Row(f"cg, side of {n}: transfer of CXL's cost", "%", paper, 100 - _share(verdict, "cxl"), why)
+        Row(
+            f"cg, side of {n}: transfer of CXL's cost",
+            "%",
+            paper,
+            100 - _share(verdict, "cxl"),
+            why,
+        )
         for n, verdict in verdicts.items()
         for paper, why in [of_paper.get(n, (None, ""))]
     ]

@@ -16,8 +16,8 @@ from anemone.studies.study import Point, Row
 Answers = Sequence[tuple[Point, dict[str, Any]]]
 Curves = dict[str, list[tuple[int, float]]]  # "measured", "predicted": side, speedup
 _TWO_RANKS = (
-    "18 calls of MPI for each face, which shared memory saves; an iteration takes microseconds; the "
-    "two ranks share a cache"
+    "18 calls of MPI for each face, which shared memory saves; an iteration takes microseconds; "
+    "the two ranks share a cache"
 )
 
 
