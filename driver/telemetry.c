@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetries over controllers, and the interface for other subsystems. */
+/* Telemetries on one or more controllers. */
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/module.h>
@@ -14,7 +14,7 @@
 #include "trace.h"
 
 LIST_HEAD(anemone_controllers);
-DEFINE_MUTEX(anemone_controllers_lock); /* the list; taken before any controller's own */
+DEFINE_MUTEX(anemone_controllers_lock); /* guards the list; taken before a controller's lock */
 
 /* Counters that are folded at a time. */
 #define CHUNK 512
@@ -48,7 +48,7 @@ void anemone_telemetry_put(struct anemone_telemetry *telemetry)
 	kref_put(&telemetry->ref, anemone_telemetry_release);
 }
 
-/* One more part, on a controller that the filter reaches; -ERANGE: it does not. */
+/* Adds an instance on a controller; -ERANGE if the filter does not reach its memory. */
 static int anemone_telemetry_add_instance(struct anemone_telemetry *telemetry,
 					  struct anemone_controller *ctl,
 					  struct anemone_reason *reason)
@@ -140,7 +140,7 @@ static struct anemone_telemetry *anemone_telemetry_add_all(const struct anemone_
 	}
 	list_for_each_entry(ctl, &anemone_controllers, on_list) {
 		err = anemone_telemetry_add_instance(telemetry, ctl, reason);
-		/* Memory elsewhere, or a device that is no more: the others go on without it. */
+		/* Go on without a controller that has other memory or a dead device. */
 		if (err && err != -ERANGE && err != -EIO && err != -ENODEV)
 			goto unlock;
 	}
@@ -263,7 +263,7 @@ void anemone_telemetry_flush(struct anemone_telemetry *telemetry)
 	}
 }
 
-/* `count` counters of every channel of every part, side by side. */
+/* Reads `count` counters of every channel of every instance, side by side. */
 static int anemone_telemetry_read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 first,
 					u32 count, u64 *values)
 {
@@ -287,7 +287,7 @@ static int anemone_telemetry_read_chunk(struct anemone_telemetry *telemetry, boo
 		if (err && err != -ENODEV)
 			return err;
 		there += !err;
-		/* What a controller counted went with it: as if it had seen nothing. */
+		/* A removed controller's counts are lost, so report its start values. */
 		for (n = 0; err && n < count; n++)
 			for (c = 0; c < channels; c++)
 				values[n * telemetry->channels + channel + c] =
@@ -297,8 +297,7 @@ static int anemone_telemetry_read_chunk(struct anemone_telemetry *telemetry, boo
 	return there ? 0 : -ENODEV;
 }
 
-/* What read_chunk has read, and somebody has. A part that is no more has nothing to take it from.
- */
+/* Consumes a chunk that was delivered; a removed instance has nothing to consume. */
 static void anemone_telemetry_consume_chunk(struct anemone_telemetry *telemetry, u32 first,
 					    u32 count, const u64 *values)
 {
@@ -308,7 +307,7 @@ static void anemone_telemetry_consume_chunk(struct anemone_telemetry *telemetry,
 		struct anemone_instance *instance = &telemetry->instance[i];
 
 		mutex_lock(&instance->ctl->lock);
-		/* A device that fails now is given up, and the next call says so. */
+		/* A device that fails here is given up, and the next call says so. */
 		if (!anemone_controller_usable(instance->ctl) &&
 		    anemone_instance_installed(instance))
 			anemone_instance_consume(instance, first, count, values + channel,

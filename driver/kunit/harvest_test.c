@@ -34,7 +34,7 @@ static unsigned int chosen(struct kunit *test, struct mock *mock, u8 op, u8 widt
 	return harvest;
 }
 
-/* Differences where they are exact, else what the hardware and the processor have. */
+/* Differences where they are exact, else what hardware and processor can do. */
 static void order_of_choice(struct kunit *test)
 {
 	struct mock *all = mock_harvested(test, true, true),
@@ -69,7 +69,7 @@ static void order_of_choice(struct kunit *test)
 	}
 }
 
-/* Differences leave the counter, and a threshold is reached from what a read leaves. */
+/* Differences leave the count, and a threshold counts from what a read leaves. */
 static void thresholds_are_not_for_differences(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
@@ -102,7 +102,7 @@ static void refused_by_the_processor(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_snapshot(telemetry, 0, 32, values), 0);
 }
 
-/* Counts in a way, with loads that are made twice where that must not matter: all add up. */
+/* Sums are exact for a way of reading, with repeated loads where these are harmless. */
 static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowledges)
 {
 	struct mock *mock = mock_harvested(test, true, true);
@@ -133,7 +133,7 @@ static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowled
 		if (step % 3)
 			continue;
 		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 0, COUNTERS, values), 0);
-		/* What is accessed from here on belongs to the next period. */
+		/* Accesses from here on belong to the next period. */
 		KUNIT_ASSERT_FALSE(test, mock->posted);
 		read += values[5] - start;
 		KUNIT_ASSERT_EQ(test, read, counted);
@@ -156,7 +156,7 @@ static void acknowledges_lose_nothing(struct kunit *test)
 	nothing_lost(test, 8, 3, false);
 }
 
-/* One event counted, at key 0, of a device that can read in each way. */
+/* One event counted at key 0, on a device that supports all ways of reading. */
 static struct mock *one_event(struct kunit *test, u8 width, struct anemone_telemetry **telemetry)
 {
 	struct mock *mock = mock_harvested(test, true, true);
@@ -173,7 +173,7 @@ static int nobody(void *to, const u64 *some, size_t count)
 	return -EFAULT;
 }
 
-/* What could not be delivered is there for the next one. */
+/* Values that could not be delivered are returned by the next read. */
 static void what_nobody_got_is_kept(struct kunit *test)
 {
 	u8 width;
@@ -193,7 +193,7 @@ static void what_nobody_got_is_kept(struct kunit *test)
 	}
 }
 
-/* The device is reset while somebody has the values: nothing is taken from the new counters. */
+/* A reset between read and consume: nothing is taken from the new counters. */
 static int resets(void *to, const u64 *some, size_t count)
 {
 	struct mock *mock = to;
@@ -221,7 +221,7 @@ static void a_reset_before_the_end(struct kunit *test)
 	}
 }
 
-/* No room for a third window, or no such hardware: it is not opened. */
+/* Without room or hardware for the acknowledge window it is not opened. */
 static void without_a_third_window(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);

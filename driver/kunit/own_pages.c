@@ -4,7 +4,7 @@
 
 #include "own_pages.h"
 
-#define TABLE_LOG2 19 /* of pages: all memory that user-mode Linux has here */
+#define TABLE_LOG2 19 /* in pages: all memory that user-mode Linux has here */
 
 void own_set_keys(struct kunit *test, struct own_scene *scene, unsigned long some_page,
 		  unsigned int shift)
@@ -13,7 +13,7 @@ void own_set_keys(struct kunit *test, struct own_scene *scene, unsigned long som
 	u64 pfn = process_pfn(test, some_page);
 
 	*scene = (struct own_scene){ .mock = mock, .filp = process_open(test, mock) };
-	/* But for the first page: memory does not begin at 0. */
+	/* Key 0 is not used: memory does not begin at 0. */
 	KUNIT_ASSERT_LT(test, pfn, 1ULL << TABLE_LOG2);
 	mock_tables(test, mock, TABLE_LOG2);
 	mock->ctl->hw.shape.address_bits = TABLE_LOG2 + PAGE_SHIFT;

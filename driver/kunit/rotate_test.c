@@ -21,8 +21,8 @@ static u64 *keys_up_to(struct kunit *test, u32 count)
 }
 
 /*
- * A turn's counts, and waits until the key has had one more turn than `turns`, which it raises. A
- * busy host may begin a turn late and so make it short: of several, look at the longest.
+ * Returns a slice's counts; waits until the key has had more slices than `turns`, and raises that.
+ * A busy host may begin a slice late and shorten it, so use the longest of several.
  */
 static u64 next_turn(struct kunit *test, struct anemone_telemetry *telemetry, u32 key, u64 *turns,
 		     u64 *longest)
@@ -70,7 +70,7 @@ static void sweep_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotation_batches(8, 7), 2);
 }
 
-/* Five keys take turns in two regions: each counts what comes in its turn, and nothing else. */
+/* Five keys share two regions: each counts the accesses of its own slices, and nothing else. */
 static void turns(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -86,7 +86,7 @@ static void turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_turn(telemetry, 5, 1, &sweep, NULL), -ERANGE);
 	for (round = 0; round < 2; round++) {
 		for (key = 0; key < 5; key++) {
-			/* To all keys, for as long as the key that is looked at has no turn. */
+			/* Access all keys until the watched key has had a slice. */
 			mutex_lock(lock);
 			for (i = 0; i < 5; i++) {
 				if (xa_load(&telemetry->instance[0].keys, i))
@@ -102,7 +102,7 @@ static void turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), -ENOENT);
 	KUNIT_EXPECT_EQ(test, telemetry->instance[0].mapped, 0);
-	/* Of turns that went by unseen the counts are lost, so at most; and something was. */
+	/* Counts of unseen slices are lost, so this is an upper bound; some were seen. */
 	for (key = 0, i = 0; key < 5; key++) {
 		KUNIT_EXPECT_LE(test, seen[key], sent[key]);
 		i += seen[key];
@@ -112,8 +112,8 @@ static void turns(struct kunit *test)
 }
 
 /*
- * Keys that all fit count in every turn, so that what is sent is what is seen. Of turns that a busy
- * host lets go by unseen only the last one is kept: then it is tried again.
+ * If all keys fit, they count in every slice, so all that was sent is seen. Of slices that a busy
+ * host misses, only the last is kept; then the test tries again.
  */
 static void nothing_lost_between_turns(struct kunit *test)
 {
@@ -127,12 +127,12 @@ static void nothing_lost_between_turns(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 2), 2, PERIOD_MS, &sweep),
 			0);
 	for (attempt = 0; attempt < 50 && !all; attempt++) {
-		/* What the last attempt sent is over. */
+		/* Skip what the last attempt sent. */
 		next_turn(test, telemetry, 1, &had, &longest);
 		next_turn(test, telemetry, 1, &had, &longest);
 		all = true;
 		seen = 0;
-		/* The sixth has what was sent behind the end of the fifth. */
+		/* The sixth slice has what was sent after the end of the fifth. */
 		for (turn = 0; turn < 6; turn++) {
 			mutex_lock(&mock->ctl->lock);
 			for (i = 0; i < 7 && turn < 5; i++)
@@ -150,8 +150,8 @@ static void nothing_lost_between_turns(struct kunit *test)
 }
 
 /*
- * A period that is no whole number of ticks. A busy host delays some turns: it is no longer than
- * that of the best six, and no shorter than the mean of all.
+ * A period that is no whole number of ticks. A busy host delays some slices: the best six are no
+ * longer than the period, and the mean of all is no shorter.
  */
 static void period_between_ticks(struct kunit *test)
 {
@@ -183,7 +183,7 @@ static void period_between_ticks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 }
 
-/* What a turn has counted is gone with a reset: it is taken again, from then on. */
+/* A reset loses what a slice has counted, so the slice is repeated from then on. */
 static void reset_amid_a_turn(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -207,7 +207,7 @@ static void reset_amid_a_turn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 }
 
-/* A removal in the middle of a rotation, as of an unplugged device. */
+/* The device is removed during a rotation, as by an unplug. */
 static void device_goes_meanwhile(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -226,7 +226,7 @@ static void device_goes_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 }
 
-/* What others are told meanwhile, and of what cannot be rotated. */
+/* Calls that a rotation refuses, and rotations that are refused. */
 static void refusals(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -267,7 +267,7 @@ static u64 seen_by(struct anemone_telemetry *telemetry)
 	return counts.matched + counts.unmapped;
 }
 
-/* What clears counters as it begins and ends takes nothing off the sums. */
+/* The clears of a rotation do not reduce the sums. */
 static void sums_go_on(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -292,7 +292,7 @@ struct reading {
 	u64 had, longest;
 };
 
-/* A rotation begins, and has a turn, while somebody has the values of before. */
+/* A rotation starts, and ends a slice, between a read and its consume. */
 static int rotates(void *to, const u64 *some, size_t count)
 {
 	struct reading *reading = to;
@@ -306,7 +306,7 @@ static int rotates(void *to, const u64 *some, size_t count)
 	return err;
 }
 
-/* What was read before a rotation is taken from none of its turns. */
+/* What was read before a rotation is not taken from any of its slices. */
 static void read_as_it_begins(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Expectations of the sentences that the driver refuses with. */
+/* Expectations on the driver's reasons for a refusal. */
 #ifndef ANEMONE_KUNIT_SAYS_H
 #define ANEMONE_KUNIT_SAYS_H
 
@@ -14,7 +14,7 @@ static inline void expect_says(struct kunit *test, const char *text, const char 
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(text, words), "\"%s\" is not \"%s\"", text, words);
 }
 
-/* Of memory whose place is not known. */
+/* Memory whose address is not known, with these words. */
 static inline void expect_unknown(struct kunit *test, const struct anemone_memory *memory,
 				  const char *words)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The steps of pci.c, each of which asks the kernel for something and may be refused: a test says
- * which one is. See steps_of_pci.h.
+ * Fault injection: each call of pci.c to the kernel is a step, and a test chooses the step that
+ * fails. See steps_of_pci.h.
  */
 #ifndef ANEMONE_KUNIT_STEPS_H
 #define ANEMONE_KUNIT_STEPS_H
@@ -9,12 +9,13 @@
 #include <linux/types.h>
 
 struct steps {
-	unsigned int fails; /* the so manieth; 0: none */
+	unsigned int fails; /* number of the failing step; 0: none */
 	unsigned int taken;
-	const char *failed;	 /* which one did */
-	unsigned int interrupts; /* that are requested now */
-	unsigned int looked_up;	 /* interrupts' numbers, for which the kernel takes a mutex */
-	unsigned int disabled;	 /* interrupts, for good */
+	const char *failed;	 /* name of that step */
+	unsigned int interrupts; /* interrupts requested now */
+	unsigned int
+		looked_up; /* lookups of interrupt numbers, for which the kernel takes a mutex */
+	unsigned int disabled; /* interrupts that were disabled */
 };
 
 extern struct steps steps;

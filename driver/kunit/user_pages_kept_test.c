@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries for a process's own pages that stay: what does not move them takes no entry away. */
+/* Entries for user pages that stay: what does not move a page keeps its entry. */
 #include <linux/mm.h>
 
 #include "../user_pages.h"
@@ -7,8 +7,8 @@
 #include "own_pages.h"
 
 /*
- * Who splits a mapping invalidates 2 MiB: pages that are where they were are counted again, and
- * nobody is told. Not so a page that another process has by now.
+ * To split a mapping the kernel invalidates 2 MiB. Pages that did not move are counted again,
+ * without a lost event; a page that another process has by now is not.
  */
 static void counted_where_it_stays(struct kunit *test)
 {
@@ -34,7 +34,7 @@ static void counted_where_it_stays(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, value, i + 1);
 	}
 	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), -EAGAIN);
-	ClearPageAnonExclusive(pfn_to_page(pfn)); /* as a fork does */
+	ClearPageAnonExclusive(pfn_to_page(pfn)); /* as after a fork */
 	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
 	own_touch(test, &scene, pfn);
@@ -44,7 +44,7 @@ static void counted_where_it_stays(struct kunit *test)
 	SetPageAnonExclusive(pfn_to_page(pfn));
 }
 
-/* The kernel splits a mapping first, and then unmaps a part: what comes there later is another. */
+/* The kernel splits a mapping, then unmaps some of it; new memory there is not counted. */
 static void split_and_unmapped(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
@@ -52,14 +52,14 @@ static void split_and_unmapped(struct kunit *test)
 
 	own_set(test, &scene, at);
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
-	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
+	mutex_lock(&scene.telemetry->pages.lock); /* makes the reaper wait */
 	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	own_invalidated(test, &scene, at, MMU_NOTIFY_UNMAP); /* and it is there still */
+	own_invalidated(test, &scene, at, MMU_NOTIFY_UNMAP); /* the entry is still there */
 	mutex_unlock(&scene.telemetry->pages.lock);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
 }
 
-/* Nothing of it is mapped in a telemetry that is about other keys now, or on a device no more. */
+/* No page is mapped again once the telemetry has other keys or the device is gone. */
 static void not_again(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1), keys = process_pages(test, 1);
@@ -73,7 +73,7 @@ static void not_again(struct kunit *test)
 	process_put(test, keys, &other, sizeof(other));
 	rotate.id = scene.add.id;
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
-	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
+	mutex_lock(&scene.telemetry->pages.lock); /* makes the reaper wait */
 	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
 	KUNIT_ASSERT_EQ(test,
 			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)), 0);
@@ -89,7 +89,7 @@ static void not_again(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
 }
 
-/* The pages go while it is asleep or in reset: they are not mapped again. */
+/* Pages that go while the device is suspended or in reset are not mapped again. */
 static void goes_during_a_reset(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
@@ -113,8 +113,7 @@ static void goes_during_a_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, values[1], 1);
 }
 
-/* Mapped anew, an entry goes from one region to another: no access is missed, and no page brought.
- */
+/* An entry moves to another region without a missed access, and without faulting its page in. */
 static void to_another_region(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
@@ -128,7 +127,7 @@ static void to_another_region(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
 	own_touch(test, &scene, pfn);
 	scene.mock->unmaps = 0;
-	/* To be written it could not be brought any more. */
+	/* The page can no longer be faulted in for writing. */
 	mmap_write_lock(current->mm);
 	vm_flags_clear(vma, VM_WRITE);
 	mmap_write_unlock(current->mm);
@@ -142,14 +141,14 @@ static void to_another_region(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 2, values), 0);
 	KUNIT_EXPECT_EQ(test, values[0], 1);
 	KUNIT_EXPECT_EQ(test, values[1], 1);
-	/* And it goes as any other, of its region. */
+	/* It is lost like any other, with its new region. */
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
 	KUNIT_ASSERT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
 	KUNIT_EXPECT_EQ(test, record.event.counter, 4);
 }
 
-/* The host has put the memory elsewhere meanwhile: what the key is of now is another's. */
+/* If the host has moved the memory, the key is of another page. */
 static void not_where_it_was(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
@@ -166,7 +165,7 @@ static void not_where_it_was(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
 }
 
-/* An entry of less than a page is of its page: what happens to the next one is not about it. */
+/* An entry of less than a page depends on its own page, and not on the next one. */
 static void less_than_a_page(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries for a process's own pages: they go with the page, and nothing is left of them. */
+/* Entries for user pages that go: nothing is left of them. */
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -22,7 +22,7 @@ static void counted_until_it_goes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 3, 0), 0);
 	own_touch(test, &scene, pfn);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
-	own_touch(test, &scene, pfn); /* anybody's by now */
+	own_touch(test, &scene, pfn); /* may be another owner's by now */
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
 	KUNIT_EXPECT_EQ(test, value, 1);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 0);
@@ -49,7 +49,7 @@ static void unmap_own(struct work_struct *work)
 	kthread_unuse_mm(unmapping->mm);
 }
 
-/* Who does not watch a page any more may be put off then: the device has no entry of it by then. */
+/* Whoever stops watching a page may sleep, so the device's entry must be gone before. */
 static void watched_until_it_is_gone(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
@@ -65,7 +65,7 @@ static void watched_until_it_is_gone(struct kunit *test)
 	scene.mock->reads = 0;
 	mmu_notifier_range_init(&range, MMU_NOTIFY_PROTECTION_VMA, 0, current->mm, at + PAGE_SIZE,
 				at + 2 * PAGE_SIZE);
-	mmu_notifier_invalidate_range_start(&range); /* no end of watching until its end */
+	mmu_notifier_invalidate_range_start(&range); /* delays the end of watching */
 	INIT_WORK_ONSTACK(&unmapping.work, unmap_own);
 	schedule_work(&unmapping.work);
 	for (i = 0; i < 100 && !READ_ONCE(scene.mock->reads); i++)
@@ -77,7 +77,7 @@ static void watched_until_it_is_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unmapping.err, 0);
 }
 
-/* A heap that comes and goes: what is left of it is what is mapped now. */
+/* A heap that is mapped and unmapped leaves only the entries of what is mapped now. */
 static void churn(struct kunit *test)
 {
 	unsigned long at = process_pages(test, PAGES);
@@ -99,7 +99,7 @@ static void churn(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, own_entries(&scene), 0);
 	}
-	/* Mapped again and again, it is one; unmapped, none. */
+	/* Mapped again and again there is one entry; unmapped, none. */
 	for (i = 0; i < 5; i++)
 		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, i, 0), 0);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
@@ -117,7 +117,7 @@ static void told_of_what_was_lost(struct kunit *test)
 	unsigned int i;
 
 	own_set(test, &scene, at);
-	/* Who has not asked reads notifications only, as ever. */
+	/* A reader that has not asked for lost entries gets notifications only. */
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
@@ -126,7 +126,7 @@ static void told_of_what_was_lost(struct kunit *test)
 	own_ask_for_losses(test, &scene, sizeof(records[0]));
 	for (i = 1; i < 4; i++)
 		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + i * PAGE_SIZE, 10 + i, 0), 0);
-	/* What the caller takes away itself is no loss. */
+	/* An entry that the caller unmaps is not lost. */
 	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 0, ANEMONE_ENTRY_UNMAP), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, 3 * PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
@@ -143,7 +143,7 @@ static void told_of_what_was_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, own_records(test, &scene, records, sizeof(records)), -EAGAIN);
 }
 
-/* Nobody reads: memory is bounded, and that there were more is told. */
+/* Without a reader memory is bounded, and the number of further losses is reported. */
 static void more_than_are_read(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
@@ -167,7 +167,7 @@ static void more_than_are_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), -EAGAIN);
 }
 
-/* A telemetry that is removed takes what it lost with it. */
+/* Removing a telemetry drops its lost entries. */
 static void removed_with_losses(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
@@ -186,7 +186,7 @@ static void removed_with_losses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
 }
 
-/* Each read of a device that is no more takes a timeout: one is enough, whatever goes. */
+/* Each read of a dead device takes a timeout; one must be enough for any number of pages. */
 static void device_dies_under_pages(struct kunit *test)
 {
 	unsigned long at = process_pages(test, PAGES);
@@ -205,7 +205,7 @@ static void device_dies_under_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), -EIO);
 }
 
-/* What is not its own, or not there, or not whole, is not mapped. */
+/* Memory that is shared, absent or not whole is refused. */
 static void refusals(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2), shared;
@@ -220,12 +220,12 @@ static void refusals(struct kunit *test)
 			       MAP_ANONYMOUS | MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(shared));
 	KUNIT_EXPECT_EQ(test, own_map(test, &scene, shared, 0, 0), -EACCES);
-	/* The host has put the memory elsewhere: nothing is where it was. */
+	/* If the host has moved the memory, nothing is where it was. */
 	anemone_memory_set(&scene.mock->ctl->memory, 2 * PAGE_SIZE, SZ_1G);
 	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), -ESTALE);
 }
 
-/* Who may not name physical memory, by any way. */
+/* A user without CAP_SYS_ADMIN cannot name physical memory by any call. */
 static void without_rights(struct kunit *test)
 {
 	static const int admin[] = { CAP_SYS_ADMIN }, both[] = { CAP_SYS_ADMIN, CAP_PERFMON };
@@ -252,7 +252,7 @@ static void without_rights(struct kunit *test)
 			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)),
 			-EPERM);
 	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
-	own_touch(test, &scene, process_pfn(test, at + PAGE_SIZE)); /* of no entry */
+	own_touch(test, &scene, process_pfn(test, at + PAGE_SIZE)); /* has no entry */
 	own_touch(test, &scene, process_pfn(test, at));
 	KUNIT_ASSERT_EQ(test,
 			process_call(test, scene.filp, ANEMONE_STATUS, &status, sizeof(status)), 0);

@@ -14,7 +14,7 @@
 namespace anemone {
 
 namespace {
-constexpr std::size_t kBehind = 4096; // accesses that the device has to make
+constexpr std::size_t kBehind = 4096; // most accesses that may wait in the device
 }
 
 AccessRing::AccessRing(const std::string& path) {

@@ -26,7 +26,7 @@ void Channel::write(const LineWrite& write) {
 
 void Channel::offer(bool accesses) {
     const bool refresh = ++cycle_ % kRefresh == 0;
-    if (offered_ == kNothing) { // what was offered stays until it is accepted
+    if (offered_ == kNothing) { // an offered request stays until it is accepted
         if (guest_ == kToOffer) {
             offered_ = kGuestRequest;
             drive(request_, kGuest);
@@ -43,7 +43,7 @@ void Channel::offer(bool accesses) {
     pins_.w.valid = data_;
 }
 
-// Data are the line's address, as memory wants it (memory.h).
+// A write's data are the line's address, as the memory model expects (memory.h).
 void Channel::drive(const Access& access, unsigned id) {
     AddressPins& request = access.write ? pins_.aw : pins_.ar;
     request.id = SData(id);

@@ -102,7 +102,7 @@ std::string Commands::execute(const std::string& line, bool& waits) {
         access(number(first, "access: the address"), number(second, "access: write"));
         waits = true;
     } else if (command == "trace") {
-        // The rest of the line: a path may have blanks.
+        // The rest of the line, because a path may contain blanks.
         trace(line.substr(std::min(line.size(), std::string("trace ").size())));
         waits = true;
     } else if (command == "settle") {

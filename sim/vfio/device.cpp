@@ -8,12 +8,11 @@
 namespace anemone {
 
 namespace {
-// What the hardware does by itself is done in so many cycles: a clear is the longest.
+// Cycles in which the hardware finishes what it does by itself; a clear takes longest.
 constexpr unsigned kRest = 2 * (kTable + kLines) + 12000;
-// Longest wait for an answer: a write to a table waits for a clear.
+// Longest wait for a response: a write to a table waits for a clear.
 constexpr unsigned kPatience = 4 * kRest;
-// A register's read takes so many cycles more: who looks again and again whether something is done
-// makes time pass.
+// Further cycles after each register read, so that polling a register makes time pass.
 constexpr unsigned kAfterRead = 16;
 } // namespace
 
@@ -114,7 +113,7 @@ void Device::reset() {
     expander_.beginReset();
     expander_.endReset();
     for (unsigned i = 0; i < Expander::kAfterReset; ++i)
-        step(false); // flat memory mode writes what a swap was about to
+        step(false); // flat memory mode completes the writes of swaps
     interrupts_.reset();
     rest_ = kRest;
 }

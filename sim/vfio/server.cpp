@@ -11,10 +11,10 @@
 namespace anemone {
 
 namespace {
-// Cycles between looks at the sockets: few, as the guest waits for them. And when there was a
-// message, which takes its own, so that programs' accesses go on between many.
+// Cycles between polls of the sockets: few, because the guest waits for replies. Fewer after a
+// message, which itself runs cycles, so that programs' accesses proceed between many messages.
 constexpr unsigned kSlice = 64, kSliceBetweenMessages = 16;
-// With no accesses to make, the guest's next message is waited for so long, in milliseconds.
+// Time to wait for the guest's next message without accesses to make, in milliseconds.
 constexpr int kLull = 1;
 } // namespace
 
@@ -30,7 +30,7 @@ void Server::run() {
     for (bool quiet = false;;) {
         if (ring_)
             ring_->moveInto(device);
-        // A ring wakes nobody: it is looked at again and again.
+        // A ring does not wake anybody, so it is polled.
         const int idle = ring_ ? kLull : -1;
         const int patience = !device.busy() ? idle : quiet || device.injecting() ? 0 : kLull;
         quiet = !wait(patience);
