@@ -6,7 +6,7 @@
 #include "../cxl.h"
 #include "../include/anemone_pci.h"
 #include "function.h"
-#include "says.h"
+#include "expect_reason.h"
 
 #define FLAGS (ANEMONE_CXL_RANGE_VALID | ANEMONE_CXL_RANGE_ACTIVE)
 #define GIB ((u64)SZ_1G)
@@ -15,7 +15,7 @@
 static struct anemone_memory memory;
 
 /* Decodes the memory of a function. */
-static void look_at(struct pci_dev *pdev)
+static void decode_memory(struct pci_dev *pdev)
 {
 	struct anemone_cxl cxl;
 
@@ -27,7 +27,7 @@ static void look_at(struct pci_dev *pdev)
 
 #define KNOWN(base, bytes)                                                                         \
 	do {                                                                                       \
-		look_at(function->pdev);                                                           \
+		decode_memory(function->pdev);                                                     \
 		KUNIT_ASSERT_EQ_MSG(test, memory.ranges, 1, "%s", memory.unknown);                 \
 		KUNIT_EXPECT_EQ(test, memory.range[0].host_base, base);                            \
 		KUNIT_EXPECT_EQ(test, memory.range[0].size, bytes);                                \
@@ -35,7 +35,7 @@ static void look_at(struct pci_dev *pdev)
 
 #define NOT_KNOWN(words)                                                                           \
 	do {                                                                                       \
-		look_at(function->pdev);                                                           \
+		decode_memory(function->pdev);                                                     \
 		expect_unknown(test, &memory, words);                                              \
 	} while (0)
 
@@ -62,7 +62,7 @@ static void ranges(struct kunit *test)
 	/* Both ranges are used where the capability says that there are two. */
 	function_set(function, FUNCTION_CXL + 8, 0x0026 << 16);
 	function_set_range(function, 1, FUNCTION_HOST, GIB | FLAGS);
-	look_at(function->pdev);
+	decode_memory(function->pdev);
 	KUNIT_ASSERT_EQ(test, memory.ranges, 2);
 	KUNIT_EXPECT_EQ(test, memory.range[1].host_base, FUNCTION_HOST);
 }
@@ -84,7 +84,7 @@ static void decoders(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory.range[0].ways, 2);
 	KUNIT_EXPECT_EQ(test, memory.range[0].granularity, 1024);
 	function_set_decoder(function, 1, 3 * FUNCTION_HOST, 2 * GIB, committed);
-	look_at(function->pdev);
+	decode_memory(function->pdev);
 	KUNIT_ASSERT_EQ(test, memory.ranges, 2);
 	KUNIT_EXPECT_EQ(test, memory.range[1].host_base, 3 * FUNCTION_HOST);
 	KUNIT_EXPECT_EQ(test, memory.range[1].device_base, 2 * GIB);
@@ -104,7 +104,7 @@ static void many_decoders(struct kunit *test)
 	for (i = 0; i < 30; i++)
 		function_set_decoder(function, i, (i + 1) * FUNCTION_HOST, SZ_256M,
 				     ANEMONE_CXL_DECODER_COMMITTED);
-	look_at(function->pdev);
+	decode_memory(function->pdev);
 	KUNIT_EXPECT_EQ(test, memory.ranges, ANEMONE_MAX_RANGES);
 }
 
@@ -128,7 +128,7 @@ static void committed_later(struct kunit *test)
 }
 
 /* If named component registers do not answer, the ranges may be stale and are not used. */
-static void silent(struct kunit *test)
+static void unresponsive_component_registers(struct kunit *test)
 {
 	struct function *function = function_new(test);
 	u32 *cm = function->component + ANEMONE_CXL_CACHEMEM / 4;
@@ -165,7 +165,7 @@ static void silent(struct kunit *test)
 }
 
 /* CXL's DVSEC is in function 0, and ours may be in another function. */
-static void of_the_first_function(struct kunit *test)
+static void dvsec_of_function_0(struct kunit *test)
 {
 	struct function *function = function_new(test);
 	struct pci_dev *both[] = { function->pdev, function->second };
@@ -173,11 +173,11 @@ static void of_the_first_function(struct kunit *test)
 
 	for (i = 0; i < 2; i++)
 		before[i] = kref_read(&both[i]->dev.kobj.kref);
-	look_at(function->second);
+	decode_memory(function->second);
 	KUNIT_ASSERT_EQ(test, memory.ranges, 1);
 	KUNIT_EXPECT_EQ(test, memory.range[0].host_base, FUNCTION_HOST);
 	function_set(function, FUNCTION_CXL + PCI_DVSEC_HEADER1, 0x1234);
-	look_at(function->second);
+	decode_memory(function->second);
 	NOT_KNOWN("no DVSEC of CXL");
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, kref_read(&both[i]->dev.kobj.kref), before[i]);
@@ -211,10 +211,14 @@ static void windows(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(ranges),	   KUNIT_CASE(decoders),
-	KUNIT_CASE(many_decoders), KUNIT_CASE(committed_later),
-	KUNIT_CASE(silent),	   KUNIT_CASE(of_the_first_function),
-	KUNIT_CASE(windows),	   {},
+	KUNIT_CASE(ranges),
+	KUNIT_CASE(decoders),
+	KUNIT_CASE(many_decoders),
+	KUNIT_CASE(committed_later),
+	KUNIT_CASE(unresponsive_component_registers),
+	KUNIT_CASE(dvsec_of_function_0),
+	KUNIT_CASE(windows),
+	{},
 };
 
 static struct kunit_suite suite = { .name = "anemone_cxl", .test_cases = cases };

@@ -34,7 +34,7 @@ static void set_region(struct function *function, u64 base, u64 bytes)
 }
 
 /* The id belongs to no vendor, so a function also needs our DVSEC, with our vendor and number. */
-static void ours(struct kunit *test)
+static void needs_our_dvsec(struct kunit *test)
 {
 	const struct pci_device_id id = { PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) };
 	const struct pci_device_id named = { PCI_DEVICE(0x8086, 0x0ddb) };
@@ -149,7 +149,7 @@ static void without_dvsec(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(ours),
+	KUNIT_CASE(needs_our_dvsec),
 	KUNIT_CASE(by_dvsec),
 	KUNIT_CASE(region_in_memory),
 	KUNIT_CASE(without_dvsec),

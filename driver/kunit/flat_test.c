@@ -176,7 +176,7 @@ static void untrusted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->flat[1][CONTROL], ANEMONE_FLAT_CONTROL_START_MASK);
 }
 
-static void there_or_not(struct kunit *test)
+static void visibility(struct kunit *test)
 {
 	struct mock *with = flat_new(test), *without = mock_new(test);
 	const struct attribute_group *group = &anemone_flat_groups[1];
@@ -195,7 +195,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(started),
 	KUNIT_CASE(counters),
 	KUNIT_CASE(untrusted),
-	KUNIT_CASE(there_or_not),
+	KUNIT_CASE(visibility),
 	{},
 };
 

@@ -32,7 +32,7 @@ static u64 step(unsigned int op, unsigned int width, u64 value, u64 operand)
 }
 
 /* Events spread over channels at random fold to the value of a single counter. */
-static void folded_is_whole(struct kunit *test)
+static void fold_equals_one_counter(struct kunit *test)
 {
 	struct rnd_state random;
 	unsigned int op, width, round, event;
@@ -73,7 +73,7 @@ static void folded_is_whole(struct kunit *test)
 }
 
 /* anemone_fold_all equals anemone_fold of each group. */
-static void all_is_each(struct kunit *test)
+static void fold_all_equals_fold(struct kunit *test)
 {
 	unsigned int op, width, i;
 	struct rnd_state random;
@@ -96,8 +96,8 @@ static void all_is_each(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(folded_is_whole),
-	KUNIT_CASE(all_is_each),
+	KUNIT_CASE(fold_equals_one_counter),
+	KUNIT_CASE(fold_all_equals_fold),
 	{},
 };
 

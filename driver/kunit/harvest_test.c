@@ -70,7 +70,7 @@ static void order_of_choice(struct kunit *test)
 }
 
 /* Differences leave the count, and a threshold counts from what a read leaves. */
-static void thresholds_are_not_for_differences(struct kunit *test)
+static void thresholds_exclude_differences(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, 64, ANEMONE_OP_RESET);
@@ -174,7 +174,7 @@ static int nobody(void *to, const u64 *some, size_t count)
 }
 
 /* Values that could not be delivered are returned by the next read. */
-static void what_nobody_got_is_kept(struct kunit *test)
+static void undelivered_counts_are_kept(struct kunit *test)
 {
 	u8 width;
 
@@ -202,7 +202,7 @@ static int resets(void *to, const u64 *some, size_t count)
 	return anemone_controller_restart(mock->ctl, 2 * MOCK_REGION_BYTES);
 }
 
-static void a_reset_before_the_end(struct kunit *test)
+static void reset_before_consume(struct kunit *test)
 {
 	u8 width;
 
@@ -222,7 +222,7 @@ static void a_reset_before_the_end(struct kunit *test)
 }
 
 /* Without room or hardware for the acknowledge window it is not opened. */
-static void without_a_third_window(struct kunit *test)
+static void without_acknowledge_window(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -254,10 +254,10 @@ static void lines_are_packed(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(order_of_choice),	       KUNIT_CASE(thresholds_are_not_for_differences),
+	KUNIT_CASE(order_of_choice),	       KUNIT_CASE(thresholds_exclude_differences),
 	KUNIT_CASE(refused_by_the_processor),  KUNIT_CASE(differences_lose_nothing),
-	KUNIT_CASE(acknowledges_lose_nothing), KUNIT_CASE(what_nobody_got_is_kept),
-	KUNIT_CASE(a_reset_before_the_end),    KUNIT_CASE(without_a_third_window),
+	KUNIT_CASE(acknowledges_lose_nothing), KUNIT_CASE(undelivered_counts_are_kept),
+	KUNIT_CASE(reset_before_consume),      KUNIT_CASE(without_acknowledge_window),
 	KUNIT_CASE(lines_are_packed),	       {},
 };
 

@@ -19,7 +19,7 @@ static void sizes(struct kunit *test)
 }
 
 /* Each of these sizes of a device would index past an array. */
-static void senseless_sizes(struct kunit *test)
+static void invalid_sizes(struct kunit *test)
 {
 	static const struct {
 		u64 mask, value;
@@ -51,7 +51,7 @@ static void senseless_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, identify(mock), -EPROTO);
 }
 
-static void strangers(struct kunit *test)
+static void unknown_devices(struct kunit *test)
 {
 	struct mock *mock = mock_bare(test);
 
@@ -119,7 +119,7 @@ static void clear_that_takes_long(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
 }
 
-static void device_that_fell_off(struct kunit *test)
+static void device_off_the_bus(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	u64 words[2 * MOCK_CHANNELS * ANEMONE_LINE_WORDS];
@@ -161,7 +161,7 @@ static bool region_moved(struct anemone_hw *hw)
 }
 
 /* A region in memory may be lost while the registers answer. */
-static void region_that_fell_off(struct kunit *test)
+static void region_lost(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -178,7 +178,7 @@ static void region_that_fell_off(struct kunit *test)
 }
 
 /* Other memory or nothing may be where the region is read. */
-static void region_that_is_not_there(struct kunit *test)
+static void region_missing(struct kunit *test)
 {
 	struct mock *mock = mock_bare(test);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -205,7 +205,7 @@ static void set_minor(struct mock *mock, u64 minor)
 }
 
 /* Quiesce before a reset; a start accepts requests again, even without a reset. */
-static void quiet_before_a_reset(struct kunit *test)
+static void quiesce_before_reset(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -223,7 +223,7 @@ static void quiet_before_a_reset(struct kunit *test)
 }
 
 /* Register map 1.0 does not have the register: a write to it would count as an error. */
-static void no_quiesce_in_old_ones(struct kunit *test)
+static void no_quiesce_before_1_1(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 
@@ -234,18 +234,18 @@ static void no_quiesce_in_old_ones(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(sizes),
-	KUNIT_CASE(senseless_sizes),
-	KUNIT_CASE(strangers),
+	KUNIT_CASE(invalid_sizes),
+	KUNIT_CASE(unknown_devices),
 	KUNIT_CASE(windows_do_not_fit),
 	KUNIT_CASE(windows_that_wrap),
 	KUNIT_CASE(clear_that_never_ends),
 	KUNIT_CASE(clear_that_takes_long),
-	KUNIT_CASE(device_that_fell_off),
+	KUNIT_CASE(device_off_the_bus),
 	KUNIT_CASE(all_ones_are_a_value),
-	KUNIT_CASE(region_that_fell_off),
-	KUNIT_CASE(region_that_is_not_there),
-	KUNIT_CASE(quiet_before_a_reset),
-	KUNIT_CASE(no_quiesce_in_old_ones),
+	KUNIT_CASE(region_lost),
+	KUNIT_CASE(region_missing),
+	KUNIT_CASE(quiesce_before_reset),
+	KUNIT_CASE(no_quiesce_before_1_1),
 	{},
 };
 

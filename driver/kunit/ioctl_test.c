@@ -118,7 +118,7 @@ static void bounds_before_memory(struct kunit *test)
  * Counts that could not be delivered, in whole or in part, are returned by the next read, whichever
  * way counters are read.
  */
-static void a_buffer_that_is_not_there(struct kunit *test)
+static void buffer_not_mapped(struct kunit *test)
 {
 	static const struct {
 		u8 width;
@@ -171,7 +171,7 @@ static void a_buffer_that_is_not_there(struct kunit *test)
 }
 
 /* If the end of the buffer cannot be written, a long read takes no counters at all. */
-static void the_end_of_a_buffer_is_not_there(struct kunit *test)
+static void end_of_buffer_not_mapped(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
 	struct file *filp = process_open(test, mock);
@@ -200,7 +200,7 @@ static void the_end_of_a_buffer_is_not_there(struct kunit *test)
 }
 
 /* An id is valid on its file only, and until its removal. */
-static void ids_are_of_their_file(struct kunit *test)
+static void ids_belong_to_their_file(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct file *one = process_open(test, mock), *two = process_open(test, mock);
@@ -295,9 +295,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(sizes_of_other_versions),
 	KUNIT_CASE(entries_may_grow),
 	KUNIT_CASE(bounds_before_memory),
-	KUNIT_CASE(a_buffer_that_is_not_there),
-	KUNIT_CASE(the_end_of_a_buffer_is_not_there),
-	KUNIT_CASE(ids_are_of_their_file),
+	KUNIT_CASE(buffer_not_mapped),
+	KUNIT_CASE(end_of_buffer_not_mapped),
+	KUNIT_CASE(ids_belong_to_their_file),
 	KUNIT_CASE(records),
 	KUNIT_CASE(snapshot),
 	{},

@@ -5,7 +5,7 @@
 
 #include "../include/anemone_pci.h"
 #include "mock.h"
-#include "says.h"
+#include "expect_reason.h"
 
 #define GIB ((u64)SZ_1G)
 #define HOST (64 * GIB)
@@ -66,7 +66,7 @@ static void ranges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory.range[1].device_base, GIB);
 }
 
-static void not_known(struct kunit *test)
+static void unknown_memory(struct kunit *test)
 {
 	NOT_KNOWN("DVSEC", ranged(), registers.found = false);
 	NOT_KNOWN("not enabled", ranged(), registers.control = 0);
@@ -213,7 +213,7 @@ static void stripes_within_a_key(struct kunit *test)
 		change;                                                                            \
 		KUNIT_EXPECT_EQ_MSG(test, planned(mock, &spec), error, "%s: %s", words,            \
 				    reason.text);                                                  \
-		expect_says(test, reason.text, words);                                             \
+		expect_reason(test, reason.text, words);                                           \
 	} while (0)
 
 static void refusals(struct kunit *test)
@@ -316,7 +316,7 @@ static void moved(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(ranges),
-	KUNIT_CASE(not_known),
+	KUNIT_CASE(unknown_memory),
 	KUNIT_CASE(decoders),
 	KUNIT_CASE(stripes),
 	KUNIT_CASE(stripes_within_a_key),

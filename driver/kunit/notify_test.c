@@ -131,7 +131,7 @@ static void callback(struct kunit *test)
 	anemone_unregister_telemetry(telemetry);
 }
 
-static void interrupts_for_nothing(struct kunit *test)
+static void spurious_interrupts(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
@@ -152,7 +152,7 @@ static void interrupts_for_nothing(struct kunit *test)
 }
 
 /* A few over days are no storm. */
-static void interrupts_for_nothing_now_and_then(struct kunit *test)
+static void rare_spurious_interrupts(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	unsigned int i;
@@ -166,7 +166,7 @@ static void interrupts_for_nothing_now_and_then(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
 }
 
-static void again_for_an_unread_event(struct kunit *test)
+static void interrupt_for_an_unread_event(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
@@ -183,7 +183,7 @@ static void again_for_an_unread_event(struct kunit *test)
 }
 
 /* Counters begin anew, as at the end of a time slice, and the predicate holds again. */
-static void hold_anew(struct mock *mock, struct anemone_telemetry *telemetry, u32 region)
+static void notify_after_clear(struct mock *mock, struct anemone_telemetry *telemetry, u32 region)
 {
 	struct anemone_instance *instance = &telemetry->instance[0];
 
@@ -209,20 +209,20 @@ static void event_of_cleared_counters(struct kunit *test)
 	 * The event before was not read: the newest replaces it, and nothing is counted as
 	 * spurious.
 	 */
-	hold_anew(mock, telemetry, 11);
+	notify_after_clear(mock, telemetry, 11);
 	anemone_notify_vector(mock->ctl, vector);
-	hold_anew(mock, telemetry, 12);
+	notify_after_clear(mock, telemetry, 12);
 	anemone_notify_vector(mock->ctl, vector);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.counter, 12);
 	KUNIT_EXPECT_FALSE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
 	/* An event that comes while another is being copied stays, and is not acknowledged. */
-	hold_anew(mock, telemetry, 13);
+	notify_after_clear(mock, telemetry, 13);
 	anemone_notify_vector(mock->ctl, vector);
 	pending = anemone_notify_next(file, &event);
 	KUNIT_ASSERT_NOT_NULL(test, pending);
-	hold_anew(mock, telemetry, 14);
+	notify_after_clear(mock, telemetry, 14);
 	anemone_notify_vector(mock->ctl, vector);
 	anemone_notify_done(pending, &event);
 	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
@@ -232,11 +232,11 @@ static void event_of_cleared_counters(struct kunit *test)
 	 * The same before its message has come: only the read of the new event re-arms the
 	 * pipeline.
 	 */
-	hold_anew(mock, telemetry, 15);
+	notify_after_clear(mock, telemetry, 15);
 	anemone_notify_vector(mock->ctl, vector);
 	pending = anemone_notify_next(file, &event);
 	KUNIT_ASSERT_NOT_NULL(test, pending);
-	hold_anew(mock, telemetry, 16);
+	notify_after_clear(mock, telemetry, 16);
 	anemone_notify_done(pending, &event);
 	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
 	anemone_notify_vector(mock->ctl, vector);
@@ -272,9 +272,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_event_is_read_once),
 	KUNIT_CASE(removed_with_an_event),
 	KUNIT_CASE(callback),
-	KUNIT_CASE(interrupts_for_nothing),
-	KUNIT_CASE(interrupts_for_nothing_now_and_then),
-	KUNIT_CASE(again_for_an_unread_event),
+	KUNIT_CASE(spurious_interrupts),
+	KUNIT_CASE(rare_spurious_interrupts),
+	KUNIT_CASE(interrupt_for_an_unread_event),
 	KUNIT_CASE(event_of_cleared_counters),
 	KUNIT_CASE(cause_cleared_by_the_driver),
 	{},

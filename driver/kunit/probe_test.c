@@ -11,7 +11,7 @@
 #include "../sysfs.h"
 #include "function.h"
 #include "mock.h"
-#include "steps.h"
+#include "fault_injection.h"
 
 struct steps steps;
 
@@ -188,12 +188,12 @@ static void given_up_under_a_spinlock(struct kunit *test)
 {
 	struct scene scene = set(test);
 	struct device *dev = &scene.function->pdev->dev;
-	unsigned int looked_up;
+	unsigned int irq_lookups;
 
 	KUNIT_ASSERT_EQ(test, probe(&scene, 0), 0);
-	looked_up = steps.looked_up;
+	irq_lookups = steps.irq_lookups;
 	anemone_hw_fail(&anemone_of_device(dev)->hw, "a test says so");
-	KUNIT_EXPECT_EQ(test, steps.looked_up, looked_up);
+	KUNIT_EXPECT_EQ(test, steps.irq_lookups, irq_lookups);
 	KUNIT_EXPECT_EQ(test, steps.disabled, MOCK_PIPELINES + 1);
 	device_release_driver(dev);
 }

@@ -22,8 +22,8 @@ void process_put(struct kunit *test, unsigned long to, const void *from, size_t 
 void process_get(struct kunit *test, void *to, unsigned long from, size_t size);
 u64 process_pfn(struct kunit *test, unsigned long address);
 /* Sets the caller to this user, with all capabilities but these; and restores it. */
-const struct cred *process_become(struct kunit *test, unsigned int user, const int *without,
-				  unsigned int count);
-void process_be_oneself(const struct cred *old);
+const struct cred *process_set_cred(struct kunit *test, unsigned int user, const int *without,
+				    unsigned int count);
+void process_restore_cred(const struct cred *old);
 
 #endif

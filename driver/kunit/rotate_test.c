@@ -24,8 +24,8 @@ static u64 *keys_up_to(struct kunit *test, u32 count)
  * Returns a slice's counts; waits until the key has had more slices than `turns`, and raises that.
  * A busy host may begin a slice late and shorten it, so use the longest of several.
  */
-static u64 next_turn(struct kunit *test, struct anemone_telemetry *telemetry, u32 key, u64 *turns,
-		     u64 *longest)
+static u64 next_slice(struct kunit *test, struct anemone_telemetry *telemetry, u32 key, u64 *turns,
+		      u64 *longest)
 {
 	struct anemone_turns turn = {};
 	unsigned int wait;
@@ -71,7 +71,7 @@ static void sweep_time(struct kunit *test)
 }
 
 /* Five keys share two regions: each counts the accesses of its own slices, and nothing else. */
-static void turns(struct kunit *test)
+static void time_slices(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(2);
@@ -96,7 +96,7 @@ static void turns(struct kunit *test)
 				mock_access(mock, (u64)i << 21 | 128, true);
 			}
 			mutex_unlock(lock);
-			seen[key] += next_turn(test, telemetry, key, &had[key], &longest);
+			seen[key] += next_slice(test, telemetry, key, &had[key], &longest);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
@@ -115,7 +115,7 @@ static void turns(struct kunit *test)
  * If all keys fit, they count in every slice, so all that was sent is seen. Of slices that a busy
  * host misses, only the last is kept; then the test tries again.
  */
-static void nothing_lost_between_turns(struct kunit *test)
+static void nothing_lost_between_slices(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(2);
@@ -128,8 +128,8 @@ static void nothing_lost_between_turns(struct kunit *test)
 			0);
 	for (attempt = 0; attempt < 50 && !all; attempt++) {
 		/* Skip what the last attempt sent. */
-		next_turn(test, telemetry, 1, &had, &longest);
-		next_turn(test, telemetry, 1, &had, &longest);
+		next_slice(test, telemetry, 1, &had, &longest);
+		next_slice(test, telemetry, 1, &had, &longest);
 		all = true;
 		seen = 0;
 		/* The sixth slice has what was sent after the end of the fifth. */
@@ -139,7 +139,7 @@ static void nothing_lost_between_turns(struct kunit *test)
 				mock_access(mock, 1ULL << 21 | 64 * i, false);
 			mutex_unlock(&mock->ctl->lock);
 			before = had;
-			seen += next_turn(test, telemetry, 1, &had, &longest);
+			seen += next_slice(test, telemetry, 1, &had, &longest);
 			all &= had == before + 1;
 		}
 	}
@@ -184,7 +184,7 @@ static void period_between_ticks(struct kunit *test)
 }
 
 /* A reset loses what a slice has counted, so the slice is repeated from then on. */
-static void reset_amid_a_turn(struct kunit *test)
+static void reset_during_a_slice(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(1);
@@ -194,13 +194,13 @@ static void reset_amid_a_turn(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 1), 1, PERIOD_MS, &sweep),
 			0);
-	next_turn(test, telemetry, 0, &had, &longest);
+	next_slice(test, telemetry, 0, &had, &longest);
 	mutex_lock(&mock->ctl->lock);
 	reset = ktime_get_ns();
 	KUNIT_EXPECT_EQ(test, anemone_instance_restore(&telemetry->instance[0]), 0);
 	mutex_unlock(&mock->ctl->lock);
 	while (turn.end_ns < reset) {
-		next_turn(test, telemetry, 0, &had, &longest);
+		next_slice(test, telemetry, 0, &had, &longest);
 		KUNIT_ASSERT_EQ(test, anemone_turn(telemetry, 0, 1, &value, &turn), 0);
 	}
 	KUNIT_EXPECT_GE(test, turn.start_ns, reset);
@@ -208,7 +208,7 @@ static void reset_amid_a_turn(struct kunit *test)
 }
 
 /* The device is removed during a rotation, as by an unplug. */
-static void device_goes_meanwhile(struct kunit *test)
+static void device_removed(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(1);
@@ -268,7 +268,7 @@ static u64 seen_by(struct anemone_telemetry *telemetry)
 }
 
 /* The clears of a rotation do not reduce the sums. */
-static void sums_go_on(struct kunit *test)
+static void sums_continue(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(1);
@@ -302,12 +302,12 @@ static int rotates(void *to, const u64 *some, size_t count)
 					    400, &sweep);
 
 	if (!err)
-		next_turn(reading->test, reading->telemetry, 0, &reading->had, &reading->longest);
+		next_slice(reading->test, reading->telemetry, 0, &reading->had, &reading->longest);
 	return err;
 }
 
 /* What was read before a rotation is not taken from any of its slices. */
-static void read_as_it_begins(struct kunit *test)
+static void read_while_it_starts(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(0);
@@ -323,22 +323,17 @@ static void read_as_it_begins(struct kunit *test)
 	mock_access(mock, 0, false);
 	mock_access(mock, 64, false);
 	mutex_unlock(&mock->ctl->lock);
-	KUNIT_EXPECT_EQ(test, next_turn(test, reading.telemetry, 0, &reading.had, &reading.longest),
-			2);
+	KUNIT_EXPECT_EQ(test,
+			next_slice(test, reading.telemetry, 0, &reading.had, &reading.longest), 2);
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(reading.telemetry), 0);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(read_as_it_begins),
-	KUNIT_CASE(sweep_time),
-	KUNIT_CASE(turns),
-	KUNIT_CASE(nothing_lost_between_turns),
-	KUNIT_CASE(device_goes_meanwhile),
-	KUNIT_CASE(period_between_ticks),
-	KUNIT_CASE(reset_amid_a_turn),
-	KUNIT_CASE(refusals),
-	KUNIT_CASE(sums_go_on),
-	{},
+	KUNIT_CASE(read_while_it_starts), KUNIT_CASE(sweep_time),
+	KUNIT_CASE(time_slices),	  KUNIT_CASE(nothing_lost_between_slices),
+	KUNIT_CASE(device_removed),	  KUNIT_CASE(period_between_ticks),
+	KUNIT_CASE(reset_during_a_slice), KUNIT_CASE(refusals),
+	KUNIT_CASE(sums_continue),	  {},
 };
 
 static struct kunit_suite suite = { .name = "anemone_rotate", .test_cases = cases };

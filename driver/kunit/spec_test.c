@@ -3,7 +3,7 @@
 #include <linux/string.h>
 
 #include "mock.h"
-#include "says.h"
+#include "expect_reason.h"
 
 static struct anemone_plan plan;
 static struct anemone_reason reason;
@@ -21,7 +21,7 @@ static int planned(struct mock *mock, const struct anemone_spec *spec)
 		change;                                                                            \
 		KUNIT_EXPECT_EQ_MSG(test, planned(mock, &spec), error, "%s: %s", words,            \
 				    reason.text);                                                  \
-		expect_says(test, reason.text, words);                                             \
+		expect_reason(test, reason.text, words);                                           \
 	} while (0)
 
 static void refusals(struct kunit *test)

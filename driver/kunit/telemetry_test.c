@@ -32,7 +32,7 @@ static void hotness(struct kunit *test)
 }
 
 /* A read with effect resets whole lines, so a partial line is refused. */
-static void parts_of_lines(struct kunit *test)
+static void partial_lines(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(13);
@@ -63,7 +63,7 @@ static void nothing_left_over(struct kunit *test)
 }
 
 /* A pipeline that another telemetry used starts without keys and counts. */
-static void nothing_shows_through(struct kunit *test)
+static void pipeline_reuse(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(0);
@@ -222,9 +222,9 @@ static void several_controllers(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(hotness),
-	KUNIT_CASE(parts_of_lines),
+	KUNIT_CASE(partial_lines),
 	KUNIT_CASE(nothing_left_over),
-	KUNIT_CASE(nothing_shows_through),
+	KUNIT_CASE(pipeline_reuse),
 	KUNIT_CASE(random_maps),
 	KUNIT_CASE(begins_at_the_reset_value),
 	KUNIT_CASE(after_a_reset),

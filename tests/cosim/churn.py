@@ -12,7 +12,7 @@ import re
 import sys
 
 from anemone.cosim import Guest, Server, build_module, build_program, find_tools
-from tests.cosim.conftest import OWN_MEMORY, PROGRAMS
+from tests.cosim.conftest import GUEST_MEMORY, PROGRAMS
 from tests.cosim.fuzz import soak
 
 # Of 2000 entries, which are of 256 bytes each, it would be 380 if each was left.
@@ -38,7 +38,7 @@ def run(seed: int, entries: int) -> int:
         Server(memory="off") as server,
         Guest(server, modules=[module], programs=[program], memory=1024) as guest,
     ):
-        guest.run(f"insmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
+        guest.run(f"insmod /mod/anemone.ko merged=1 {GUEST_MEMORY}")
         made = churn(guest, seed, entries)
         guest.run("rmmod anemone")
         guest.kernel_log()

@@ -24,7 +24,7 @@ DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
 HUGE = 1 << 21
 # All of a guest's own memory but its first huge page is said to be the device's, by parameters of
 # the module: no host has a device's memory at 0.
-OWN_MEMORY = f"host_base={HUGE} host_size={1 << 33}"
+GUEST_MEMORY = f"host_base={HUGE} host_size={1 << 33}"
 
 BootGuest = Callable[..., AbstractContextManager[Guest]]
 

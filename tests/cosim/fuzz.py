@@ -28,7 +28,7 @@ from anemone.cosim import CosimError, Guest, Server, build_module, build_program
 from anemone.cosim.programs import DRIVER
 from anemone.hardware.geometry import Geometry
 from anemone.io.build_cache import digest
-from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
+from tests.cosim.conftest import HUGE, GUEST_MEMORY, PROGRAMS
 from tests.inputs import ROOT
 
 A_RUN, JOBS = 20_000, 2  # calls of a guest, and guests at a time
@@ -72,7 +72,7 @@ def fuzz(
             memory=1024,  # with less, Linux makes no huge pages by itself
             kernel="loglevel=4",  # what it says of its end
         ) as guest:  # fmt: skip
-            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
+            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {GUEST_MEMORY}")
             try:
                 said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
             except CosimError as e:

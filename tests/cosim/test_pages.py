@@ -11,7 +11,7 @@ import pytest
 
 from anemone.cosim import CosimError, Guest, Server, Tools, build_module, build_program, cxl, rows
 from tests.cosim.churn import churn
-from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
+from tests.cosim.conftest import HUGE, GUEST_MEMORY, PROGRAMS
 from tests.cosim.test_watched import no_leak
 
 # kept: the page stays where it is; went: it does not, and the entry is gone before.
@@ -38,7 +38,7 @@ def guest(tools: Tools) -> Iterator[Guest]:
             files={"/mod/brd.ko": cxl.module(tools, "brd")}, answers={"touch": touch}, memory=1024,
             kernel="numa=fake=2",
         ) as guest:  # fmt: skip
-            guest.run(f"insmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
+            guest.run(f"insmod /mod/anemone.ko merged=1 {GUEST_MEMORY}")
             yield guest
             no_leak(guest)
             guest.run("rmmod anemone")

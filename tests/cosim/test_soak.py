@@ -59,7 +59,7 @@ def test_what_fails_is_said_and_does_not_count(
     assert [count for _, count in play(9)] == [9]
 
 
-@pytest.mark.parametrize(("name", "header"), [("fuzz", "fuzz_calls.h"), ("churn", "own.h")])
+@pytest.mark.parametrize(("name", "header"), [("fuzz", "fuzz_calls.h"), ("churn", "user_pages.h")])
 def test_inputs(name: str, header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the program includes, by way of what it includes too; not the other programs."""
     for path in PROGRAMS.iterdir():

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from anemone.cosim import Guest, Server, Tools
-from tests.cosim.conftest import DEVICE, OWN_MEMORY, BootGuest
+from tests.cosim.conftest import DEVICE, GUEST_MEMORY, BootGuest
 from tests.cosim.test_lifecycle import steer
 
 DRIVER = "/sys/bus/pci/drivers/anemone"
@@ -80,7 +80,7 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
     ids=["unbind", "surprise", "reset", "sleep"],
 )
 def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -> None:
-    with boot("busy", "count", cpus=2, parameters=OWN_MEMORY) as guest:
+    with boot("busy", "count", cpus=2, parameters=GUEST_MEMORY) as guest:
         steer(guest, server)
         if "pm_test" in command and "devices" not in guest.run("cat /sys/power/pm_test; true"):
             pytest.skip("the guest's kernel cannot try to sleep")
@@ -101,7 +101,7 @@ def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -
 
 
 def test_a_death_that_an_unmapped_page_finds(server: Server, boot: BootGuest) -> None:
-    with boot("ends", "count", parameters=OWN_MEMORY) as guest:
+    with boot("ends", "count", parameters=GUEST_MEMORY) as guest:
         steer(guest, server)
         assert "ended" in guest.run("ends munmap ones")
         assert "given up" in guest.kernel_log()

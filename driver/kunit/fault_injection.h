@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Fault injection: each call of pci.c to the kernel is a step, and a test chooses the step that
- * fails. See steps_of_pci.h.
+ * fails. See fault_injection_pci.h.
  */
-#ifndef ANEMONE_KUNIT_STEPS_H
-#define ANEMONE_KUNIT_STEPS_H
+#ifndef ANEMONE_KUNIT_FAULT_INJECTION_H
+#define ANEMONE_KUNIT_FAULT_INJECTION_H
 
 #include <linux/types.h>
 
@@ -14,7 +14,7 @@ struct steps {
 	const char *failed;	 /* name of that step */
 	unsigned int interrupts; /* interrupts requested now */
 	unsigned int
-		looked_up; /* lookups of interrupt numbers, for which the kernel takes a mutex */
+		irq_lookups; /* lookups of interrupt numbers, for which the kernel takes a mutex */
 	unsigned int disabled; /* interrupts that were disabled */
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Expectations on the driver's reasons for a refusal. */
-#ifndef ANEMONE_KUNIT_SAYS_H
-#define ANEMONE_KUNIT_SAYS_H
+#ifndef ANEMONE_KUNIT_EXPECT_REASON_H
+#define ANEMONE_KUNIT_EXPECT_REASON_H
 
 #include <kunit/test.h>
 #include <linux/string.h>
 
 #include "../memory.h"
 
-static inline void expect_says(struct kunit *test, const char *text, const char *words)
+static inline void expect_reason(struct kunit *test, const char *text, const char *words)
 {
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(text, words), "\"%s\" is not \"%s\"", text, words);
@@ -19,7 +19,7 @@ static inline void expect_unknown(struct kunit *test, const struct anemone_memor
 				  const char *words)
 {
 	KUNIT_EXPECT_EQ(test, memory->ranges, 0);
-	expect_says(test, memory->unknown, words);
+	expect_reason(test, memory->unknown, words);
 }
 
 #endif

@@ -4,8 +4,8 @@
  * fail. Other steps call the kernel; but interrupts are only counted, because user-mode Linux has
  * no message-signalled ones.
  */
-#ifndef ANEMONE_KUNIT_STEPS_OF_PCI_H
-#define ANEMONE_KUNIT_STEPS_OF_PCI_H
+#ifndef ANEMONE_KUNIT_FAULT_INJECTION_PCI_H
+#define ANEMONE_KUNIT_FAULT_INJECTION_PCI_H
 
 #include <linux/gfp.h>
 #include <linux/idr.h>
@@ -15,7 +15,7 @@
 #include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "steps.h"
+#include "fault_injection.h"
 
 /* Makes the call, or returns `failure` without it. */
 #define STEP(call, failure) (step_fails(#call) ? (failure) : (call))
@@ -99,7 +99,7 @@ static inline int step_request_irq(struct device *dev)
 /* Numbers from 100 on, which this machine does not use. */
 static inline int step_irq(unsigned int vector)
 {
-	steps.looked_up++;
+	steps.irq_lookups++;
 	return 100 + vector;
 }
 
