@@ -77,7 +77,7 @@ void Channel::withdraw() {
 
 void Channel::accepted() {
     if (offered_ == kGuestRequest) {
-        guest_ = kAsked;
+        guest_ = kRequested;
     } else {
         const Access& access = accesses_.front();
         const uint64_t line = lineOf(access.address);
@@ -109,7 +109,7 @@ void Channel::takeRead() {
     const auto its = [&](const Read& read) {
         return holds == read.line || (kRatio && !holds && !read.written);
     };
-    if (asked.empty() || !(pins_.r.resp ? doubted_ : its(asked.front())))
+    if (asked.empty() || !(pins_.r.resp ? errorsAllowed_ : its(asked.front())))
         fail("an answer that is not that of its read");
     asked.pop_front();
     --pending_;
@@ -121,7 +121,7 @@ void Channel::takeWritten() {
         return;
     }
     std::deque<uint64_t>& asked = writes_[pins_.b.id % kIds];
-    if (asked.empty() || (pins_.b.resp && !doubted_))
+    if (asked.empty() || (pins_.b.resp && !errorsAllowed_))
         fail("a write fails");
     if (kRatio && !pins_.b.resp)
         written_.insert(asked.front());

@@ -38,7 +38,7 @@ public:
     void withdraw(); // drops the offered request for a reset; it is offered again afterwards
 
     // From now on programs' accesses may be answered with an error.
-    void doubt() { doubted_ = true; }
+    void allowErrors() { errorsAllowed_ = true; }
 
     bool guestWaits() const { return guest_ != kNone; }
     // The line that the guest read last; empty if it was refused or poisoned.
@@ -47,7 +47,7 @@ public:
     // Whether a program's access is unanswered, or a write is accepted in part; its data may be
     // accepted after its address.
     bool waiting() const { return pending_ != 0 || (write_ && address_ != data_); }
-    std::size_t behind() const { return accesses_.size(); } // accesses not offered yet
+    std::size_t queued() const { return accesses_.size(); } // accesses not offered yet
     bool idle() const { return accesses_.empty() && !waiting(); }
     uint64_t count() const { return accepted_; } // programs' accesses that were accepted
 
@@ -62,7 +62,7 @@ private:
         uint64_t address;
         bool write;
     };
-    enum State { kNone, kToOffer, kAsked };
+    enum State { kNone, kToOffer, kRequested };
     enum Offered { kNothing, kProgram, kGuestRequest };
 
     void drive(const Access& access, unsigned id);
@@ -90,7 +90,7 @@ private:
     std::array<std::deque<uint64_t>, kIds> writes_;
     std::unordered_set<uint64_t> written_; // lines, in flat memory mode
     uint64_t pending_ = 0, accepted_ = 0;
-    bool doubted_ = false;
+    bool errorsAllowed_ = false;
 };
 
 } // namespace anemone

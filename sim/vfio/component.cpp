@@ -30,7 +30,7 @@ ComponentRegisters::ComponentRegisters(const HostMemory& memory) {
     put(decoder + 4, uint32_t(memory.base >> 32));
     put(decoder + 8, uint32_t(memory.bytes));
     put(decoder + 12, uint32_t(memory.bytes >> 32));
-    const bool committed = memory.told == HostMemory::Told::kDecoder;
+    const bool committed = memory.source == HostMemory::Source::kDecoder;
     put(decoder + 16, (committed ? kCommit | ANEMONE_CXL_DECODER_COMMITTED : 0) |
                           log2(memory.ways) << 4 | log2(memory.granularity / 256));
 }

@@ -98,17 +98,17 @@ void ConfigSpace::anemoneDvsec(const FunctionLayout& layout) {
 }
 
 void ConfigSpace::cxlDvsec(const HostMemory& memory) {
-    using Told = HostMemory::Told;
+    using Source = HostMemory::Source;
     extended(kCxl, ANEMONE_CXL_VENDOR, ANEMONE_CXL_DEVICE_DVSEC, kCxlRevision, kCxlLength,
              kLocator);
     put(kCxl + ANEMONE_CXL_CAPABILITY, 2, 0x0016); // CXL.io, CXL.mem, one range
     put(kCxl + ANEMONE_CXL_CONTROL, 2,
-        memory.told == Told::kOff ? 0 : ANEMONE_CXL_CONTROL_MEM_ENABLE);
+        memory.source == Source::kOff ? 0 : ANEMONE_CXL_CONTROL_MEM_ENABLE);
     if (memory.decodes())
         return;
     // Bits 31 to 28 of size and base.
-    const unsigned flags =
-        ANEMONE_CXL_RANGE_ACTIVE | (memory.told == Told::kInvalid ? 0 : ANEMONE_CXL_RANGE_VALID);
+    const unsigned flags = ANEMONE_CXL_RANGE_ACTIVE |
+                           (memory.source == Source::kInvalid ? 0 : ANEMONE_CXL_RANGE_VALID);
     put(kCxl + ANEMONE_CXL_RANGE_SIZE_HIGH(0), 4, memory.bytes >> 32);
     put(kCxl + ANEMONE_CXL_RANGE_SIZE_LOW(0), 4, (memory.bytes & 0xf0000000) | flags);
     put(kCxl + ANEMONE_CXL_RANGE_BASE_HIGH(0), 4, memory.base >> 32);

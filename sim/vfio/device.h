@@ -31,17 +31,17 @@ public:
     // A program's access to memory, which is made when cycles run. The channels work in parallel.
     void access(uint64_t address, bool write);
     bool injecting() const;     // whether an access is unanswered
-    std::size_t behind() const; // most accesses not offered yet on a channel
+    std::size_t queued() const; // most accesses not offered yet on a channel
 
     // Flips two bits of the sideband of the near line that the address belongs to; from then on its
     // channel may refuse programs' accesses.
-    void spoil(uint64_t address);
+    void flipSideband(uint64_t address);
 
     // Programs' accesses wait meanwhile; those in flight are answered first.
     void reset();
 
     // Whether the hardware has work, or had some shortly before.
-    bool busy() const { return rest_ != 0; }
+    bool busy() const { return settle_ != 0; }
     void run(unsigned cycles);
 
     uint64_t cycle() const { return expander_.cycle(); }
@@ -58,7 +58,7 @@ private:
     ControlPort port_{expander_};
     std::deque<Channel> channels_;
     std::deque<Memory> memories_;
-    unsigned rest_ = 0; // cycles to run without requests
+    unsigned settle_ = 0; // cycles to run without requests
 };
 
 } // namespace anemone

@@ -7,7 +7,7 @@
 namespace anemone {
 
 struct HostMemory {
-    enum class Told {
+    enum class Source {
         kRange,       // range 1 of CXL's DVSEC for devices
         kInvalid,     // the same, with Memory_Info_Valid clear
         kOff,         // the same, with Mem_Enable clear
@@ -17,10 +17,10 @@ struct HostMemory {
 
     uint64_t base = 0x4080000000; // host address
     uint64_t bytes = 0;           // host addresses, including the shares of other devices
-    Told told = Told::kRange;
+    Source source = Source::kRange;
     unsigned ways = 1, granularity = 256; // interleaving of the decoder
 
-    bool decodes() const { return told == Told::kDecoder || told == Told::kUncommitted; }
+    bool decodes() const { return source == Source::kDecoder || source == Source::kUncommitted; }
 };
 
 } // namespace anemone

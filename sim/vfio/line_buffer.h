@@ -19,18 +19,18 @@ public:
     // Whether the buffer has the bytes of a load within a word.
     bool holds(uint64_t address, unsigned bytes) const {
         return address % 64 != 0 && address / 64 == line_ &&
-               (left_ & mask(address, bytes)) == mask(address, bytes);
+               (remaining_ & mask(address, bytes)) == mask(address, bytes);
     }
     void fill(uint64_t address, const Line& words) {
         line_ = address / 64;
         words_ = words;
-        left_ = ~uint64_t(0);
+        remaining_ = ~uint64_t(0);
     }
-    void drop() { left_ = 0; }
+    void drop() { remaining_ = 0; }
 
     // Takes the word of a load of `bytes` bytes.
     uint64_t take(uint64_t address, unsigned bytes) {
-        left_ &= ~mask(address, bytes);
+        remaining_ &= ~mask(address, bytes);
         return words_[address % 64 / 8];
     }
 
@@ -39,7 +39,7 @@ private:
         return ((uint64_t(1) << bytes) - 1) << address % 64;
     }
 
-    uint64_t line_ = 0, left_ = 0; // left: bytes that were not taken yet
+    uint64_t line_ = 0, remaining_ = 0; // remaining: bytes that were not taken yet
     Line words_{};
 };
 

@@ -59,13 +59,13 @@ uint64_t powerOfTwo(const char* option, const char* text, uint64_t least, uint64
     return value;
 }
 
-HostMemory::Told told(const std::string& word) {
-    using Told = HostMemory::Told;
-    const std::pair<const char*, Told> words[] = {{"range", Told::kRange},
-                                                  {"invalid", Told::kInvalid},
-                                                  {"off", Told::kOff},
-                                                  {"decoder", Told::kDecoder},
-                                                  {"uncommitted", Told::kUncommitted}};
+HostMemory::Source parseSource(const std::string& word) {
+    using Source = HostMemory::Source;
+    const std::pair<const char*, Source> words[] = {{"range", Source::kRange},
+                                                    {"invalid", Source::kInvalid},
+                                                    {"off", Source::kOff},
+                                                    {"decoder", Source::kDecoder},
+                                                    {"uncommitted", Source::kUncommitted}};
     for (const auto& [name, value] : words)
         if (word == name)
             return value;
@@ -117,7 +117,7 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
             options.memory.bytes = range("--host-size", optarg);
             break;
         case kMemory:
-            options.memory.told = told(optarg);
+            options.memory.source = parseSource(optarg);
             break;
         case kWays:
             options.memory.ways = unsigned(powerOfTwo("--ways", optarg, 1, 16));

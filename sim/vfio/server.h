@@ -24,7 +24,7 @@ public:
 
 private:
     bool
-    wait(int patience); // waits that many milliseconds, and serves; returns whether anything came
+    wait(int timeout); // waits that many milliseconds, and serves; returns whether anything came
     void serve(int descriptor);
 
     Function& function_;

@@ -28,7 +28,7 @@ from anemone.cosim import CosimError, Guest, Server, build_module, build_program
 from anemone.cosim.programs import DRIVER
 from anemone.hardware.geometry import Geometry
 from anemone.io.build_cache import digest
-from tests.cosim.conftest import HUGE, GUEST_MEMORY, PROGRAMS
+from tests.cosim.conftest import GUEST_MEMORY, HUGE, PROGRAMS
 from tests.inputs import ROOT
 
 A_RUN, JOBS = 20_000, 2  # calls of a guest, and guests at a time

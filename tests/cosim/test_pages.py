@@ -11,7 +11,7 @@ import pytest
 
 from anemone.cosim import CosimError, Guest, Server, Tools, build_module, build_program, cxl, rows
 from tests.cosim.churn import churn
-from tests.cosim.conftest import HUGE, GUEST_MEMORY, PROGRAMS
+from tests.cosim.conftest import GUEST_MEMORY, HUGE, PROGRAMS
 from tests.cosim.test_watched import no_leak
 
 # kept: the page stays where it is; went: it does not, and the entry is gone before.
