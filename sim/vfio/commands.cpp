@@ -133,7 +133,8 @@ std::string Commands::fault(const std::string& kind, const std::string& number) 
             throw std::runtime_error("fault spurious: there is no vector " + number);
         function_.interrupts().raise(unsigned(vector));
     } else if (kind == "sideband") {
-        function_.device().flipSideband(inDevice(anemone::number(number, "fault sideband: the address")));
+        function_.device().flipSideband(
+            inDevice(anemone::number(number, "fault sideband: the address")));
     } else {
         throw std::runtime_error("no fault \"" + kind +
                                  "\"; there are none, ones, never-done, spurious and sideband");
