@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode through the driver: sysfs starts it, its counters are the golden model's, and a
-rule that asks for misses has them by page; also behind a change of the policy and a reset."""
+"""Flat memory mode through the driver: sysfs starts it, its counters equal the golden model's, and
+a rule for misses counts them by page, also after a change of policy and after a reset."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.cosim.test_anemonectl import object_of
 RATIO, NEAR_LINES, CHANNELS, PAGE = 2, 4096, 2, 1 << 12
 FLAT_BYTES = (RATIO + 1) * NEAR_LINES * CHANNELS * LINE_BYTES
 DEDICATED = (FLAT_BYTES + 5 * PAGE, FLAT_BYTES + 9 * PAGE)
-DATA = bytes(LINE_BYTES)  # what is written is of no account here
+DATA = bytes(LINE_BYTES)  # what is written does not matter here
 SYSFS = "/sys/class/misc/anemone0/device"
 N = 30_000
 RULES = f"""
@@ -61,9 +61,8 @@ class Model:
 
 
 def traffic(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Half of it to a few pages, some to dedicated memory. A set is read or written: of a read and
-    a write in flight together AXI does not say which is first.
-    """
+    """Half of the accesses go to a few pages, some to dedicated memory. A set is either read or
+    written, because AXI does not order a read and a write in flight."""
     pages = random.integers(0, FLAT_BYTES // PAGE, N)
     hot = random.random(N) < 0.5
     pages[hot] = random.integers(0, 40, hot.sum()) * 7
@@ -74,7 +73,7 @@ def traffic(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def counted(guest: Guest) -> list[dict[str, int]]:
-    """The counters in sysfs, by channel."""
+    """Counters in sysfs, by channel."""
     names = list(asdict(FlatMemory(FlatConfig(1)).counts))
     files = " ".join(f"{SYSFS}/flat{c}/{name}" for c in range(CHANNELS) for name in names)
     values = map(int, guest.run(f"cat {files}").split())
@@ -82,7 +81,7 @@ def counted(guest: Guest) -> list[dict[str, int]]:
 
 
 def misses(guest: Guest) -> dict[int, int]:
-    """What the rule counted since it was read last, by page."""
+    """Misses since the last read of the rule, by page."""
     seen = object_of(guest.run("anemonectl read misses --json"), '{"name": "misses"')
     return {one["region"]: one["value"] for one in seen["counters"]}
 
@@ -131,7 +130,7 @@ def test_flat_memory_mode(server: Server, tools: Tools) -> None:
             memory.set_policy("nth", 2)
         by_page = play()
         assert (misses(guest), counted(guest)) == (by_page, model.counts())
-        # Lines stay where they are, and the driver tells the device what it was told; counts go.
+        # Lines stay where they are, and the driver restores the settings; counts are lost.
         guest.run(
             f"echo 1 >{DEVICE}/reset && [ $(cat {SYSFS}/flat?/mode | grep -c ready) = {CHANNELS} ]"
         )
@@ -147,9 +146,8 @@ def test_flat_memory_mode(server: Server, tools: Tools) -> None:
 
 
 def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> None:
-    """Its number is in sysfs, of its channel alone, until it is forgotten or repaired; then its
-    lines can be used.
-    """
+    """sysfs shows its number, on its channel only, until it is rearmed or repaired; then its lines
+    can be used again."""
     home, c = 0x123, 1
     folder = f"{SYSFS}/flat{c}"
     lines = [(home + slot * NEAR_LINES) * CHANNELS + c for slot in range(RATIO + 1)]

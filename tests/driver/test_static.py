@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compilers and checkers say of the driver, and that its pages tell of everything."""
+"""What compilers and checkers say about the driver, and that its manual pages are complete."""
 
 from __future__ import annotations
 
