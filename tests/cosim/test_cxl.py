@@ -28,7 +28,7 @@ def memory(tools: Tools, server: Server) -> cxl.CxlMemory:
 
 
 class Counts:
-    """The plugin's counts at the guest's `settled` and `quiet`, between which there is no access."""
+    """The plugin's counts at the guest's `settled` and `quiet`, with no access between."""
 
     def __init__(self, guest: Guest, server: Server, memory: cxl.CxlMemory) -> None:
         self.settled: list[np.ndarray] = []

@@ -25,7 +25,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def guest(tools: Tools) -> Iterator[Guest]:
-    """One guest for all tests, with two nodes and the driver; the guest's memory is the device's."""
+    """One guest for all tests, with two nodes and the driver; its memory is the device's."""
     names = "moves", "churn", "spy", "quota"
     programs = [build_program(PROGRAMS / f"{name}.c") for name in names]
     with Server(memory="off") as server:

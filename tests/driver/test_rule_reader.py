@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""anemonectl's reader of rule files against the software's: what both accept, refuse, and report."""
+"""anemonectl's reader of rule files against the software's: what both accept, refuse and say."""
 
 from __future__ import annotations
 
