@@ -148,9 +148,9 @@ def test_flat_memory_mode(server: Server, tools: Tools) -> None:
 def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> None:
     """sysfs shows its number, on its channel only, until it is rearmed or repaired; then its lines
     can be used again."""
-    home, c = 0x123, 1
+    set_index, c = 0x123, 1
     folder = f"{SYSFS}/flat{c}"
-    lines = [(home + slot * NEAR_LINES) * CHANNELS + c for slot in range(RATIO + 1)]
+    lines = [(set_index + slot * NEAR_LINES) * CHANNELS + c for slot in range(RATIO + 1)]
     accesses = np.array(lines) * LINE_BYTES
 
     with Guest(
@@ -168,13 +168,13 @@ def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> 
         assert (told(), untrusted()) == (["", "ready"], 0)
         server.command(f"fault sideband {accesses[0]}")
         server.inject(rows(accesses))
-        assert told() == [f"{home:#x}", "ready"]
+        assert told() == [f"{set_index:#x}", "ready"]
         assert untrusted()
         assert not guest.run(f"cat {SYSFS}/flat0/untrusted_set").strip()
         guest.run(f"echo rearm >{folder}/untrusted_set")
         assert told() == ["", "ready"]
         server.inject(rows(accesses[:1]))
-        assert told() == [f"{home:#x}", "ready"]
+        assert told() == [f"{set_index:#x}", "ready"]
         guest.run(f"if echo give up >{folder}/untrusted_set; then exit 1; fi")
         guest.run(f"echo repair >{folder}/untrusted_set")
         guest.run(f"until grep ready {folder}/mode; do :; done")

@@ -80,8 +80,8 @@ def access(near, line, write):  # type: ignore[no-untyped-def]
         return OUTSIDE
     else:
         tag = line // sizes[N_SETS]
-        home = line - tag * sizes[N_SETS]
-        word = np.int64(words[home])
+        set_index = line - tag * sizes[N_SETS]
+        word = np.int64(words[set_index])
         if word & _TAG == tag:
             outcome = HIT
         else:
@@ -98,10 +98,10 @@ def access(near, line, write):  # type: ignore[no-untyped-def]
                 swaps = misses >= sizes[N_N]
             if swaps:
                 outcome = SWAP
-                words[home] = tag
+                words[set_index] = tag
             elif policy == _NTH:
                 outcome = COUNTED
-                words[home] = word & _TAG | tag << _MISSED | misses << _MISSES
+                words[set_index] = word & _TAG | tag << _MISSED | misses << _MISSES
             else:
                 outcome = MISS
     near.counts[2 * outcome + write] += 1
