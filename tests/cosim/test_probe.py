@@ -45,13 +45,13 @@ def test_each_allocation_fails(tools: Tools, server: Server, boot: BootGuest) ->
     with boot("binds", kernel="log_buf_len=8M") as guest:
         steer(guest, server)
         guest.run(f"{DEBUGFS}; binds works")
-        if tools.watchful:
+        if tools.checked:
             guest.run(ANY_MAY_FAIL)
             said = guest.run("binds allocations", timeout=1800)
             assert "allocations failed" in said
         guest.run("rmmod anemone")
         no_leak(guest)
         log = guest.kernel_log(but=FAULT)
-    if tools.watchful:
+    if tools.checked:
         ways = FAULT.findall(log)
         assert not [step for step in STEPS if not any(f"{step}+" in way for way in ways)]

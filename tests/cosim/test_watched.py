@@ -52,7 +52,7 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
             timeout=840,
         )
 
-    first, more = (20, 80) if tools.watchful else (3, 9)
+    first, more = (20, 80) if tools.checked else (3, 9)
     with boot("cycle") as guest:
         cycles(first)
         before = kernel_memory(guest)
@@ -62,7 +62,7 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
         no_leak(guest)
         guest.kernel_log()
     # KASAN keeps freed memory for a while, up to a fraction of all memory.
-    assert grown < (4_000 if tools.watchful else 500)
+    assert grown < (4_000 if tools.checked else 500)
 
 
 @pytest.mark.parametrize(

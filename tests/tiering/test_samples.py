@@ -95,7 +95,7 @@ def test_hit_ratios_are_weighted_by_periods() -> None:
 
     class Exchange(Policy):
         def act(self, seen):
-            assert seen.now_ns in (1e9, 3e9) and seen.room == (0, 8)
+            assert seen.now_ns in (1e9, 3e9) and seen.free == (0, 8)
             if seen.now_ns == 1e9:
                 assert seen.heat.units.tolist() == [100, 300] and seen.units.tier.tolist() == [0, 1]
                 return Answer(promote=np.array([1]), demote=np.array([0]))
@@ -118,7 +118,7 @@ def test_capacities_hold() -> None:
 
     class Any(Policy):
         def act(self, seen):
-            assert seen.room[0] >= 0 and np.count_nonzero(seen.units.tier == 0) <= 5
+            assert seen.free[0] >= 0 and np.count_nonzero(seen.units.tier == 0) <= 5
             frames = rng.permutation(seen.units.frame)
             return Answer(promote=frames[: rng.integers(20)], demote=frames[rng.integers(20) :])
 

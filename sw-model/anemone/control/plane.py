@@ -176,8 +176,8 @@ def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
     if op == "addsat":
         total = values[:, 0]
         for channel in range(1, values.shape[1]):
-            room = most - total
-            total = np.where(values[:, channel] > room, most, total + values[:, channel])
+            headroom = most - total
+            total = np.where(values[:, channel] > headroom, most, total + values[:, channel])
         return total
     return values.sum(axis=1, dtype=np.uint64) & most
 

@@ -19,7 +19,7 @@ class CosimError(RuntimeError):
 @dataclass(frozen=True)
 class Tools:
     """qemu: the command's words. kernel: its image; release: its version; modules: its own ones,
-    somewhere below. build: what modules for it are built against. watchful: it has KASAN, lockdep
+    somewhere below. build: what modules for it are built against. checked: it has KASAN, lockdep
     and more (mk/kernel/kasan.config)."""
 
     qemu: tuple[str, ...]
@@ -28,7 +28,7 @@ class Tools:
     modules: Path
     build: Path
     busybox: Path
-    watchful: bool
+    checked: bool
 
 
 @functools.cache

@@ -63,7 +63,7 @@ class HeMem(Policy):
             promote=promote,
             # No more than make room for these.
             demote=_enough(
-                frame[down], sizes[down], sizes[up][: len(promote)].sum() - seen.room[0]
+                frame[down], sizes[down], sizes[up][: len(promote)].sum() - seen.free[0]
             ),
             cpu_ns=(np.count_nonzero(seen.heat.units) + 2 * len(promote)) * UNIT_NS,
         )

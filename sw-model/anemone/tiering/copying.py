@@ -106,20 +106,20 @@ def _next_job(s, at):  # type: ignore[no-untyped-def]
     """A promotion while there is room, else a demotion; what finds no room at all is refused."""
     whole, copies = s.whole, s.copies
     while whole[I_UP] < whole[I_UPS] or whole[I_DOWN] < whole[I_DOWNS]:
-        room = -1
+        begun = -1
         if whole[I_UP] < whole[I_UPS]:
-            room = _take(s, at, copies.up[whole[I_UP]], FAST)
-            if room >= 0:
+            begun = _take(s, at, copies.up[whole[I_UP]], FAST)
+            if begun >= 0:
                 whole[I_UP] += 1
-        if room < 0 and whole[I_DOWN] < whole[I_DOWNS]:
-            room = _take(s, at, copies.down[whole[I_DOWN]], SLOW)
+        if begun < 0 and whole[I_DOWN] < whole[I_DOWNS]:
+            begun = _take(s, at, copies.down[whole[I_DOWN]], SLOW)
             whole[I_DOWN] += 1
-            if room < 0:
+            if begun < 0:
                 whole[I_REFUSED] += 1
-                room = 0
-        if room > 0:
+                begun = 0
+        if begun > 0:
             return
-        if room < 0:
+        if begun < 0:
             whole[I_REFUSED] += whole[I_UPS] - whole[I_UP]
             whole[I_UP] = whole[I_UPS]
     s.time[F_READER] = NEVER
@@ -185,7 +185,7 @@ def copy_line(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def copy_turns(s, at):  # type: ignore[no-untyped-def]
+def advance_copy(s, at):  # type: ignore[no-untyped-def]
     """What the agent does when there is no line to copy: it ends a page, or begins one."""
     if s.whole[I_JOB] < 0:
         _next_job(s, at)

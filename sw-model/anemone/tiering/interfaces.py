@@ -38,7 +38,7 @@ class Statistics:
     """What a policy is told at the end of an interval.
 
     now_ns: the time. units: what may move. heat: what the source saw of them in the interval.
-    room, capacity: frames free and in all of the fast and the slow tier. span: frames of a whole
+    free, capacity: frames free and in all of the fast and the slow tier. span: frames of a whole
     page. frame_bytes: of one.
     accesses, mean latency of an access (ns) by tier: of the interval, as the memory controllers
     tell.
@@ -47,7 +47,7 @@ class Statistics:
     now_ns: float
     units: Units
     heat: Heat
-    room: tuple[int, int]
+    free: tuple[int, int]
     capacity: tuple[int, int]
     span: int
     frame_bytes: int

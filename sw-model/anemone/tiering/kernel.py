@@ -14,7 +14,7 @@ import numpy as np
 from anemone.tiering.banks import extra
 from anemone.tiering.compiled import compiled
 from anemone.tiering.config import FAST, ON_WRITE, SLOW
-from anemone.tiering.copying import copy_line, copy_stops, copy_turns
+from anemone.tiering.copying import advance_copy, copy_line, copy_stops
 from anemone.tiering.near import OUTSIDE, serve
 from anemone.tiering.state import (
     ACCESSED,
@@ -295,7 +295,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
             elif not copy_line(
                 whole, time, table, tiers, ring, log_addr, log_flags, banked, banks, agent
             ):
-                copy_turns(s, agent)
+                advance_copy(s, agent)
             time[F_AGENT] = min(time[F_READER], time[F_WRITER], time[F_HARVEST])
             if status != UNTIL:
                 return status

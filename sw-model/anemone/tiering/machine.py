@@ -186,7 +186,7 @@ class Machine:
         return Units(frame, (entry & PLACE) - np.uint8(1), entry & BASE != 0)
 
     @property
-    def room(self) -> tuple[int, int]:
+    def free(self) -> tuple[int, int]:
         """Frames that are free, fast and slow."""
         memory = self.state.memory
         fast, slow = (memory.capacity - memory.used).tolist()

@@ -232,7 +232,7 @@ class Run:
             now_ns=now,
             units=units,
             heat=heat,
-            room=self.machine.room,
+            free=self.machine.free,
             capacity=(int(memory.capacity[FAST]), int(memory.capacity[SLOW])),
             span=self.machine.span,
             frame_bytes=1 << self.machine.frame_shift,
