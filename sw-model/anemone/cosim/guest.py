@@ -17,9 +17,9 @@ from anemone.cosim.initramfs import Content, archive
 from anemone.cosim.server import Server
 from anemone.cosim.tools import CosimError, Tools, find_tools
 
-# Seconds. A kernel that watches boots in two minutes where the machine is busy.
+# Seconds. A kernel with checkers boots in two minutes on a busy machine.
 STARTS_WITHIN, BOOTS_WITHIN, ENDS_WITHIN = 120, 600, 300
-# What the kernel says when something is wrong with it.
+# Messages by which the kernel reports a fault of its own.
 _WRONG = re.compile(
     r"Oops|BUG:|WARNING:|Call Trace|general protection|refcount_t|UBSAN|blocked for more than"
 )
@@ -134,7 +134,7 @@ class Guest:
         return log
 
     def _until_next(self, timeout: float) -> int:
-        """Answers what the guest asks until it asks for a script; the last one's status."""
+        """Answer requests of the guest until it asks for a script; the last script's status."""
         deadline = time.monotonic() + timeout
         while True:
             word, _, rest = self._line(deadline).partition(" ")

@@ -35,8 +35,8 @@ class Tools:
 def find_tools() -> Tools:
     """The tools; the first time on a machine this fetches them. Raises CosimError.
 
-    The kernel is Debian's 6.12, or by ANEMONE_KERNEL in the environment `kasan`, one that is built
-    to watch the driver, or `oldest`, the oldest that the driver is for.
+    The kernel is Debian's 6.12. ANEMONE_KERNEL in the environment selects another: `kasan`, built
+    with checkers for the driver, or `oldest`, the oldest that the driver supports.
     """
     found = _said_by("cosim-tools.sh")
     found["build"] = f"/lib/modules/{found['release']}/build"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plain model of flat memory mode: Memstrata §3.1, one access at a time, with the contents.
 
-Written to be read beside docs/flat.md and believed; `flat_fast` has the same meaning and the speed.
-What an access asks of near and far memory is counted where it asks, so the traffic table is not
-written here: it has to come out.
+Written to be checked by reading beside docs/flat.md; `flat_fast` has the same meaning and is fast.
+Each access of near and far memory is counted where it is made, so the table of traffic is a result,
+not an input.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class FlatMemory:
         self._slots: dict[int, list[int]] = {}  # set -> the tag in each of its slots
         self._missed: dict[int, tuple[int, int]] = {}  # set -> tag, misses of it in a row
         self._misses_to_swap = config.n  # policy one_in
-        self._written: dict[int, bytes] = {}  # the flat memory that all of this is to look like
+        self._written: dict[int, bytes] = {}  # what reads must return: contents by physical line
 
     def set_policy(self, policy: str, n: int) -> None:
-        """Another one from the next access on. A policy counts the channel's misses from there;
-        what a set has counted of misses in a row stays, until `nth` goes on with it.
+        """Set another one from the next access on. It counts the channel's misses from there; a
+        set's count of consecutive misses stays until `nth` continues it.
         """
         if (policy, n) != (self.config.policy, self.config.n):
             self.config = replace(self.config, policy=policy, n=n)

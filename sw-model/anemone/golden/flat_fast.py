@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast model of flat memory mode: `flat` on arrays, compiled; that one is what it is tested by.
+"""The fast model of flat memory mode: `flat` on arrays, compiled, and tested against it.
 
-The processor's caches bound it, so all of a set is in one row of a few 32-bit words. Each set that
-is touched has one, found by a hash of the set's number; rows are in the order of the first touch,
-which keeps a trace's neighbours together. Of a line's contents a row has the number of the trace's
-row that wrote it, or of a line not yet written its tag. A line of dedicated memory has a row, too,
-numbered by its near line, which is no set's.
+The processor's caches bound its speed, so all of a set is in one row of a few 32-bit words. Each
+set that is touched has one, found by a hash of the set's number; rows are in the order of the first
+touch, which keeps a trace's neighbours together. Of a line's contents a row has the number of the
+trace's row that wrote it, or of a line not yet written its tag. A line of dedicated memory has a
+row, too, numbered by its near line, which is no set's.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def _enter(index, rows, used):  # type: ignore[no-untyped-def]
 def _find(p, index, rows, counts, addr, first, last, found):  # type: ignore[no-untyped-def]
     """The row of each access of a block, made if the set has none; there is space for them.
 
-    Apart from what is done with them, so that the processor has many misses of its caches in
-    flight: nothing here waits for an access before it.
+    A pass of its own, so that the processor has many cache misses in flight: no row depends on an
+    earlier access.
     """
     lines, ratio = p[P_LINES], np.int64(p[P_RATIO])
     dedicated, dedicated_end = p[P_FIRST], p[P_LAST]
@@ -257,11 +257,11 @@ class FlatMemory:
         return outcomes
 
     def set_policy(self, policy: str, n: int = 1) -> None:
-        """Another policy, one of POLICIES, from the next access on; n as in FlatConfig.
+        """Set another policy, one of POLICIES, from the next access on; n as in FlatConfig.
 
-        As a write of the policy register: unless both are what they were, `one_in` counts the
-        misses from here. What sets have counted of misses in a row stays until `nth` goes on with
-        it. Raises ValueError for a policy that there is none.
+        As a write of the policy register: if either changes, `one_in` counts the misses from here.
+        Sets' counts of consecutive misses stay until `nth` continues them. Raises ValueError for an
+        unknown policy.
         """
         check_policy(policy, n)
         if (policy, n) != (self.config.policy, self.config.n):

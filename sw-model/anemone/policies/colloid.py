@@ -64,7 +64,7 @@ class Colloid(Policy):
         cold = np.flatnonzero(tier == FAST)
         density = heat / sizes
         cold = cold[np.argsort(density[cold], kind="stable")]
-        # Each page that comes makes one go that is colder, or finds room.
+        # Each page that moves up takes a free frame or the frame of a colder page.
         out = np.cumsum(sizes[moved]) - seen.free[0]
         victim = np.searchsorted(np.cumsum(sizes[cold]), out)
         colder = np.append(density[cold], np.inf)[np.minimum(victim, len(cold))]

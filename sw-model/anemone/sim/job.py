@@ -61,7 +61,7 @@ def run_trace(
     path = folder / "rules.toml"
     title = f"NEMO Listings 2, 3 and 1 for the trace {name}; made by anemone sim"
     write_rules(paper_rules(trace, geometry), path, geometry, title)
-    rules = load_rules(path, geometry)  # the way in is a user's
+    rules = load_rules(path, geometry)  # through the same loader as a user's file
     run = Run(
         name=name,
         about=given.about,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace as its threads take it: each its own rows in order, some of them far ahead in the file.
 
-Rows that were read and that no thread has issued are in a pool of fixed size. What the pool has no
-room for waits in a temporary file, so that memory does not grow with the trace however far its
-threads drift apart.
+Rows that were read and not yet issued are in a pool of fixed size. When it is full, further rows go
+to a temporary file, so that memory does not grow with the trace however far its threads drift
+apart.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Feed:
         self._has: set[str] = set()
 
     def need(self, thread: int) -> None:
-        """Give a thread that has none its next rows, or find that it has no more."""
+        """Give a thread without rows its next ones, or find that it has no more."""
         threads = self._state.threads
         while not threads.rows[thread]:
             if thread in self._deferred:

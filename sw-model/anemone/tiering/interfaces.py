@@ -63,8 +63,8 @@ class Statistics:
 class Answer:
     """What a policy asks for; each int64[k], frames of units.
 
-    promote, demote: move to the fast, the slow tier, in this order; promotions go first as long as
-    there is room. split: whole pages. join: first frames of pages that are split.
+    promote, demote: move to the fast, the slow tier, in this order; promotions go first while the
+    fast tier has free frames. split: whole pages. join: first frames of pages that are split.
     watch: first frames of the pages whose frames the source should count next, where it cannot
     count all; None leaves it to the source.
     quota: float64[t], the share of its processor that each thread may take from the next period of
@@ -115,7 +115,7 @@ class Source:
         """Accesses that were logged, in the order in which the memory served them."""
 
     def sample(self, machine: Machine) -> bool:
-        """Another sample_ms has passed. True: an interrupt, the policy is to be asked now."""
+        """Called every sample_ms. True: an interrupt, ask the policy now."""
         return False
 
     def lines(self, machine: Machine) -> int:

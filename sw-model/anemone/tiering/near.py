@@ -4,10 +4,10 @@
 docs/flat.md says what hits, misses and swaps; golden.flat is the same with the contents. A set's
 state is a word of 16 bits, so that the processor's caches hold many.
 
-Near serves an access for as many lines as it reads and writes there. A miss comes to far when near
-has answered, and far serves it for as many lines, too: what a swap writes is behind what it reads.
-A read that misses is done when far has answered, a write that does not swap when far has it; all
-else when near has answered.
+Near memory serves an access for the time of the lines that it reads and writes there. When it has
+answered, a miss goes to far memory and takes the time of its lines there: a swap's write follows
+its read. A read that misses completes when far memory has answered, a write that does not swap when
+far memory has accepted it, all others when near memory has answered.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ class Run:
             self.source.events(addr, flags)
 
     def _tick(self, now: float) -> None:
-        """An interval ends: ask the source, unless it or the policy is at work still."""
+        """End an interval: ask the source, unless it or the policy is still busy."""
         if self.source is None or self.answer or self.machine.reading:
             return
         self._flush()
