@@ -171,9 +171,9 @@ def write(measures: Sequence[Measure], geometry: Geometry, path: Path) -> None:
         "measures": [vars(m) for m in measures],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(json.dumps(content, indent=2) + "\n")
-    aside.replace(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(content, indent=2) + "\n")
+    temporary.replace(path)
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

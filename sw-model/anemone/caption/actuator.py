@@ -86,9 +86,9 @@ class RatioFile:
 
     def set(self, ratio: float) -> str:
         """Replace the file, so that a reader sees one of them whole: nodes, then weights."""
-        aside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        aside.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
-        aside.replace(self.path)
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        temporary.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
+        temporary.replace(self.path)
         return self.said(ratio)
 
     def said(self, ratio: float) -> str:

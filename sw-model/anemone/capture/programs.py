@@ -127,9 +127,9 @@ def _gcc(root: Path, folder: Path, seed: int) -> Command:
     fetch_sqlite(source)
     given = source / "sqlite3.i"
     if not given.exists():
-        aside = folder / "sqlite3.i"
-        _run([*compiler(), "-x", "c", "-E", "-P", "-o", str(aside), str(source / "sqlite3.c")])
-        aside.replace(given)
+        temporary = folder / "sqlite3.i"
+        _run([*compiler(), "-x", "c", "-E", "-P", "-o", str(temporary), str(source / "sqlite3.c")])
+        temporary.replace(given)
     words = [str(root / "usr/lib/gcc/x86_64-linux-gnu/12/cc1"), "-quiet", "-O2", "-w"]
     words += ["-fpreprocessed", "-frandom-seed=1", str(given), "-o", "/dev/null"]
     return Command(words, "gcc", _ENVIRONMENT, root)

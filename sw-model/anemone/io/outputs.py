@@ -31,14 +31,14 @@ def write_files(out: str | os.PathLike, files: Mapping[str, Callable[[Path], Non
     out = Path(out)
     try:
         with _folder(out):
-            aside = {name: out / f".{name}.{os.getpid()}" for name in files}
+            temporary = {name: out / f".{name}.{os.getpid()}" for name in files}
             try:
                 for name, fill in files.items():
-                    fill(aside[name])
+                    fill(temporary[name])
                 for name in files:
-                    aside[name].replace(out / name)
+                    temporary[name].replace(out / name)
             finally:
-                for path in aside.values():
+                for path in temporary.values():
                     path.unlink(missing_ok=True)
     except OSError as e:
         raise unwritable(out, e) from e

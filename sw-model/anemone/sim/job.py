@@ -114,9 +114,9 @@ def simulate(
     try:
         out.mkdir(parents=True, exist_ok=True)
         runs = [run_trace(name, t, out, backends, geometry, step) for name, t in traces.items()]
-        aside = out / f".report.html.{os.getpid()}"
-        aside.write_text(page(runs, geometry), encoding="utf-8")
-        aside.replace(out / "report.html")
+        temporary = out / f".report.html.{os.getpid()}"
+        temporary.write_text(page(runs, geometry), encoding="utf-8")
+        temporary.replace(out / "report.html")
     except OSError as e:
         raise unwritable(out, e) from e
     return runs

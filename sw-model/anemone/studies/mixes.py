@@ -36,7 +36,7 @@ _SEARCH = 40  # halvings, for the least worst slowdown
 
 @dataclass(frozen=True)
 class Job:
-    """What a machine runs: phases in turn, (surface, seconds); work: until it ends, seconds.
+    """What a machine runs: phases by turns, (surface, seconds); work: until it ends, seconds.
 
     Both on local memory and alone. pages: of the machine.
     """

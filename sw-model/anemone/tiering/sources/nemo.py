@@ -182,7 +182,7 @@ class Nemo(Source):
         return np.concatenate([np.empty(0, np.int64), *slots])
 
     def watch(self, frames: np.ndarray | None) -> None:
-        """Other regions, those that the policy wants, or the next ones by turns (NEMO §5.2)."""
+        """Other regions, those that the policy wants, or the next ones in turn (NEMO §5.2)."""
         capacity = self._slots * len(self._watchers)
         if not capacity:
             return
