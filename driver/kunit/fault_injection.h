@@ -11,11 +11,10 @@
 struct steps {
 	unsigned int fails; /* number of the failing step; 0: none */
 	unsigned int taken;
-	const char *failed;	 /* name of that step */
-	unsigned int interrupts; /* interrupts requested now */
-	unsigned int
-		irq_lookups; /* lookups of interrupt numbers, for which the kernel takes a mutex */
-	unsigned int disabled; /* interrupts that were disabled */
+	const char *failed;	  /* name of that step */
+	unsigned int interrupts;  /* interrupts requested now */
+	unsigned int irq_lookups; /* of interrupt numbers, each under a mutex of the kernel */
+	unsigned int disabled;	  /* interrupts that were disabled */
 };
 
 extern struct steps steps;

@@ -172,7 +172,7 @@ def test_frames_of_a_split_page_move_and_join_again() -> None:
 
 @dataclass
 class Anything(Policy):
-    """Asks for whatever there is, and more; checks what must hold each time."""
+    """A policy with random requests, also invalid ones; checks the invariants each time."""
 
     seed: int
     run: Run | None = None

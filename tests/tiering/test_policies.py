@@ -23,7 +23,7 @@ GEOMETRY = Geometry(device_gib=1)
 def seen(
     heat: list[float], tier: list[int], now_ms: float = 1000, free: int = 0, **more: Any
 ) -> Statistics:
-    """Pages of 4 KiB, as a policy is told of them."""
+    """Statistics of pages of 4 KiB for a policy."""
     n = len(heat)
     units = Units(np.arange(n), np.array(tier, np.uint8), np.zeros(n, bool))
     writes = np.array(more.pop("writes", [0.0] * n))
