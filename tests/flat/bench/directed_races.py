@@ -98,8 +98,11 @@ async def sets_that_differ_in_one_bit_have_their_own_locks(dut: Any) -> None:
         counts = environment.near.accesses.counts
         before = counts["reads"]
         environment.far.profile = StimulusProfile(answer=0.0)
-        tags = {home: environment.tags(home) for home in (bit, bit ^ 1 if bit > 1 else 3, 0)}
-        lines = [tag[1] * near_lines + home for home, tag in tags.items()]
+        tags = {
+            set_index: environment.tags(set_index)
+            for set_index in (bit, bit ^ 1 if bit > 1 else 3, 0)
+        }
+        lines = [tag[1] * near_lines + set_index for set_index, tag in tags.items()]
         lines.append(tags[bit][0] * near_lines + bit)
         for n, line in enumerate(lines, 1):
             environment.ask(line, id=min(n, 3))

@@ -40,14 +40,14 @@ class Tags(DirectedEnvironment):
         await self.settle()
         self.play()
 
-    def damage(self, home: int, flips: int) -> None:
+    def damage(self, set_index: int, flips: int) -> None:
         """Bits of a set's word flip."""
-        self.near.sidebands[home] ^= flips
+        self.near.sidebands[set_index] ^= flips
 
-    def poison(self, home: int, poisoned: int = 1) -> None:
+    def poison(self, set_index: int, poisoned: int = 1) -> None:
         """Near's line of a set is poisoned."""
-        data, _ = self.near.store.read(home)
-        self.near.store.lines[home] = data, poisoned
+        data, _ = self.near.store.read(set_index)
+        self.near.store.lines[set_index] = data, poisoned
 
     async def access(self, line: int, strobe: int | None) -> int:
         """The answer to a read, or to a write of BAD."""
@@ -208,8 +208,8 @@ async def a_set_that_is_not_believed_is_refused_and_left_as_it_is(environment: T
 @tags
 async def the_first_set_that_is_not_believed_is_told(environment: Tags) -> None:
     """Until software has seen it; then the next one that is asked for."""
-    for home in (OTHER, A, 0):
-        environment.damage(home, 0b11)
+    for set_index in (OTHER, A, 0):
+        environment.damage(set_index, 0b11)
     assert environment.untrusted()[0] == 0
     for line in (OTHER + LINES, B, 0):
         assert await environment.access(line, FULL) != OKAY
@@ -237,10 +237,10 @@ async def a_word_of_another_set_is_not_believed(environment: Tags) -> None:
 async def neither_zeros_nor_ones_are_believed(environment: Tags) -> None:
     """What memory that was never written may say."""
     good = dict(environment.near.sidebands)
-    for home in range(LINES):
+    for set_index in range(LINES):
         for word in (0, (1 << environment.near.code.bits) - 1):
-            environment.near.sidebands[home] = word
-            assert await environment.access(home, None) != OKAY, f"{home}: {word:b}"
+            environment.near.sidebands[set_index] = word
+            assert await environment.access(set_index, None) != OKAY, f"{set_index}: {word:b}"
     environment.near.sidebands.update(good)
     await environment.as_written()
 
@@ -340,8 +340,8 @@ async def a_repaired_set_is_poisoned_and_as_after_power_up(environment: Tags) ->
 @tags
 async def a_repair_waits_for_what_is_in_flight(environment: Tags) -> None:
     """It comes amid a stream of swaps of other sets: none is lost."""
-    homes, tags_of_set = (0, 2, 3), range(environment.build.ratio + 1)
-    lines = [home + tag * LINES for home in homes for tag in tags_of_set]
+    sets, tags_of_set = (0, 2, 3), range(environment.build.ratio + 1)
+    lines = [set_index + tag * LINES for set_index in sets for tag in tags_of_set]
     for delay in range(0, 120, 8):
         await begin(environment)
         environment.damage(A, 0b11)

@@ -18,13 +18,16 @@ from tests.flat.bench.sideband import SidebandCode, Verdict
 class Lines(Store):
     """Contents of one memory; what was never written is as the golden model's."""
 
-    def __init__(self, home: Any) -> None:
+    def __init__(self, initial: Any) -> None:
         super().__init__()
-        self.home = home  # a line's number to that of the physical line that is there first
+        self.initial = initial  # line number -> the physical line that is there first
 
     def read(self, line: int) -> tuple[int, int]:
         """A line and whether it is poisoned."""
-        return self.lines.get(line) or (int.from_bytes(unwritten(self.home(line)), "little"), 0)
+        return self.lines.get(line) or (
+            int.from_bytes(unwritten(self.initial(line)), "little"),
+            0,
+        )
 
 
 class Accesses:
@@ -107,10 +110,12 @@ class Near(Refusing):
         self.store.lines.clear()
         self.accesses.counts.clear()
 
-    def tags(self, home: int) -> list[int]:
+    def tags(self, set_index: int) -> list[int]:
         """The tag in each slot of a set, as the controller has to have written it."""
-        verdict, payload = self.code.read(home, self.sidebands[home])
-        assert verdict is Verdict.CLEAN, f"set {home}: {self.sidebands[home]:#x}: {verdict}"
+        verdict, payload = self.code.read(set_index, self.sidebands[set_index])
+        assert verdict is Verdict.CLEAN, (
+            f"set {set_index}: {self.sidebands[set_index]:#x}: {verdict}"
+        )
         return self.code.tags(payload)
 
 
