@@ -55,11 +55,15 @@ class HostArbiter(p: ExpanderParams) extends Module {
   // Addresses.
   private def turns(requests: Seq[DecoupledIO[Axi4Address]], may: Seq[Bool]): RRArbiter[Axi4Address] = {
     val arbiter = Module(new RRArbiter(new Axi4Address(p.memory), p.hosts))
+    // A host whose turn stalled keeps it: the channel's request must not change until it is accepted.
+    val stalled = RegNext(arbiter.io.out.valid && !arbiter.io.out.ready, false.B)
+    val before = RegNext(arbiter.io.chosen)
     for (((in, request), h) <- arbiter.io.in.zip(requests).zipWithIndex) {
-      in.valid := request.valid && may(h)
+      val allowed = may(h) && (!stalled || before === h.U)
+      in.valid := request.valid && allowed
       in.bits := request.bits
       in.bits.id := Cat(h.U(hostBits.W), request.bits.id)
-      request.ready := in.ready && may(h)
+      request.ready := in.ready && allowed
     }
     arbiter
   }

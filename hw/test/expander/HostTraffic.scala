@@ -139,7 +139,18 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
     }
   }
 
+  // What is offered to the channel and not accepted has to stay as it is.
+  private val stalled = mutable.Map[String, Seq[BigInt]]()
+  private def stays(name: String, of: DecoupledIO[Axi4Address]): Unit = {
+    val valid = of.valid.peekBoolean()
+    val offered = of.bits.getElements.map(_.asInstanceOf[UInt].peekInt())
+    stalled.remove(name).foreach(before => assert(valid && offered == before, s"$name changes while it waits"))
+    if (valid && !of.ready.peekBoolean()) stalled(name) = offered
+  }
+
   private def lookChannel(): Unit = {
+    stays("ar", port.ar)
+    stays("aw", port.aw)
     def address(of: Axi4Address): (Int, Request) = {
       val id = of.id.peekInt().toInt
       id -> Request(of.addr.peekInt().toInt, id % ownIds, of.len.peekInt().toInt + 1)
