@@ -41,7 +41,7 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
     /** Accept no request. */
     val hold = Input(Bool())
     val stray = Output(Bool())
-    val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.placeBits)))
+    val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.nearIndexBits)))
     val inject = Flipped(Valid(new Injection))
 
     /** `quiesce`: accept no request any more. `quiet`: no swap is in flight either. */
