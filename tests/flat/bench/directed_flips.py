@@ -49,9 +49,9 @@ class Flipping(Near):
             self.profile.poison = float(self._fault.startswith("poison"))
         return super().refuses(write)
 
-    def beside(self, line: int) -> tuple[int, ...]:
+    def sideband(self, line: int) -> tuple[int, ...]:
         """The word, or what the fault makes of it."""
-        (word,) = super().beside(line)
+        (word,) = super().sideband(line)
         if self.damaged.get(line) == word:
             return (word,)
         self.wrong[line][self._fault] += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: what is beside a near line is not what was written there."""
+"""cocotb tests: a near line's sideband is not what was written."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def tags(test: Callable[[Tags], Awaitable[None]]) -> Any:
 
 
 @tags
-async def a_poisoned_word_with_a_flipped_tag_is_not_believed(environment: Tags) -> None:
+async def a_poisoned_word_with_a_flipped_tag_is_not_trusted(environment: Tags) -> None:
     """Whatever bit it is: poison says that more is wrong than a code corrects."""
     for bit in range(environment.near.code.bits):
         environment.poison(A)
@@ -127,7 +127,7 @@ async def a_poisoned_word_with_a_flipped_tag_is_not_believed(environment: Tags) 
 
 
 @tags
-async def a_poisoned_word_is_believed_when_its_code_is_clean(environment: Tags) -> None:
+async def a_poisoned_word_is_trusted_when_its_code_is_clean(environment: Tags) -> None:
     """Its data are poison and travel, its tags are right, B is not harmed."""
     environment.poison(A)
     assert await environment.read((B, A)) == [(OKAY, OLD_B), (OKAY, OLD_A)]
@@ -139,7 +139,7 @@ async def a_poisoned_word_is_believed_when_its_code_is_clean(environment: Tags) 
 
 
 @tags
-async def an_illegal_permutation_is_not_believed(environment: Tags) -> None:
+async def an_illegal_permutation_is_not_trusted(environment: Tags) -> None:
     """Also when its code is right. With a ratio of 1 there is none."""
     code = environment.near.code
     permutations = range(1 << code.ratio * code.tag_bits)
@@ -179,7 +179,7 @@ async def a_flipped_bit_is_corrected(environment: Tags) -> None:
 
 
 @tags
-async def a_set_that_is_not_believed_is_refused_and_left_as_it_is(environment: Tags) -> None:
+async def a_set_that_is_untrusted_is_refused_and_left_as_it_is(environment: Tags) -> None:
     """Any two bits, poisoned or not: all its lines are refused, for as long as the word is there;
     when it is right again, so is all else. It is counted, and told; other sets are as ever.
     """
@@ -206,7 +206,7 @@ async def a_set_that_is_not_believed_is_refused_and_left_as_it_is(environment: T
 
 
 @tags
-async def the_first_set_that_is_not_believed_is_told(environment: Tags) -> None:
+async def the_first_set_that_is_untrusted_is_told(environment: Tags) -> None:
     """Until software has seen it; then the next one that is asked for."""
     for set_index in (OTHER, A, 0):
         environment.damage(set_index, 0b11)
@@ -223,7 +223,7 @@ async def the_first_set_that_is_not_believed_is_told(environment: Tags) -> None:
 
 
 @tags
-async def a_word_of_another_set_is_not_believed(environment: Tags) -> None:
+async def a_word_of_another_set_is_not_trusted(environment: Tags) -> None:
     """Two sets' words are exchanged: both have good codes, of the other one."""
     sidebands = environment.near.sidebands
     sidebands[A], sidebands[OTHER] = sidebands[OTHER], sidebands[A]
@@ -234,7 +234,7 @@ async def a_word_of_another_set_is_not_believed(environment: Tags) -> None:
 
 
 @tags
-async def neither_zeros_nor_ones_are_believed(environment: Tags) -> None:
+async def neither_zeros_nor_ones_are_trusted(environment: Tags) -> None:
     """What memory that was never written may say."""
     good = dict(environment.near.sidebands)
     for set_index in range(LINES):
@@ -246,18 +246,18 @@ async def neither_zeros_nor_ones_are_believed(environment: Tags) -> None:
 
 
 @tags
-async def requests_that_share_a_lock_are_refused_with_the_first(environment: Tags) -> None:
-    """Also when only a later one's near read is bad, up to the end of the lock."""
+async def requests_that_share_an_mshr_are_refused_with_the_first(environment: Tags) -> None:
+    """Also when only a later one's near read is bad, up to the end of the MSHR."""
     near = environment.near
     for bad in range(4):
         environment.play()
         told = []
 
-        def beside(line: int, told: list[int] = told, bad: int = bad) -> tuple[int, ...]:
+        def sideband(line: int, told: list[int] = told, bad: int = bad) -> tuple[int, ...]:
             told.append(line)
             return (near.sidebands[line] ^ (0b11 if len(told) == bad + 1 else 0),)
 
-        near.beside = beside  # type: ignore[method-assign]
+        near.sideband = sideband  # type: ignore[method-assign]
         near.profile.answer = 0.0
         for id in range(3):
             environment.ask(A, id=id)
@@ -269,7 +269,7 @@ async def requests_that_share_a_lock_are_refused_with_the_first(environment: Tag
         near.profile.answer = 1.0
         await environment.answered(4, 1)
         await environment.settle()
-        del near.beside
+        del near.sideband
         resps = [resp for _, _, resp, _ in sorted(environment.answers.reads, key=lambda r: r[1])]
         (_, _, wrote), *_ = environment.answers.writes
         refused = [resp != OKAY for resp in [*resps[:3], wrote, resps[3]]]
