@@ -79,7 +79,7 @@ def overlaid(example: str | None) -> Path:
     found = overlay.Example(Path(example))
     if found.wrong:
         raise MissingError("\n".join(found.wrong))
-    overlay.write(found, emit(["--id-bits", str(found.id_bits)]), OUT)
+    overlay.write(found, emit({"id_bits": found.id_bits}), OUT)
     say(f"{DESIGN / found.project.name}, ids of {found.id_bits} bits")
     return DESIGN / found.project.name
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FuseSoC generator: the board's SystemVerilog out of Chisel, as a core.
+"""FuseSoC generator: SystemVerilog out of Chisel as a core, of the board unless `top` is another.
 
 Parameters: those of `mk/scala.sh hw anemone.Elaborate --help`, with underscores. Emits into
 build/fpga/emitted, only when a source changed; the core has copies of the files.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ ROOT = Path(__file__).resolve().parents[1]
 EMITTED = ROOT / "build" / "fpga" / "emitted"
 
 
-def emit(words: list[str]) -> Path:
-    """The folder with `filelist.f` and what it names."""
+def emit(parameters: dict[str, Any]) -> Path:
+    """The folder with `filelist.f` and what it names, for a core's parameters."""
+    words = options({"top": "board", **parameters})
     key = hashlib.sha256(" ".join(words).encode()).hexdigest()[:12]
-    return builder.emit(EMITTED / key / "rtl", builder.run_with(["--top", "board", *words]))
+    return builder.emit(EMITTED / key / "rtl", builder.run_with(words))
 
 
 def options(parameters: dict[str, Any]) -> list[str]:
@@ -35,22 +37,26 @@ def options(parameters: dict[str, Any]) -> list[str]:
     return words
 
 
+def core(vlnv: str, sources: list[str], top: str = "", constraints: Sequence[str] = ()) -> str:
+    """A core with these sources."""
+    sets = {"rtl": {"files": sources, "file_type": "systemVerilogSource"}}
+    if constraints:
+        sets["constraints"] = {"files": list(constraints), "file_type": "SDC"}
+    target = {"filesets": list(sets)} | ({"toplevel": top} if top else {})
+    words = {"name": vlnv, "filesets": sets, "targets": {"default": target}}
+    return "CAPI=2:\n" + yaml.safe_dump(words, sort_keys=False)
+
+
 def generate(request: dict[str, Any], here: Path) -> None:
     """What FuseSoC asks for, in the folder that it gives."""
-    folder = emit(options(request["parameters"]))
+    folder = emit(request["parameters"])
     # Verilator's waivers name files by "*/": they have to be in a folder.
     (here / "rtl").mkdir(exist_ok=True)
     names = [Path("rtl") / Path(n).name for n in (folder / "filelist.f").read_text().split()]
     for name in names:
         shutil.copy(folder / name.name, here / name)
-    files = {"files": [str(name) for name in names], "file_type": "systemVerilogSource"}
-    core = {
-        "name": request["vlnv"],
-        "filesets": {"rtl": files},
-        "targets": {"default": {"filesets": ["rtl"]}},
-    }
     name = request["vlnv"].split(":")[2]
-    (here / f"{name}.core").write_text("CAPI=2:\n" + yaml.safe_dump(core, sort_keys=False))
+    (here / f"{name}.core").write_text(core(request["vlnv"], [str(name) for name in names]))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ regs: setup ## write all that is generated from hw/regs/anemone.rdl
 build/rtl.options: FORCE
 	@mkdir -p $(@D) && { echo '$(ENGINE)' | cmp -s - $@ || echo '$(ENGINE)' >$@; }
 
-.PHONY: synth
+.PHONY: synth ip
 
 synth: setup ## what the hardware costs, with open tools, into docs/cost.md
 	python -m fpga.synth
+
+ip: setup ## a top as a package for another flow: SystemVerilog, IP-XACT, SDC, FuseSoC (IP=expander)
+	python -m fpga.ip $(or $(IP),expander)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: sim pictures memo libcaption traces bench studies soak mutate mpi
+.PHONY: sim pictures memo libcaption traces bench studies soak mutate coverage mpi
 
 sim: setup ## replay the sample traces through the RTL, compare with the model, write build/sim/report.html
 	anemone sim
@@ -31,6 +31,9 @@ soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=na
 # RANDOM=n MUTATE="--seed s flat": the draw, again, of one build; it goes on where it was stopped.
 mutate: setup ## break the RTL in many ways and see that a bench notices each (RANDOM=200 also draws so many, MUTATE="flat --left")
 	python -m tests.bench.mutate $(if $(RANDOM),--random $(RANDOM)) $(MUTATE)
+
+coverage: setup ## which lines of the emitted RTL the benches execute and which bits they toggle: 95 % of the lines of each build (COVERAGE="flat engine")
+	python -m tests.bench.rtl_coverage $(COVERAGE)
 
 mpi: setup ## build the tracer of MPI receives, libanemone_mpi.so, for Open MPI and for MPICH
 	python -m anemone.models.msgfree.tracer

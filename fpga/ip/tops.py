@@ -30,6 +30,7 @@ class Top:
 
     name: str
     module: str
+    what: str
     options: tuple[str, ...]
 
     def emit(self, *sizes: str) -> Path:
@@ -41,11 +42,28 @@ class Top:
 TOPS = {
     top.name: top
     for top in (
-        Top("engine", "TelemetryEngine", ("--top", "engine")),
-        Top("expander", "MemoryExpander", ("--top", "expander")),
-        Top("tiered", "MemoryExpander", ("--top", "expander", "--flat")),
-        Top("flat", "FlatMemory", ("--top", "flat")),
-        Top("board", "BoardExpander", ("--top", "board")),
+        Top("engine", "TelemetryEngine", "the telemetry engine by itself", ("--top", "engine")),
+        Top(
+            "expander",
+            "MemoryExpander",
+            "the telemetry engine on AXI4 memory channels",
+            ("--top", "expander"),
+        ),
+        Top(
+            "tiered",
+            "MemoryExpander",
+            "the expander in flat memory mode: near and far memory a channel",
+            ("--top", "expander", "--flat"),
+        ),
+        Top(
+            "flat", "FlatMemory", "the swap controller of one channel by itself", ("--top", "flat")
+        ),
+        Top(
+            "board",
+            "BoardExpander",
+            "the expander on a board, registers in a clock of their own",
+            ("--top", "board"),
+        ),
     )
 }
 

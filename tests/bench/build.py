@@ -56,12 +56,13 @@ def simulator(
     around: Sequence[Path] = (),
     defines: Sequence[str] = (),
     quick: bool = False,
+    more: Sequence[str] = (),
 ) -> Path:
     """Build the simulator of what is in `rtl` into `folder`, which is returned. Its AXI ports are
     checked.
 
     visible: Verilator's control file. around: sources by hand, with the top; packages first.
-    defines: NAME=VALUE. quick: to compile, not to run.
+    defines: NAME=VALUE. quick: to compile, not to run. more: options of Verilator.
     """
     from cocotb_tools.runner import VerilatorControlFile, get_runner
 
@@ -70,7 +71,7 @@ def simulator(
     checks = bound(rtl)
     split, optimised = ONE_PIECE if quick else PIECES
     options = [*OPTIONS, *split, *(["--trace-fst"] if waves else [])]
-    options += [f"-D{word}" for word in defines]
+    options += [*(f"-D{word}" for word in defines), *more]
     versions = [f"{name} {version(name)}" for name in ("cocotb", "verilator")]
 
     def make(fresh: Path) -> None:

@@ -48,18 +48,22 @@ class Target:
         folders = (ROOT / "tests" / "bench", self.list.parent)
         return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
+    def run(self, what: Play, sim: Path, folder: Path, chosen: Sequence[str]) -> None:
+        """One of the plays. Raises AssertionError when the bench notices something."""
+        if isinstance(what, str):
+            self.bench.run(self.build, what, folder, sim, chosen)
+        else:
+            self.bench.play(Shard(self.build, *what), folder, sim, chosen)
+
     def runs(self, sim: Path, folder: Path, chosen: Sequence[str]) -> Iterator[Callable[[], int]]:
-        """The plays, each a function that returns the cycles that it took.
+        """The plays of a simulator that counts cycles, each a function that returns how many.
 
         It raises AssertionError when the bench notices something.
         """
         for what in self.plays:
 
             def run(what: Play = what) -> int:
-                if isinstance(what, str):
-                    self.bench.run(self.build, what, folder, sim, chosen)
-                else:
-                    self.bench.play(Shard(self.build, *what), folder, sim, chosen)
+                self.run(what, sim, folder, chosen)
                 text = (folder / "simulation.log").read_text()
                 return int(re.findall(r"^cycles: (\d+)", text, re.MULTILINE)[-1])
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fpga.emit import emit, options
+from fpga.emit import emit
 from tests.bench.build import ROOT, tools_path
 
 WORK = ROOT / "build" / "fpga" / "test"
@@ -40,7 +40,7 @@ def test_every_configuration_is_emitted(name: str) -> None:
     """Whatever the core generates elaborates: no target finds that out for its user."""
     configurations = yaml.safe_load((ROOT / "fpga" / "anemone.core").read_text())["generate"]
     assert sorted(configurations) == ["rtl", "rtl_id8", "rtl_small"]
-    folder = emit(options(configurations[name]["parameters"]))
+    folder = emit(configurations[name]["parameters"])
     modules = {Path(name).stem for name in (folder / "filelist.f").read_text().split()}
     assert "BoardExpander" in modules
 
