@@ -23,7 +23,7 @@ bench: setup ## measure slots, latency and speed into build/bench.json, and the 
 	python -m fpga.synth check
 
 studies: setup ## run the papers' experiments into docs/results (STUDIES="sweep" WORKERS=2)
-	for name in $(or $(STUDIES),loaded-latency ranking tuning hemem hemem-values memtis noisy-neighbour sweep sketches camp camp-interleave camp-colocate caption memo-devices message-free flat-slowdown flat-tpp memstrata memstrata-sensitivity memstrata-pages memstrata-check); do anemone study $$name --out docs/results/$$name --workers $(or $(WORKERS),2) || exit 1; done
+	for name in $(or $(STUDIES),loaded-latency ranking tuning hemem hemem-values memtis noisy-neighbour sweep sketches camp camp-interleave camp-colocate caption memo-devices message-free flat-slowdown flat-interference flat-tpp memstrata memstrata-sensitivity memstrata-pages memstrata-check); do anemone study $$name --out docs/results/$$name --workers $(or $(WORKERS),2) || exit 1; done
 
 soak: setup ## random traffic against the models until stopped (SEED=n CONFIG=name, SOAK="expander 5000000", SOAK="driver 200000", SOAK="churn 1000000"); it goes on where it was stopped
 	python -m tests.bench.soak $(SOAK)

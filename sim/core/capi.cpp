@@ -22,7 +22,8 @@ constexpr std::size_t kBatch = 512, kStage = 12, kAhead = kStage * core::Hierarc
 constexpr core::Cycle kTurn = 200; // cycles that a core may be ahead of the others
 
 struct Running {
-    Running(const core::Config& config, core::Shared& shared) : core(config, shared) {}
+    Running(const core::Config& config, core::Shared& shared, std::size_t number)
+        : core(config, shared, number) {}
     Core core;
     std::unique_ptr<core::Source> source;
     std::vector<core::Op> ops;
@@ -61,7 +62,7 @@ struct Running {
 struct anemone_core {
     explicit anemone_core(const core::Config& c) : config(c), shared(config) {
         for (std::uint64_t i = 0; i < config.cores; i++)
-            cores.push_back(std::make_unique<Running>(config, shared));
+            cores.push_back(std::make_unique<Running>(config, shared, i));
     }
     const core::Config config;
     core::Shared shared;
@@ -162,11 +163,11 @@ int anemone_core_kernel(anemone_core* m, std::size_t core, const char* settings,
     });
 }
 
-// The operations stay where they are until the core has run them.
+// The operations stay where they are until the core has run them; again: for ever.
 int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, std::size_t n,
-                       char* error, std::size_t bytes) {
+                       int again, char* error, std::size_t bytes) {
     return guarded(error, bytes, [&] {
-        m->cores.at(core)->source = core::make_trace(ops, n);
+        m->cores.at(core)->source = core::make_trace(ops, n, again != 0);
         m->cores.at(core)->ended = false;
     });
 }
@@ -176,6 +177,17 @@ int anemone_core_trace(anemone_core* m, std::size_t core, const core::Op* ops, s
 void anemone_core_place(anemone_core* m, std::uint64_t first, std::uint64_t end, double share,
                         double filled) {
     m->shared.memory.place(first >> core::kLineBits, end >> core::kLineBits, share, filled);
+}
+
+// Pages of the data in bytes [first, end), and of their tables, take these frames of flat memory,
+// in the order of first touch. Then all pages that are asked for have to be in such a range.
+int anemone_core_frames(anemone_core* m, std::uint64_t first, std::uint64_t end,
+                        const std::uint32_t* frames, std::size_t n, char* error,
+                        std::size_t bytes) {
+    return guarded(error, bytes, [&] {
+        m->shared.memory.own(first >> core::kLineBits, end >> core::kLineBits,
+                             {frames, frames + n});
+    });
 }
 
 // Every core so many operations on, or so many cycles on from where the last one is (0: any), or to

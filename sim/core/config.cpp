@@ -35,6 +35,7 @@ Config Config::parse(const std::string& text) {
     fields.take("l3_kib", c.l3_kib, 1, 1 << 20);
     fields.take("l3_ways", c.l3_ways, 1, 64);
     fields.take("l3_latency", c.l3_latency, 1, 1000);
+    fields.take("l3_split", c.l3_split, 0, 64);
     fields.take("tlb_entries", c.tlb_entries, 1, 1 << 16);
     fields.take("tlb_ways", c.tlb_ways, 1, 64);
     fields.take("stlb_entries", c.stlb_entries, 1, 1 << 20);

@@ -18,6 +18,8 @@ struct Config {
     std::uint64_t l2_kib, l2_ways, l2_latency, superqueue;
     std::uint64_t superqueue_demand; // entries of it that prefetches leave to demand
     std::uint64_t l3_kib, l3_ways, l3_latency;
+    std::uint64_t
+        l3_split; // cores that have one half of the L3, the others the other; 0: all share it
     std::uint64_t tlb_entries, tlb_ways, stlb_entries, stlb_ways, stlb_latency, walkers, walk;
     std::uint64_t page_bits;                             // 12, or 21 for huge pages
     std::uint64_t stride, next_line, streamer, adjacent; // prefetchers: 1 on, 0 off

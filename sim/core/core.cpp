@@ -12,8 +12,8 @@ enum Branch : std::uint8_t { predicted, mispredicted, not_taken, taken };
 
 } // namespace
 
-Core::Core(const Config& config, Shared& shared)
-    : config_(config), memory_(config, shared, timeline_), completed_(Recent::kKept),
+Core::Core(const Config& config, Shared& shared, std::size_t number)
+    : config_(config), memory_(config, shared, number, timeline_), completed_(Recent::kKept),
       retired_(config.rob), load_retired_(config.loads), committed_(config.stores),
       predictor_(std::size_t{1} << config.predictor_log2, 1) {}
 

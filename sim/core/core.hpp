@@ -17,7 +17,8 @@ namespace core {
 
 class Core {
 public:
-    Core(const Config& config, Shared& shared);
+    // number: of the machine's cores.
+    Core(const Config& config, Shared& shared, std::size_t number);
 
     void execute(const Op& op);
     // An operation that will come: nothing but a hint. Whether there is more to be hinted, by

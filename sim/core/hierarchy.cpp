@@ -7,14 +7,8 @@
 
 namespace core {
 
-namespace {
-
-constexpr std::uint64_t kTables = std::uint64_t{1} << 55; // page table entries live from here up
-
-} // namespace
-
-Hierarchy::Hierarchy(const Config& config, Shared& shared, Timeline& timeline)
-    : config_(config), shared_(shared), timeline_(timeline),
+Hierarchy::Hierarchy(const Config& config, Shared& shared, std::size_t core, Timeline& timeline)
+    : config_(config), l3_(shared.l3_of(core)), memory_(shared.memory), timeline_(timeline),
       l1_(config.l1_kib * 16, config.l1_ways), l2_(config.l2_kib * 16, config.l2_ways),
       tlb_(config.tlb_entries, config.tlb_ways), stlb_(config.stlb_entries, config.stlb_ways),
       stride_(config.stride_log2, config.stride_bytes), streamer_(config.streams) {}
@@ -34,7 +28,7 @@ Cycle Hierarchy::translate(std::uint64_t address, Cycle t) {
         const std::uint64_t line = (kTables + page * 8) >> kLineBits;
         t = fetch(line, begins, For::walk).arrives + config_.walk;
         timeline_.walks.occupy(begins, t);
-        shared_.memory.walked(address >> kLineBits);
+        memory_.walked(address >> kLineBits);
         count_.tlb_miss++;
         count_.tlb_miss_cycles += t - asked;
         stlb_.fill(page, t, false);
@@ -48,16 +42,16 @@ void Hierarchy::expect(std::uint64_t address, unsigned stage) const {
     switch (stage) {
     case 0: // what the L2 and the L3 have
         l2_.expect(line);
-        shared_.l3.expect(line);
+        l3_.expect(line);
         break;
     case 1: // what leaves the L2 for it
         l2_.expect_out(line);
         break;
     case 2: // where the L3 puts that
-        shared_.l3.expect(l2_.next_out(line));
+        l3_.expect(l2_.next_out(line));
         break;
     default: // and what leaves the L3
-        shared_.l3.expect_out(l2_.next_out(line));
+        l3_.expect_out(l2_.next_out(line));
     }
 }
 
@@ -165,13 +159,13 @@ Hierarchy::Fetched Hierarchy::beyond_l2(std::uint64_t line, Cycle t, For what) {
     count_.lookups++;
     const bool prefetch = what == For::l1_prefetch || what == For::l2_prefetch;
     count_.lookups_prefetch += prefetch;
-    shared_.memory.expect(got.beyond);
-    if (shared_.l3.find(line)) {
+    memory_.expect(got.beyond);
+    if (l3_.find(line)) {
         got.arrives = got.beyond;
         count_.prefetch_l3_hit += prefetch;
     } else {
         got.missed_l3 = true;
-        got.arrives = shared_.memory.read(line, got.beyond);
+        got.arrives = memory_.read(line, got.beyond);
         count_.prefetch_l3_miss += prefetch;
     }
     timeline_.check(got.arrives);
@@ -191,11 +185,11 @@ void Hierarchy::fill_l2(std::uint64_t line, Cycle arrives, Cycle t) {
     const bool dirty = l1_.remove(out->line).value_or(false) || out->dirty;
     // The L3 takes what the L2 lets go of.
     count_.lookups += dirty;
-    if (shared_.l3.find(out->line, dirty))
+    if (l3_.find(out->line, dirty))
         return;
-    if (const auto gone = shared_.l3.fill(out->line, t, dirty); gone && gone->dirty) {
+    if (const auto gone = l3_.fill(out->line, t, dirty); gone && gone->dirty) {
         count_.writebacks++;
-        shared_.memory.write(gone->line, t);
+        memory_.write(gone->line, t);
     }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "cache.hpp"
 #include "config.hpp"
@@ -15,9 +16,15 @@ namespace core {
 
 // What all cores share.
 struct Shared {
-    explicit Shared(const Config& config)
-        : l3(config.l3_kib * 16, config.l3_ways), memory(config) {}
-    Cache<false> l3; // what the L2s let go of: nothing in it is in flight
+    explicit Shared(const Config& config) : split(config.l3_split), memory(config) {
+        const std::uint64_t parts = split ? 2 : 1;
+        for (std::uint64_t i = 0; i < parts; i++)
+            l3.emplace_back(config.l3_kib * 16 / parts, config.l3_ways);
+    }
+    Cache<false>& l3_of(std::size_t core) { return l3[split && core >= split]; }
+
+    std::uint64_t split;
+    std::vector<Cache<false>> l3; // what the L2s let go of: nothing in it is in flight
     Memory memory;
 };
 
@@ -40,7 +47,7 @@ enum class Origin : std::uint8_t { l1, l2, l3, in_flight, memory };
 
 class Hierarchy {
 public:
-    Hierarchy(const Config& config, Shared& shared, Timeline& timeline);
+    Hierarchy(const Config& config, Shared& shared, std::size_t core, Timeline& timeline);
 
     // A load that issues at t: when its data are there. Then, origin(): where it found them.
     Cycle load(std::uint32_t pc, std::uint64_t address, Cycle t);
@@ -80,7 +87,8 @@ private:
     void prefetch_l2(std::uint64_t line, Cycle t);
 
     const Config& config_;
-    Shared& shared_;
+    Cache<false>& l3_;
+    Memory& memory_;
     Timeline& timeline_;
     Cache<true> l1_, l2_, tlb_, stlb_;
     StridePrefetcher stride_;

@@ -348,8 +348,10 @@ private:
 
 class Trace : public Source {
 public:
-    Trace(const Op* ops, std::size_t n) : ops_(ops), n_(n) {}
+    Trace(const Op* ops, std::size_t n, bool again) : ops_(ops), n_(n), again_(again) {}
     void more(std::vector<Op>& out) override {
+        if (again_ && at_ == n_)
+            at_ = 0;
         const std::size_t some = std::min<std::size_t>(n_ - at_, 4096);
         out.insert(out.end(), ops_ + at_, ops_ + at_ + some);
         at_ += some;
@@ -358,6 +360,7 @@ public:
 private:
     const Op* ops_;
     std::size_t n_, at_ = 0;
+    bool again_;
 };
 
 template <class K> std::unique_ptr<Source> make(const Settings& s) {
@@ -392,8 +395,8 @@ std::unique_ptr<Source> make_kernel(const std::string& settings) {
     return at->second(s);
 }
 
-std::unique_ptr<Source> make_trace(const Op* ops, std::size_t n) {
-    return std::make_unique<Trace>(ops, n);
+std::unique_ptr<Source> make_trace(const Op* ops, std::size_t n, bool again) {
+    return std::make_unique<Trace>(ops, n, again);
 }
 
 } // namespace core

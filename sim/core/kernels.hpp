@@ -36,7 +36,7 @@ public:
 // Throws std::invalid_argument.
 std::unique_ptr<Source> make_kernel(const std::string& settings);
 
-// Operations that are there already; they are not copied.
-std::unique_ptr<Source> make_trace(const Op* ops, std::size_t n);
+// Operations that are there already; they are not copied. again: from the first one on, for ever.
+std::unique_ptr<Source> make_trace(const Op* ops, std::size_t n, bool again);
 
 } // namespace core

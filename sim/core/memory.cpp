@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "op.hpp"
 
@@ -58,7 +59,7 @@ Memory::Memory(const Config& config)
     if (rest_[0] < 0 || rest_[1] < 0)
         throw std::invalid_argument("fast_ns or slow_ns is below the latency of the L3");
     if (config.near_lines && config.filled > 0) {
-        order_.resize(config.near_lines * (1 + config.ratio) >> (kPageBits - kLineBits));
+        order_.resize(pages());
         std::iota(order_.begin(), order_.end(), 0);
         for (std::uint64_t left = order_.size(); left > 1; left--)
             std::swap(order_[left - 1], order_[random_.below(left)]);
@@ -90,14 +91,37 @@ double Memory::serve(unsigned tier, bool write, double t) {
     return begins;
 }
 
+void Memory::own(std::uint64_t first, std::uint64_t end, std::vector<std::uint32_t> frames) {
+    for (const std::uint32_t frame : frames)
+        if (frame >= pages())
+            throw std::invalid_argument("flat memory has no frame " + std::to_string(frame));
+    owned_.push_back({first, end, std::move(frames)});
+}
+
+std::uint64_t Memory::new_frame(std::uint64_t line) {
+    if (owned_.empty()) {
+        if (handed_out_ == pages())
+            throw std::runtime_error("flat memory has no page left");
+        const std::uint64_t next = handed_out_++;
+        return order_.empty() ? next : order_[next];
+    }
+    const std::uint64_t address = line << kLineBits;
+    const std::uint64_t of =
+        address < kTables ? line : (address - kTables) / 8 << (config_.page_bits - kLineBits);
+    const auto owner = std::find_if(owned_.begin(), owned_.end(), [of](const Owned& each) {
+        return of >= each.first && of < each.end;
+    });
+    if (owner == owned_.end() || owner->next == owner->frames.size())
+        throw std::runtime_error("flat memory has no page left for its owner");
+    return owner->frames[owner->next++];
+}
+
 bool Memory::near_has(std::uint64_t line) {
     const std::uint64_t page = line >> (kPageBits - kLineBits);
-    const std::uint64_t pages = config_.near_lines * (1 + config_.ratio) >> (kPageBits - kLineBits);
-    const auto [at, fresh] = frames_.try_emplace(page, frames_.size());
-    if (fresh && frames_.size() > pages)
-        throw std::runtime_error("flat memory has no page left");
-    const std::uint64_t frame = order_.empty() ? at->second : order_[at->second];
-    const std::uint64_t place = (frame << (kPageBits - kLineBits)) | (line & 63);
+    const auto [at, fresh] = frames_.try_emplace(page, 0);
+    if (fresh)
+        at->second = new_frame(line);
+    const std::uint64_t place = (at->second << (kPageBits - kLineBits)) | (line & 63);
     const std::uint64_t set = place % config_.near_lines;
     const auto tag = static_cast<std::uint8_t>(place / config_.near_lines);
     if (near_tag_[set] == kUnknown)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "op.hpp"
 #include "past.hpp"
 #include "timeline.hpp"
 #include "zeroed.hpp"
@@ -70,6 +71,9 @@ public:
         placed_.push_back({first, end, share, filled, 0, 0, 0});
     }
     const std::vector<Placed>& placed() const { return placed_; }
+    // Pages of the lines [first, end), and of the tables that translate them, have these frames of
+    // flat memory, by first touch. Throws std::invalid_argument for a frame that there is not.
+    void own(std::uint64_t first, std::uint64_t end, std::vector<std::uint32_t> frames);
     // The page table was walked for this line.
     void walked(std::uint64_t line) {
         if (Placed* of = placed_of(line))
@@ -94,6 +98,13 @@ private:
     // Whether the first line of a set that is asked for was its last one, too.
     bool was_last(std::uint64_t line);
 
+    // Pages of flat memory, near and far.
+    std::uint64_t pages() const {
+        return config_.near_lines * (1 + config_.ratio) >> (kPageBits - kLineBits);
+    }
+    // Of the page of a line that nobody asked for yet.
+    std::uint64_t new_frame(std::uint64_t line);
+
     // The last that was placed there; null: nothing was.
     Placed* placed_of(std::uint64_t line);
     // The address of any data of a program, of those on tiered pages if there are some.
@@ -107,6 +118,13 @@ private:
     std::uint64_t near_hits_ = 0, near_misses_ = 0, dedicated_ = 0;
     std::vector<std::uint8_t> near_tag_;
     std::vector<std::uint32_t> order_; // of frames, where they are handed out anyhow
+    struct Owned {
+        std::uint64_t first, end; // lines
+        std::vector<std::uint32_t> frames;
+        std::size_t next = 0;
+    };
+    std::vector<Owned> owned_;
+    std::uint64_t handed_out_ = 0; // frames, where nobody owns any
     std::vector<Past> pasts_;
     Random random_{1};
     std::unordered_map<std::uint64_t, std::uint64_t>

@@ -26,5 +26,6 @@ struct Op {
 static_assert(sizeof(Op) == 24);
 
 constexpr unsigned kLineBits = 6, kPageBits = 12;
+constexpr std::uint64_t kTables = std::uint64_t{1} << 55; // page table entries live from here up
 
 } // namespace core

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flat memory mode through the driver: sysfs starts it, its counters are the golden model's, and a
-rule that asks for misses has them by page; also behind a change of the policy and a reset."""
+rule that asks for misses has them by page; also behind a change of the policy and a reset. What
+Memstrata would exchange by these misses."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pytest
 
-from anemone.cosim import Guest, Server, Tools, build_anemonectl, build_module, rows
+from anemone.cosim import Guest, Server, Tools, build_anemonectl, build_module, guest_python, rows
 from anemone.flat.config import FlatConfig
 from anemone.flat.result import MISS, SWAP
 from anemone.golden.flat import FlatMemory
 from anemone.hardware.geometry import LINE_BYTES, Geometry
-from tests.cosim.conftest import DEVICE
+from anemone.memstrata.colouring import Layout
+from anemone.memstrata.files import counters
+from anemone.memstrata.loop import Host, Judged, Reading
+from anemone.memstrata.outliers import METRICS
+from anemone.memstrata.perf import Measured
+from tests.cosim.conftest import DEVICE, PROGRAMS
 from tests.cosim.test_anemonectl import object_of
 
 RATIO, NEAR_LINES, CHANNELS, PAGE = 2, 4096, 2, 1 << 12
@@ -36,6 +43,15 @@ update = {{ op = "add", operand = 1 }}
 read_effect = {{ op = "reset", value = 0 }}
 map = "identity"
 """
+# Memstrata's machines, whose pages are regions of the rule: first and last; outliers by interval.
+MACHINES = {"calm": (0, 99), "slow": (100, 199), "late": (200, 299)}
+OUTLIERS = ({"slow"}, {"slow", "late"}, {"slow", "late"})
+SIZE, OWN, METRIC = 100, 30, dict.fromkeys(METRICS, 5.0)  # pages; those that are dedicated
+HOST = f'ratio = {RATIO}\ntelemetry = "misses"\n' + "".join(
+    f'[[vm]]\nname = "{name}"\ncores = "{i}"\npages = {SIZE}\ndedicated = {OWN}\n'
+    f'regions = "{first}-{last}"\n'
+    for i, (name, (first, last)) in enumerate(MACHINES.items())
+)
 
 
 class Model:
@@ -93,6 +109,44 @@ def server(tools: Tools) -> Iterator[Server]:
         yield running
 
 
+@dataclass
+class Running:
+    """A guest whose flat memory runs, and the golden model that has been asked for the same."""
+
+    server: Server
+    guest: Guest
+    random: np.random.Generator
+    model: Model = field(default_factory=Model)
+
+    def play(self) -> Counter[int]:
+        addresses, writes = traffic(self.random)
+        self.server.inject(rows(addresses, writes))
+        return self.model.play(addresses, writes)
+
+
+@pytest.fixture(scope="module")
+def running(tools: Tools) -> Iterator[Running]:
+    """Of all tests of this file that leave the memory as the golden model says."""
+    known = [{n: Measured(METRIC, 1e6, None, n in now) for n in MACHINES} for now in OUTLIERS]
+    files = {
+        "/rules.toml": RULES, "/host.toml": HOST, "/counters.json": json.dumps(counters(known)),
+        # Traffic of an interval, before its misses are read.
+        "/traffic/anemonectl": '#!/bin/sh\nask traffic >/dev/null && exec /bin/anemonectl "$@"\n',
+        **guest_python(PROGRAMS / "memstrata.py"),
+    }  # fmt: skip
+    with (
+        Server(Geometry(pipelines=2), ratio=RATIO) as server,
+        Guest(
+            server, modules=[build_module(tools)], programs=[build_anemonectl()], files=files,
+            memory=1024,
+        ) as guest,
+    ):  # fmt: skip
+        set_up(guest)
+        yield Running(server, guest, np.random.default_rng(11))
+        guest.run("anemonectl rm misses && until rmmod anemone; do sleep 0.1; done")
+        guest.kernel_log()
+
+
 def set_up(guest: Guest) -> None:
     guest.run("insmod /mod/anemone.ko merged=1 && mkdir -p /run")
     for c in range(CHANNELS):
@@ -110,40 +164,81 @@ def set_up(guest: Guest) -> None:
     guest.run("anemonectl add -f /rules.toml")
 
 
-def test_flat_memory_mode(server: Server, tools: Tools) -> None:
-    random, model = np.random.default_rng(11), Model()
+def test_flat_memory_mode(running: Running) -> None:
+    guest, model = running.guest, running.model
+    by_page = running.play()
+    assert (misses(guest), counted(guest)) == (by_page, model.counts())
+    # Another policy while it runs.
+    for c, memory in enumerate(model.channels):
+        guest.run(f"echo nth 2 >{SYSFS}/flat{c}/policy && grep 'nth 2' {SYSFS}/flat{c}/policy")
+        memory.set_policy("nth", 2)
+    by_page = running.play()
+    assert (misses(guest), counted(guest)) == (by_page, model.counts())
+    # Lines stay where they are, and the driver tells the device what it was told; counts go.
+    guest.run(
+        f"echo 1 >{DEVICE}/reset && [ $(cat {SYSFS}/flat?/mode | grep -c ready) = {CHANNELS} ]"
+    )
+    before = model.counts()
+    by_page = running.play()
+    since = [
+        {name: now[name] - then[name] for name in now}
+        for now, then in zip(model.counts(), before, strict=True)
+    ]
+    assert (misses(guest), counted(guest)) == (by_page, since)
 
-    def play() -> Counter[int]:
-        addresses, writes = traffic(random)
-        server.inject(rows(addresses, writes))
-        return model.play(addresses, writes)
 
-    with Guest(
-        server, modules=[build_module(tools)], programs=[build_anemonectl()],
-        files={"/rules.toml": RULES},
-    ) as guest:  # fmt: skip
-        set_up(guest)
-        by_page = play()
-        assert (misses(guest), counted(guest)) == (by_page, model.counts())
-        # Another policy while it runs.
-        for c, memory in enumerate(model.channels):
-            guest.run(f"echo nth 2 >{SYSFS}/flat{c}/policy && grep 'nth 2' {SYSFS}/flat{c}/policy")
-            memory.set_policy("nth", 2)
-        by_page = play()
-        assert (misses(guest), counted(guest)) == (by_page, model.counts())
-        # Lines stay where they are, and the driver tells the device what it was told; counts go.
-        guest.run(
-            f"echo 1 >{DEVICE}/reset && [ $(cat {SYSFS}/flat?/mode | grep -c ready) = {CHANNELS} ]"
-        )
-        before = model.counts()
-        by_page = play()
-        since = [
-            {name: now[name] - then[name] for name in now}
-            for now, then in zip(model.counts(), before, strict=True)
-        ]
-        assert (misses(guest), counted(guest)) == (by_page, since)
-        guest.run("anemonectl rm misses && until rmmod anemone; do sleep 0.1; done")
-        guest.kernel_log()
+def planned(by_interval: list[Counter[int]]) -> list[list[tuple[str, str, int]]]:
+    """Exchanges by the loop of the simulator."""
+    said: set[str] = set()
+
+    def judge(readings: dict[str, Reading]) -> dict[str, Judged]:
+        return {n: Judged(n in said, r.misses) for n, r in readings.items()}
+
+    colours = len(MACHINES) * -(-(SIZE - OWN) // (RATIO + 1))
+    host = Host(Layout(colours, RATIO, len(MACHINES) * OWN, 2 << 20), OWN / SIZE, judge)
+    for name in MACHINES:
+        host.launch(name, SIZE)
+    found = []
+    for by_page, now in zip(by_interval, OUTLIERS, strict=True):
+        said.clear()
+        said.update(now)
+        of = {n: sum(by_page[p] for p in range(a, b + 1)) for n, (a, b) in MACHINES.items()}
+        moved = host.round({n: Reading(METRIC, 5000.0, float(of[n])) for n in MACHINES})
+        found.append([(m.donor, m.borrower, m.exchange.pages) for m in moved])
+    return found
+
+
+def worst(by_page: Counter[int], name: str, skipped: int, pages: int) -> list[int]:
+    """The machine's pages that miss most, but for those that others of the round have."""
+    first, last = MACHINES[name]
+    order = sorted(
+        (p for p in range(first, last + 1) if by_page[p]), key=lambda p: (-by_page[p], p)
+    )
+    return order[skipped : skipped + pages]
+
+
+def test_what_memstrata_would_exchange(running: Running) -> None:
+    """Of counters as recorded, as the guest has no PMU, and the device's misses: the simulator's
+    plan with the golden model's, and of each machine the pages that miss most."""
+    seen: list[Counter[int]] = []
+    running.guest.answers["traffic"] = lambda _: seen.append(running.play())
+    said = running.guest.run(
+        "PATH=/traffic:$PATH memstrata run --dry-run --json --host /host.toml "
+        "--counters /counters.json",
+        timeout=1200,
+    )
+    there = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    del seen[0]  # before the first interval
+    assert len(seen) == len(OUTLIERS)
+    here = planned(seen)
+    assert all(here)
+    assert [[(e["from"], e["to"], e["pages"]) for e in r["exchanges"]] for r in there] == here
+    for by_page, told in zip(seen, there, strict=True):
+        taken: Counter[str] = Counter()
+        for each in told["exchanges"]:
+            borrower, pages = each["to"], each["pages"]
+            assert each["regions"] == worst(by_page, borrower, taken[borrower], pages)
+            taken[borrower] += pages
 
 
 def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> None:

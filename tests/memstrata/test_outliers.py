@@ -117,6 +117,26 @@ def test_figure_9_with_and_without_latencies(tmp_path: Path) -> None:
     assert found["the same, where demand loads miss"] > 0.99
 
 
+def test_captured_programs_are_told_apart(tmp_path: Path) -> None:
+    """Beside all, not in place of them; without any there is no such score."""
+
+    def ask(request: dict[str, Any]) -> list[list[float]]:
+        return [[1.0] * len(each["rows"]) for each in request["ask"]]
+
+    plain = drawn(20)
+    captured = [replace(s, program=f"c{s.program}", captured=True) for s in drawn(20, 5)]
+    path = tmp_path / "samples.json"
+    content = as_json([*plain, *captured])
+    for each, s in zip(content["samples"], [*plain, *captured], strict=True):
+        each.update({"captured": True} if s.captured else {})
+    path.write_text(json.dumps(content))
+    assert read_samples(path) == [*plain, *captured]
+    found = trained(read_samples(path), tmp_path, 1, ask, path)
+    apart = [s.outlier for s in captured if s.program in found.validation]
+    assert found.scores["forest, captured programs"].accuracy == pytest.approx(np.mean(apart))
+    assert "forest, captured programs" not in trained(plain, tmp_path, 1, ask, path).scores
+
+
 def test_one_class_is_refused(tmp_path: Path) -> None:
     mild = [sample(p, 120.0, 0.01) for p in "abcd"]
     with pytest.raises(InputError, match=r"slowdown is all at most 0\.05"):
@@ -182,8 +202,20 @@ FIRST = GOOD["samples"][0]
         ({"samples": [FIRST, {**FIRST, "l3_ns": -1}]}, "l3_ns is -1"),
         ({"samples": [FIRST, {**FIRST, "miss_ratio": 1.5}]}, "miss_ratio is 1.5"),
         ({"samples": [FIRST, {**FIRST, "more": 1}]}, "more is 1"),
+        ({"samples": [FIRST, {**FIRST, "captured": 1}]}, "captured is 1"),
     ],
-    ids=["none", "number", "empty", "one", "no object", "name", "negative", "ratio", "more"],
+    ids=[
+        "none",
+        "number",
+        "empty",
+        "one",
+        "no object",
+        "name",
+        "negative",
+        "ratio",
+        "more",
+        "captured",
+    ],
 )
 def test_bad_samples(content: object, said: str, tmp_path: Path, capsys) -> None:
     path = tmp_path / "samples.json"

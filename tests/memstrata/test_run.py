@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -348,3 +350,12 @@ def test_machines_are_those_of_the_host(tmp_path: Path, capsys) -> None:
     assert (status, out) == (2, "") and "--dry-run is missing" in err
     status, out, err = run(argv[:-2], capsys)
     assert (status, out) == (2, "") and "--model is missing" in err
+
+
+def test_the_command_needs_no_compiler(tmp_path: Path) -> None:
+    """A host has a Python, but what numba loads it need not have."""
+    words = in_files(tmp_path, HOST.replace('telemetry = "misses"\n', "").replace(
+        'regions = "0,2-3"', "").replace('regions = "1"', ""))  # fmt: skip
+    program = "import sys; sys.modules['numba'] = None; from anemone.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+    assert done.returncode == 0 and "slow" in done.stdout, done.stderr

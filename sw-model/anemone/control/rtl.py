@@ -14,22 +14,26 @@ import numpy as np
 from anemone.control.pipelines import Pipeline, Pipelines
 from anemone.cosim.function import CONTROL, TELEMETRY, Function
 from anemone.cosim.server import Server, rows
+from anemone.flat.config import POLICIES, FlatConfig
 from anemone.hardware import registers as regs
 from anemone.hardware.fields import Register
 from anemone.hardware.geometry import LINE_BYTES, WORDS_PER_LINE, Geometry
 from anemone.telemetry import Rule
-from anemone.telemetry.rules import OP_CODES, OPERANDS, PREDICATES, WIDTHS
+from anemone.telemetry.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, WIDTHS
 
 _NO_EFFECT, _RESET, _OP = regs.ReadEffect
 _WINDOWS = 4  # that there is room for in the region
 
 
 class RtlPipelines(Pipelines):
-    """Builds the simulator if need be, which takes minutes, and runs it. Raises CosimError."""
+    """Builds the simulator if need be, which takes minutes, and runs it. Raises CosimError.
 
-    def __init__(self, geometry: Geometry) -> None:
+    flat: with flat memory mode, every channel so.
+    """
+
+    def __init__(self, geometry: Geometry, flat: FlatConfig | None = None) -> None:
         super().__init__(geometry)
-        self._server = Server(geometry).__enter__()
+        self._server = Server(geometry, ratio=flat.ratio if flat else 0).__enter__()
         self.function = Function(self._server)
         self._running: dict[int, RtlPipeline] = {}
         window = int(self.get(regs.WINDOW.offset))
@@ -37,6 +41,20 @@ class RtlPipelines(Pipelines):
         self.snapshots = window  # in the region
         self.set(regs.EFFECT_WINDOW.offset, base | 1)
         self.set(regs.SNAPSHOT_WINDOW.offset, base + window | 1)
+        if flat:
+            self._start(flat)
+
+    def _start(self, flat: FlatConfig) -> None:
+        policy = regs.FLAT_POLICY.pack(policy=POLICIES.index(flat.policy), n=flat.n)
+        for channel in range(self.geometry.channels):
+            for register, value in (
+                (regs.FLAT_NEAR_LINES, flat.near_lines), (regs.FLAT_POLICY, policy),
+                (regs.FLAT_CONTROL, regs.FLAT_CONTROL.pack(start=1)),
+            ):  # fmt: skip
+                self.set(regs.FLAT.at(channel, register), value)
+            status = regs.FLAT.at(channel, regs.FLAT_STATUS)
+            while not regs.FLAT_STATUS.unpack(int(self.get(status)))["ready"]:
+                pass
 
     def close(self) -> None:
         self.function.close()
@@ -146,7 +164,7 @@ def _rule_registers(rule: Rule) -> list[tuple[Register, int]]:
     """Registers and what they get, but for the commit."""
     kind = {"none": _NO_EFFECT, "reset": _RESET}.get(rule.effect_op, _OP)
     control = regs.RULE_CONTROL.pack(
-        enable=1, reads="R" in rule.type, writes="W" in rule.type,
+        enable=1, reads="R" in rule.type, writes="W" in rule.type, near=NEAR.index(rule.near),
         counter_width=WIDTHS.index(rule.width), operand_source=OPERANDS.index(rule.operand_kind),
         op=OP_CODES[rule.op], notify_op=PREDICATES.index(rule.notify_op), effect_kind=kind,
         effect_op=OP_CODES.get(rule.effect_op, 0),

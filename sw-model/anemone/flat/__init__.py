@@ -4,8 +4,11 @@
 docs/flat.md is the contract; anemone.golden.flat is the model that says it in Python.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from anemone.flat.config import POLICIES, FlatConfig, load_config, parse_config
-from anemone.flat.replay import run
 from anemone.flat.result import (
     DEDICATED,
     FILES,
@@ -18,7 +21,19 @@ from anemone.flat.result import (
     write,
 )
 
+if TYPE_CHECKING:
+    from anemone.flat.replay import run
+
 __all__ = [
     "DEDICATED", "FILES", "HIT", "MISS", "POLICIES", "SWAP", "Counts", "FlatConfig", "FlatResult",
     "differences", "load_config", "parse_config", "run", "write",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """When it is asked for: a configuration needs no compiler, which readers of traces load."""
+    if name == "run":
+        from anemone.flat.replay import run
+
+        return run
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

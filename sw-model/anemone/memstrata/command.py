@@ -108,6 +108,7 @@ of dedicated pages:
 `l3_ns`, `l2_ns`, `tlb_ns`: average latency of demand loads that miss L3, L2 and TLB. `l2_mpki`,
 `requests`: L2 misses of demand loads and requests of memory in a thousand instructions.
 `miss_ratio`: the requests that near memory did not have. `slowdown`: over local memory alone.
+`captured` (true, may be left out): a real program, scored apart, too.
 
     $ anemone memstrata train --samples samples.json --out model
 
@@ -163,7 +164,8 @@ def train(
         for name, score in found.scores.items():
             cells = [score.accuracy, score.low, score.high, score.precision, score.recall]
             here = ["" if cell is None else f"{100 * cell:.1f}" for cell in cells]
-            rows.append((name, f"{_PAPER[name]:g}", *here))
+            paper = f"{_PAPER[name]:g}" if name in _PAPER else ""
+            rows.append((name, paper, *here))
         columns = ["%", "paper", "accuracy", "from", "to", "precision", "recall"]
         programs = f"{len(found.validation)} programs that were not trained on"
         show_table(f"Outliers of {programs}", columns, rows)

@@ -22,11 +22,15 @@ _SAMPLE = ("program", *METRICS, "miss_ratio", "slowdown")
 def read_samples(path: str | os.PathLike) -> list[Sample]:
     """Of two programs at least. Raises InputError."""
     found = []
-    for _, each in _list(path, read_json(path), "file", "samples", _SAMPLE):
+    rows = _list(path, read_json(path), "file", "samples", _SAMPLE, more=("captured",))
+    for _, each in rows:
+        captured = each.content.get("captured", False)
+        if not isinstance(captured, bool):
+            raise each.wrong("captured", "true or false")
         found.append(
             Sample(
                 _text(each, "program"), _metrics(each), each.real("miss_ratio", least=0, most=1),
-                each.real("slowdown", least=-1),
+                each.real("slowdown", least=-1), captured,
             )
         )  # fmt: skip
     if len({s.program for s in found}) < 2:

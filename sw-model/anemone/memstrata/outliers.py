@@ -30,6 +30,7 @@ EWMA = 0.2  # §4.3
 # thousand instructions.
 METRICS = ("l3_ns", "l2_ns", "tlb_ns", "l2_mpki", "requests")
 FEATURES = ("mpki", "l3_ns", "l2_ns", "tlb_ns", "l2_mpki")  # mpki: estimated
+CAPTURED = "forest, captured programs"  # a score
 _DRAWS = 1000  # of the bootstrap
 # Called with what forest.py takes; what it says.
 Ask = Callable[[dict[str, Any]], list[list[float]]]
@@ -37,12 +38,14 @@ Ask = Callable[[dict[str, Any]], list[list[float]]]
 
 @dataclass(frozen=True)
 class Sample:
-    """What a program did at one place. miss_ratio: of near memory; slowdown: over local memory."""
+    """What a program did at one place. miss_ratio: of near memory; slowdown: over local memory.
+    captured: a real one, which scores tell apart."""
 
     program: str
     metrics: dict[str, float]
     miss_ratio: float
     slowdown: float
+    captured: bool = False
 
     @property
     def outlier(self) -> bool:
@@ -89,7 +92,8 @@ class Score:
 
 @dataclass(frozen=True)
 class Trained:
-    """scores: of the forest, of one on mpki alone, of the class that most have. r2: Figure 9."""
+    """scores: of the forest, of one on mpki alone, of the class that most have; and of the forest
+    on captured programs, where there are some. r2: Figure 9."""
 
     line: Line
     scores: dict[str, Score]
@@ -167,6 +171,9 @@ def train(
         "majority": [most] * len(new),
     }
     scores = {name: score(new, called, seed) for name, called in said.items()}
+    apart = [(s, called) for s, called in zip(new, said["forest"], strict=True) if s.captured]
+    if apart:
+        scores[CAPTURED] = score([s for s, _ in apart], [called for _, called in apart], seed)
     return Trained(line, scores, _figure_9(samples), training, validation)
 
 

@@ -39,6 +39,10 @@ STUDIES = {
         "anemone.studies.flat_slowdown",
         "CXL alone, tiered, a third dedicated (Memstrata, Figure 5).",
     ),
+    "flat-interference": (
+        "anemone.studies.flat_interference",
+        "Machines that share near lines, or the L3 (Memstrata, Figures 6 and 7).",
+    ),
     "memstrata": (
         "anemone.studies.memstrata",
         "Six machines, with Memstrata and with miss counters (Memstrata §6.1).",

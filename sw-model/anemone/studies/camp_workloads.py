@@ -29,6 +29,7 @@ _ALL = {"ilp": ("whole", 1, 4)}  # programs that do not wait have two to four in
 _EACH = 19  # of a kind
 CORES = (1, 2, 4, 8, 16)
 COPIES = (1, 4, 8)  # of a captured program, each on a core, with data of its own
+COPY_BITS = 50  # of the addresses of one
 
 # Kind -> kernels by turns (sim/core/kernels.hpp), and ranges: "log" and "whole" are of whole
 # numbers, the first with as many in each octave; "real" is even; a list is chosen from.
@@ -147,7 +148,7 @@ def programs_of(point: dict[str, Any], folder: Path) -> list[Program]:
     copies = []
     for core in range(point["cores"]):
         copy = one.copy()
-        copy["address"] += np.uint64(core << 50)
+        copy["address"] += np.uint64(core << COPY_BITS)
         copies.append(copy)
     return copies
 

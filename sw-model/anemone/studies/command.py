@@ -83,8 +83,9 @@ def command(
 ) -> None:
     """Run an experiment of a paper on the simulator."""
     if list_all:
+        width = max(map(len, STUDIES)) + 2
         for one, (_, text) in STUDIES.items():
-            print(f"{one:16}{text}")
+            print(f"{one:{width}}{text}")
         return
     if name not in STUDIES:
         value = MISSING if name is None else name

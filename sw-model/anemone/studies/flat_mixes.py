@@ -48,7 +48,8 @@ MIXES = {  # §6.1; what is not said of the two of Figure 12 are web and data by
 _DRAWS = 8  # of a mix, at most
 _TURN = 100.0  # s of each of them on local memory
 _WORK = (60.0, 240.0)  # s of a job on local memory, where machines come and go: an assumption
-POLICIES = ("no software", "Memstrata", "miss counters", "oracle")
+COUNTED = "miss counters"
+POLICIES = ("no software", "Memstrata", COUNTED, "oracle")
 
 
 def forest(counted: bool, quick: bool, seed: int) -> Forest:
@@ -68,7 +69,9 @@ def forest(counted: bool, quick: bool, seed: int) -> Forest:
 @functools.cache
 def _samples(quick: bool, seed: int) -> tuple[Sample, ...]:
     return tuple(
-        Sample(s["program"], {m: s[m] for m in METRICS}, s["miss_ratio"], s["slowdown"])
+        Sample(
+            s["program"], {m: s[m] for m in METRICS}, s["miss_ratio"], s["slowdown"], s["captured"]
+        )
         for s in samples(quick, seed)
     )
 
@@ -79,7 +82,7 @@ def policy(name: str, quick: bool, seed: int, **changed: float) -> Policy:
         return Policy()
     if name == "oracle":
         return Policy(oracle=True, **changed)
-    return Policy(judge=forest(name == "miss counters", quick, seed), **changed)
+    return Policy(judge=forest(name == COUNTED, quick, seed), **changed)
 
 
 @functools.cache

@@ -41,6 +41,7 @@ def _of(point: Point, name: str, places: list[Place]) -> list[dict[str, Any]]:
     local, *others = profile(point, places)
     return [
         {"program": name, **{metric: there[metric] for metric in METRICS},
-         "miss_ratio": there["miss_ratio"], "slowdown": slowdown(there, local)}
+         "miss_ratio": there["miss_ratio"], "slowdown": slowdown(there, local),
+         "captured": "program" in point}
         for there in others
     ]  # fmt: skip

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,10 @@ from anemone.memstrata.loop import COPY_GB_PER_S, INTERVAL_S
 from anemone.memstrata.outliers import EWMA
 from anemone.memstrata.plan import STEP_RATIO
 from anemone.studies.curves import curves
-from anemone.studies.flat_mixes import MIXES, POLICIES, Draw, drawn, policy
+from anemone.studies.flat_mixes import COUNTED, MIXES, POLICIES, Draw, drawn, policy
 from anemone.studies.mixes import Mix
 from anemone.studies.study import Found, Point, Row, Study
+from anemone.studies.tenants import ASKED, Tenants
 
 FIXED, _DYNAMIC = 300, 600  # s
 COMMON = ("web-heavy", "data-heavy", "balanced")
@@ -35,7 +38,9 @@ NOTE = f"""**What is not the paper's.**
 - *Processor time* is that of copies; counters and forest take 1.3 % of a core more (measured,
   docs/memstrata.md).
 - *Miss counters*: misses of near memory by tenant, as NEMO counts them, in place of the line over
-  the L3 miss latency, in a forest that was trained on them.
+  the L3 miss latency, in a forest that was trained on them. Machines on profiles have no addresses:
+  each asks {ASKED:,} times an interval for near lines of its own, and as large a share misses as
+  its profile says (studies/tenants.py). With `--engine rtl` the tiered expander counts.
 - *Oracle*: knows every machine's slowdown at every share, and at each interval's end moves what
   makes the worst one least."""
 
@@ -59,7 +64,11 @@ class MemstrataMixes(Study):
         mixes.append(_mix("four outliers", 0, 0.67))
         mixes += [{**_mix(name, 2, 0.33), "ends": True} for name in common]
         size = {"quick": quick, "seed": seed}
-        return [{**mix, "policy": name, **size} for mix in mixes for name in POLICIES]
+        return [
+            {**mix, "policy": name, **size, **({"engine": "model"} if name == COUNTED else {})}
+            for mix in mixes
+            for name in POLICIES
+        ]
 
     def run(self, point: Point) -> dict[str, Any]:
         return run_mix(point)
@@ -78,9 +87,12 @@ def run_mix(point: Point, **changed: float) -> dict[str, Any]:
     kinds = MIXES[point["mix"]]
     draw = Draw(kinds, quick, seed, drawn(point["mix"], point["number"]), point["ends"])
     chosen = policy(point["policy"], quick, seed, **changed)
-    mix = Mix(draw.jobs, point["share"], chosen, draw.next_job)
     seconds = (_DYNAMIC if point["ends"] else FIXED) // (3 if quick else 1)
-    done = mix.run(seconds)
+    with contextlib.ExitStack() as device:
+        if engine := point.get("engine"):
+            tenants = device.enter_context(contextlib.closing(Tenants(engine)))
+            chosen = replace(chosen, count=tenants.count)
+        done = Mix(draw.jobs, point["share"], chosen, draw.next_job).run(seconds)
     ended = [r for r in done.ended if r.done >= r.job.work] if point["ends"] else done.ended
     return {
         "machines": [{"name": r.job.name, "slowdown": 100 * r.slowdown} for r in ended],

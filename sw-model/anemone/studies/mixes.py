@@ -72,9 +72,11 @@ class Running:
 @dataclass(frozen=True)
 class Policy:
     """judge: of the loop; none: dedicated pages stay. oracle: knows all slowdowns at every share,
-    and moves at once what makes the worst of them least."""
+    and moves at once what makes the worst of them least. count: of readings those with misses as a
+    device counts them; none: they are the profiles'."""
 
     judge: Judge | None = None
+    count: Callable[[Mapping[str, Reading]], Mapping[str, Reading]] | None = None
     oracle: bool = False
     interval_s: float = INTERVAL_S
     step_ratio: float = STEP_RATIO
@@ -173,6 +175,8 @@ class Mix:
     def _round(self) -> None:
         # A machine that was launched within the interval is measured for as long as it ran.
         readings = {n: _whole(r.missed) for n, r in self.running.items() if r.missed}
+        if self.policy.count:
+            readings = self.policy.count(readings)
         truth = self._truth()
         moved = self.host.round(readings)
         if self.policy.oracle:

@@ -72,6 +72,16 @@ class Placed:
 
 
 @dataclass(frozen=True)
+class Owned:
+    """A range of bytes whose pages of 4 KiB, and those of its page tables, take these frames of
+    flat memory, in order of first touch: frame f shares near lines with f + near pages."""
+
+    first: int
+    end: int
+    frames: np.ndarray
+
+
+@dataclass(frozen=True)
 class Memory:
     """Two tiers, pages divided: fast_share of them on the fast one. Or, with near_lines, both as
     one flat memory (docs/flat.md): `ratio` far lines to each near line, every miss swaps.
@@ -79,7 +89,8 @@ class Memory:
     shares: of each core's own, in place of fast_share; for kernels that do not say where their data
     are. dedicated: share of the pages that are dedicated near memory, beside the near lines. filled
     > 0: programs have run for ever, lines are where they left them; their data are in such a share
-    of flat memory's pages, anywhere. 0: as after reset, pages in order of first touch.
+    of flat memory's pages, anywhere. 0: as after reset, pages in order of first touch. owned: whose
+    frames are whose; none: nobody's, else all that is asked for has to be in such a range.
     """
 
     fast: Tier
@@ -91,6 +102,7 @@ class Memory:
     dedicated: float = 0.0
     filled: float = 0.0
     parts: tuple[Placed, ...] = ()
+    owned: tuple[Owned, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -193,9 +205,9 @@ def simulate(
 ) -> Run:
     """Each program on a core of its own, `operations` of each after `warm` that are not counted.
 
-    by_cycles: both are cycles, so that cores are side by side all the time.
-    A program of operations (an array of OPERATION) ends with the array. Raises CoreError for sizes
-    or programs that the model does not take.
+    by_cycles: both are cycles, so that cores are side by side all the time. A program of operations
+    (an array of OPERATION) ends with the array, by_cycles it begins again. Raises CoreError for
+    sizes or programs that the model does not take.
     """
     lib = library()
     error = ctypes.create_string_buffer(_ERROR_BYTES)
@@ -211,7 +223,11 @@ def simulate(
             lib.anemone_core_place(made, _base(core), _base(core + 1), share, memory.filled)
         for part in memory.parts:
             lib.anemone_core_place(made, part.first, part.end, part.share, part.filled)
-        kept = [_load(lib, made, i, p, error, checked) for i, p in enumerate(programs)]
+        for each in memory.owned:
+            frames = np.ascontiguousarray(each.frames, np.uint32)
+            taken = each.first, each.end, frames.ctypes.data, len(frames)
+            checked(lib.anemone_core_frames(made, *taken, error, len(error)))
+        kept = [_load(lib, made, i, p, error, checked, by_cycles) for i, p in enumerate(programs)]
         first, then = (_FOREVER, _FOREVER) if by_cycles else (warm, operations)
         stops = (warm, operations) if by_cycles else (0, 0)
         if warm:
@@ -262,7 +278,7 @@ def parts_of(on: Machine, programs: Sequence[Kernel]) -> list[list[tuple[int, in
     try:
         found = []
         for core, program in enumerate(programs):
-            _load(lib, made, core, program, error, checked)
+            _load(lib, made, core, program, error, checked, False)
             rows = np.zeros((lib.anemone_core_parts(made, core, None, 0), 2), np.uint64)
             lib.anemone_core_parts(made, core, rows.ctypes.data, len(rows))
             ranges = sorted({(a, a + n) for a, n in rows.tolist()})
@@ -297,8 +313,8 @@ def _base(core: int) -> int:
     return (core + 1) << 40
 
 
-def _load(lib, made, core: int, program: Program, error, checked) -> Program:
-    """Give a core its program; what has to be kept meanwhile."""
+def _load(lib, made, core: int, program: Program, error, checked, again: bool) -> Program:
+    """Give a core its program; what has to be kept meanwhile. again: operations are repeated."""
     if isinstance(program, Kernel):
         # A core's data lie apart from the others', unless the settings say where.
         base = {} if "base" in program.settings else {"base": _base(core)}
@@ -307,7 +323,8 @@ def _load(lib, made, core: int, program: Program, error, checked) -> Program:
         return program
     operations = np.ascontiguousarray(program, OPERATION)
     data = operations.ctypes.data
-    checked(lib.anemone_core_trace(made, core, data, len(operations), error, len(error)))
+    of = (made, core, data, len(operations), again)
+    checked(lib.anemone_core_trace(*of, error, len(error)))
     return operations
 
 
