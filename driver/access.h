@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The capabilities that a caller needs. */
+/* Capabilities that callers need. */
 #ifndef ANEMONE_ACCESS_H
 #define ANEMONE_ACCESS_H
 

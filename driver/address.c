@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Callers' addresses and keys, the host's or the device's, to what the tables have. */
+/* Translates the caller's addresses and keys, of the host or of the device, to table keys. */
 #include <linux/errno.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -7,12 +7,13 @@
 
 #include "spec.h"
 
-/* The one range that the filter reaches; NULL, with why in words: there is none, or not one. */
+/* The one memory range that the filter overlaps; NULL and a reason if there is none or several. */
 static const struct anemone_range *anemone_find_range(const struct anemone_spec *spec,
 						      const struct anemone_memory *memory, int *err,
 						      struct anemone_reason *reason)
 {
-	u64 start = spec->filter.start, last = spec->filter.end - 1; /* of 0: the last address */
+	u64 start = spec->filter.start,
+	    last = spec->filter.end - 1; /* end 0 wraps to the last address */
 	const struct anemone_range *found = NULL, *range;
 
 	if (!memory->ranges) {
@@ -46,8 +47,8 @@ static u64 anemone_stripe_size(const struct anemone_range *range)
 }
 
 /*
- * Every device has the same part of each stripe, so keys of whole stripes are the same keys on
- * each, whatever its place among them and however the host chooses it.
+ * Each device has an equal share of every stripe, so a key of whole stripes is the same key on
+ * every device, whatever the device's position and the host's way of selecting it.
  */
 static int anemone_check_interleave(const struct anemone_spec *spec,
 				    const struct anemone_range *range,
@@ -78,7 +79,7 @@ static int anemone_check_interleave(const struct anemone_spec *spec,
 	return 0;
 }
 
-/* Without the bits that choose a device. */
+/* Removes the address bits that select a device. */
 static void anemone_remove_way_bits(struct anemone_plan *plan, unsigned int ways_log2)
 {
 	struct anemone_translation *translation = &plan->translation;
@@ -95,7 +96,7 @@ static void anemone_remove_way_bits(struct anemone_plan *plan, unsigned int ways
 	translation->sub.shift -= ways_log2;
 }
 
-/* The filter's addresses as the device counts them, and where the caller's keys begin. */
+/* Translates the filter to device addresses, and sets where the caller's keys begin. */
 static int anemone_resolve_host(const struct anemone_spec *spec,
 				const struct anemone_memory *memory, struct anemone_plan *plan,
 				struct anemone_reason *reason)
@@ -138,8 +139,8 @@ static int anemone_resolve_host(const struct anemone_spec *spec,
 }
 
 /*
- * The table has fewer keys than addresses have: those from the filter's first one on, so that it
- * can be anywhere. Addresses of later keys are none of the rule's.
+ * The table has fewer entries than there are keys, so it starts at the filter's first key.
+ * Addresses past its last key do not match the rule.
  */
 static void anemone_position_table(const struct anemone_shape *shape, struct anemone_plan *plan)
 {
@@ -198,7 +199,7 @@ int anemone_plan_key(const struct anemone_plan *plan, const struct anemone_shape
 	key = key - plan->key_base + plan->key_device;
 	if (key < plan->first_key || (key - plan->first_key) >> shape->table_log2)
 		return -ERANGE;
-	/* A key of which the filter lets no address pass is a mistake, not a wish. */
+	/* A key without any address in the filter is a mistake of the caller. */
 	if (plan->every_key &&
 	    (key > (plan->rule.end - 1) >> shift || key < plan->rule.start >> shift))
 		return -ERANGE;

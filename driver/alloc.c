@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The allocator of pipelines and states. */
+/* Allocates pipelines and ranges of states. */
 #include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/log2.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pipelines and ranges of states, as a slab allocator has pages and objects (NEMO, section 3.2).
+ * Allocation of pipelines and ranges of states, as in a slab allocator (NEMO, section 3.2).
  *
- * The pool is a controller's pipelines: its slabs. A cache is a telemetry's: objects of one size,
- * its regions, cut out of the slabs that it took. A pipeline runs one rule, so no two caches share
- * one. Region r is object r % per_slab of slab r / per_slab; objects are a power of two long and
- * begin at a multiple of that, so ranges never overlap. Callers hold the controller's lock.
+ * The pool is a controller's pipelines, its slabs. A cache is a telemetry's regions: objects of one
+ * size, in the slabs that it took. A pipeline runs one rule, so two caches never share a slab.
+ * Region r is object r % per_slab of slab r / per_slab. Objects have a power of two as size and
+ * alignment, so ranges never overlap. Callers hold the controller's lock.
  */
 #ifndef ANEMONE_ALLOC_H
 #define ANEMONE_ALLOC_H
@@ -16,13 +16,13 @@
 
 struct anemone_pool {
 	unsigned int slabs;
-	unsigned long free; /* a bit a pipeline */
+	unsigned long free; /* one bit per pipeline */
 };
 
 struct anemone_cache {
 	unsigned int regions;
-	unsigned int region_log2; /* counters of a region */
-	unsigned int per_slab;	  /* regions */
+	unsigned int region_log2; /* log2 of the counters of a region */
+	unsigned int per_slab;	  /* regions per slab */
 	unsigned int slabs;
 	u8 slab[ANEMONE_PIPELINE_COUNT_MAX];
 };
@@ -36,15 +36,15 @@ void anemone_pool_init(struct anemone_pool *pool, unsigned int pipelines);
 unsigned int anemone_pool_free(const struct anemone_pool *pool);
 
 /*
- * counters: of a pipeline on a channel. -E2BIG: a region is larger than that, -ENOSPC: more
- * pipelines are needed than are free (cache->slabs says how many).
+ * counters: per pipeline and channel. -E2BIG: a region is larger than that; -ENOSPC: more pipelines
+ * are needed (cache->slabs) than are free.
  */
 int anemone_cache_get(struct anemone_pool *pool, struct anemone_cache *cache, unsigned int regions,
 		      unsigned int region_counters, unsigned int counters);
 void anemone_cache_put(struct anemone_pool *pool, struct anemone_cache *cache);
 struct anemone_location anemone_cache_locate(const struct anemone_cache *cache,
 					     unsigned int region);
-/* The other way: the counter of the telemetry that a pipeline's counter is; false: of no region. */
+/* The inverse: the telemetry's counter for a pipeline's counter; false if it is in no region. */
 bool anemone_cache_counter(const struct anemone_cache *cache, unsigned int pipeline, u32 index,
 			   u32 *counter);
 

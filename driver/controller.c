@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A controller's life: made by probe, kept by whoever has it open, used while its device is there.
+/*
+ * A controller lives from probe until its last user closes it; it is usable while its device is
+ * present.
  */
 #include <linux/errno.h>
 #include <linux/gfp.h>
@@ -73,7 +75,7 @@ void anemone_controller_read_flat(struct anemone_controller *ctl)
 	}
 }
 
-/* In the registers' order: the start comes last. Requests wait for it. */
+/* In register order, so that the start, which requests wait for, comes last. */
 static void anemone_restore_flat(struct anemone_controller *ctl)
 {
 	unsigned int channel, r;

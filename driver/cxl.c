@@ -2,8 +2,8 @@
 /*
  * CXL's registers (CXL 3.1, 8.1.3, 8.1.9, 8.2.4).
  *
- * The structures of the kernel's own decoders are private to drivers/cxl; what it decided is in
- * the device's decoders, which it commits, and in the windows of the resource tree.
+ * The kernel's decoder structures are private to drivers/cxl, so this reads what the kernel
+ * committed: the device's decoders, and the windows in the resource tree.
  */
 #include <linux/io.h>
 #include <linux/ioport.h>
@@ -30,7 +30,7 @@ static u64 anemone_cxl_read64(const void __iomem *low)
 	return (u64)readl(low + 4) << 32 | readl(low);
 }
 
-/* NULL: there are none. */
+/* Returns NULL if there are none. */
 static void __iomem *anemone_cxl_find_decoders(struct anemone_cxl *cxl)
 {
 	void __iomem *cm = cxl->block + ANEMONE_CXL_CACHEMEM;
@@ -40,7 +40,7 @@ static void __iomem *anemone_cxl_find_decoders(struct anemone_cxl *cxl)
 	cxl->unresponsive = (header & 0xffff) != ANEMONE_CXL_CM_ID;
 	for (i = 1; i <= count && !cxl->unresponsive; i++) {
 		header = readl(cm + 4 * i);
-		/* A pointer has twelve bits: what it points to is in the block. */
+		/* The pointer has twelve bits, so it stays within the block. */
 		if ((header & 0xffff) == ANEMONE_CXL_HDM_ID)
 			return cm + (header >> 20);
 	}
@@ -122,7 +122,7 @@ static void anemone_cxl_read_decoders(const struct anemone_cxl *cxl,
 		registers->decoder[i].control = readl(at + 0x10);
 		registers->decoder[i].skip = anemone_cxl_read64(at + 0x14);
 	}
-	/* As a function reads whose memory space is off. */
+	/* A function whose memory space is disabled reads as all ones. */
 	registers->unresponsive |= registers->decoder[0].control == ~0U;
 }
 

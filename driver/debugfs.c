@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A dump of registers and telemetries. */
+/* Dumps registers, telemetries and memory ranges. */
 #include <linux/debugfs.h>
 #include <linux/pid.h>
 #include <linux/seq_file.h>

@@ -6,7 +6,7 @@
 
 void anemone_debugfs_init(void);
 void anemone_debugfs_exit(void);
-/* anemone/anemoneN: `registers` and `telemetries`. */
+/* Adds the folder anemone/anemoneN with `registers`, `memory` and `telemetries`. */
 void anemone_debugfs_add(struct anemone_controller *ctl);
 void anemone_debugfs_remove(struct anemone_controller *ctl);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Discovery of what a PCI function has where. */
+/* Finds the registers, the telemetry region and the memory of a PCI function. */
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/module.h>
 
@@ -30,8 +30,8 @@ static u64 anemone_discover_config_read64(struct pci_dev *pdev, int high, int lo
 }
 
 /*
- * Whether host_base is of this device. What is at that address does not change with who is bound:
- * the first that had it has it as long as the module is there.
+ * Whether host_base describes this device. Binding does not change what is at that address, so the
+ * first device that asks keeps it until the module is unloaded.
  */
 static bool anemone_is_host_device(struct pci_dev *pdev)
 {
@@ -72,7 +72,7 @@ static bool anemone_is_control_bar(struct pci_dev *pdev, int bar)
 	return id == ANEMONE_ID_MAGIC_VALUE;
 }
 
-/* They are read by loads that fault where no line begins. */
+/* The loads that read the region fault on an address that is not line-aligned. */
 static int anemone_check_region_alignment(struct pci_dev *pdev,
 					  const struct anemone_resources *found)
 {
@@ -83,7 +83,7 @@ static int anemone_check_region_alignment(struct pci_dev *pdev,
 	return -ENODEV;
 }
 
-/* In memory: the end of it, unless a device address is said. */
+/* Finds a region in the device's memory: at its end, unless a device address is given. */
 static int anemone_find_region_in_memory(struct pci_dev *pdev, u64 base, u64 bytes,
 					 struct anemone_resources *found)
 {
@@ -108,7 +108,7 @@ static int anemone_find_region_in_memory(struct pci_dev *pdev, u64 base, u64 byt
 	}
 	found->in_memory = true;
 	found->region = range->device_base + offset;
-	/* Before Linux 6.2 DEFINE_RES_MEM_NAMED is of an initialiser only. */
+	/* Before Linux 6.2 DEFINE_RES_MEM_NAMED works only in an initialiser. */
 	found->lines = (struct resource){ .start = range->host_base + offset,
 					  .end = range->host_base + offset + bytes - 1,
 					  .name = "anemone telemetry",

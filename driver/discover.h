@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where a PCI function has its registers, its telemetry region and its memory. */
+/* The registers, the telemetry region and the memory of a PCI function. */
 #ifndef ANEMONE_DISCOVER_H
 #define ANEMONE_DISCOVER_H
 
@@ -10,29 +10,30 @@
 
 struct anemone_resources {
 	struct resource control;
-	struct resource lines; /* of the host: a BAR, or a part of the device's memory */
+	struct resource lines; /* host addresses: a BAR, or some of the device's memory */
 	u64 region;	       /* device address of lines.start */
-	bool in_memory;	       /* lines are no BAR */
+	bool in_memory;	       /* lines are not in a BAR */
 	struct anemone_memory memory;
 };
 
 /*
- * Whether it may be looked at. The driver's own id is no vendor's: who has it needs the DVSEC of
- * include/anemone_pci.h, too. By any other id it was named by who knows it (new_id).
+ * Whether the function may be probed. The driver's own id belongs to no vendor, so such a function
+ * needs the DVSEC of include/anemone_pci.h, too. Any other id was added by the administrator
+ * (new_id).
  */
 bool anemone_discover_is_anemone(struct pci_dev *pdev, const struct pci_device_id *id);
 /*
- * By this DVSEC; without one, the control BAR is found by its first register, and the region is
- * the end of the device's memory. -ENODEV: it is no Anemone.
+ * Uses this DVSEC. Without one, the control BAR is the one that begins with the register `id`, and
+ * the region is the end of the device's memory. -ENODEV: not an Anemone.
  */
 int anemone_discover(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 		     struct anemone_resources *found);
-/* Whether lines in memory are where they were found, by what is known of the memory now. */
+/* Whether a region in memory is still where it was found, by the memory's current ranges. */
 bool anemone_discover_region_is_current(const struct anemone_resources *found,
 					const struct anemone_memory *memory);
 /*
- * Where the memory is now, by CXL's registers or the module's parameters, which are of one device:
- * host_device, or the first that needs them.
+ * Finds the memory by CXL's registers, or else by the module's parameters. These describe one
+ * device: host_device, or the first that needs them.
  */
 void anemone_discover_memory(struct pci_dev *pdev, const struct anemone_cxl *cxl,
 			     struct anemone_memory *memory);

@@ -66,7 +66,7 @@ static int anemone_file_release(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-/* 0, or the end of the device; asleep it has not ended. */
+/* -ENODEV or -EIO once the device has ended; a suspended device has not. */
 static int anemone_file_error(const struct anemone_file *file)
 {
 	if (READ_ONCE(file->ctl->gone))
@@ -86,7 +86,7 @@ static bool anemone_file_wakes(struct anemone_file *file)
 	return anemone_file_readable(file) || anemone_file_error(file);
 }
 
-/* Of a record as many bytes as were agreed on; what this kernel does not know of them is zero. */
+/* Copies the record size that was agreed on; bytes that this kernel does not know are zero. */
 static bool anemone_copy_record(struct anemone_file *file, char __user *buffer,
 				const struct anemone_record *record)
 {
@@ -96,7 +96,7 @@ static bool anemone_copy_record(struct anemone_file *file, char __user *buffer,
 	       !clear_user(buffer + known, file->record - known);
 }
 
-/* 1, 0: there is none, or -EFAULT: it cannot be copied and stays. */
+/* Returns 1, 0 if there is no event, or -EFAULT if it cannot be copied and stays queued. */
 static int anemone_copy_event(struct anemone_file *file, char __user *buffer)
 {
 	struct anemone_record record = {};
@@ -113,7 +113,7 @@ static int anemone_copy_event(struct anemone_file *file, char __user *buffer)
 	return 1;
 }
 
-/* As many events as there are and fit. */
+/* Copies as many events as there are and as fit. */
 static ssize_t anemone_copy_events(struct anemone_file *file, char __user *buffer, size_t bytes)
 {
 	ssize_t done = 0;

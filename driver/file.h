@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An open /dev/anemoneN, and the telemetries that are its. */
+/* An open /dev/anemoneN, and its telemetries. */
 #ifndef ANEMONE_FILE_H
 #define ANEMONE_FILE_H
 
@@ -10,16 +10,23 @@
 
 struct anemone_file {
 	struct anemone_controller *ctl; /* holds a reference */
-	/* One call at a time; taken before a rotation's lock, and that before the controller's. */
+	/*
+	 * Serialises the calls on the file. Lock order: file, telemetry rotation, rotation,
+	 * telemetry pages, controller (all mutexes).
+	 *
+	 * A telemetry's notify_lock and read_lock come after the file's and before the
+	 * controller's. mmap_lock may be taken under the file's, so mmap(2), which holds it, takes
+	 * none of these.
+	 */
 	struct mutex lock;
-	struct xarray telemetries; /* by id, from 1 on; under its own lock for mmap(2) */
-	/* What follows under the controller's lock. */
+	struct xarray telemetries; /* by id, from 1 on; mmap(2) uses its spinlock */
+	/* The following are guarded by the controller's lock. */
 	struct list_head events;
-	u32 record;	  /* bytes of what read(2) returns of an event */
-	bool report_lost; /* also of entries that went with their page (user_pages.c): */
+	u32 record;	  /* bytes of a record of read(2) */
+	bool report_lost; /* report entries that went with their page, too (user_pages.c) */
 	struct list_head lost;
 	unsigned int lost_count;
-	u64 lost_overflow; /* that were too many to be told one by one */
+	u64 lost_overflow; /* lost entries past those on the list */
 };
 
 extern const struct file_operations anemone_fops;
@@ -29,13 +36,13 @@ void anemone_file_free(struct anemone_file *file);
 
 /* ioctl.c */
 long anemone_ioctl(struct file *filp, unsigned int command, unsigned long argument);
-/* Everything of a telemetry ends: rotation, pages, hardware, references. Under file->lock. */
+/* Ends a telemetry: rotation, pages, hardware, references. Under file->lock. */
 void anemone_file_remove(struct anemone_file *file, struct anemone_telemetry *telemetry);
 
 /* snapshot.c */
-/* The buffer that mmap(2) shows, made when it is first asked for. */
+/* Maps the snapshot buffer, and allocates it on first use. */
 int anemone_snapshot_mmap(struct anemone_file *file, struct vm_area_struct *vma);
-/* Fills it; -ENXIO: nobody has mapped it yet. Under file->lock. */
+/* Fills the buffer; -ENXIO if nobody has mapped it. Under file->lock. */
 int anemone_snapshot_fill(struct anemone_telemetry *telemetry);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Flat memory mode in sysfs, a group a channel: policy, dedicated range, counters, the set that
- * can't be believed (docs/flat.md).
+/*
+ * Flat memory mode in sysfs, one group per channel: policy, dedicated range, counters, and the set
+ * with untrusted tags (docs/flat.md).
  */
 #include <linux/ctype.h>
 #include <linux/kstrtox.h>
@@ -25,7 +26,7 @@ static u32 anemone_flat_offset(struct device_attribute *attr)
 	return ANEMONE_FLAT(anemone_flat_attr(attr)->channel) + anemone_flat_attr(attr)->offset;
 }
 
-/* -EBUSY: what counts as it stands at the start cannot change behind it. */
+/* -EBUSY: the device samples these at the start; only the policy can change later. */
 static int anemone_flat_write(struct device *dev, struct device_attribute *attr, u32 offset,
 			      u64 value)
 {
@@ -46,7 +47,7 @@ static int anemone_flat_write(struct device *dev, struct device_attribute *attr,
 	return err;
 }
 
-/* What is done once: a restart does not tell it again. */
+/* Commands run once, so a restart does not repeat them. */
 static int anemone_flat_command(struct device *dev, struct device_attribute *attr, u64 command)
 {
 	struct anemone_controller *ctl = anemone_of_device(dev);
@@ -82,7 +83,7 @@ static ssize_t anemone_flat_near_lines_store(struct device *dev, struct device_a
 	return err ?: anemone_flat_write(dev, attr, ANEMONE_FLAT_NEAR_LINES, lines) ?: count;
 }
 
-/* By their codes (swap_policy). */
+/* Indexed by the codes of swap_policy. */
 static const char *const anemone_flat_policies[] = {
 	[ANEMONE_SWAP_POLICY_EVERY] = "every",
 	[ANEMONE_SWAP_POLICY_NTH] = "nth",
@@ -179,7 +180,7 @@ static ssize_t anemone_flat_mode_show(struct device *dev, struct device_attribut
 			  ANEMONE_GET(FLAT_STATUS_STARTED, status) ? "sweeping" : "stopped");
 }
 
-/* "start": requests wait until then; there is no way back but a reset. */
+/* "start": requests wait for it, and only a reset undoes it. */
 static ssize_t anemone_flat_mode_store(struct device *dev, struct device_attribute *attr,
 				       const char *buf, size_t count)
 {
@@ -189,7 +190,7 @@ static ssize_t anemone_flat_mode_store(struct device *dev, struct device_attribu
 		       ?: count;
 }
 
-/* The set whose tags can't be believed, or an empty line. */
+/* Shows the set whose tags cannot be trusted, or an empty line. */
 static ssize_t anemone_flat_untrusted_set_show(struct device *dev, struct device_attribute *attr,
 					       char *buf)
 {
@@ -203,7 +204,7 @@ static ssize_t anemone_flat_untrusted_set_show(struct device *dev, struct device
 	return sysfs_emit(buf, "%#llx\n", ANEMONE_GET(FLAT_UNTRUSTED_SET_SET, value));
 }
 
-/* "repair": what its lines held is given up; "rearm": it is forgotten, and the next one is told. */
+/* "repair" discards the set's lines; "rearm" forgets the set, so that the next one is recorded. */
 static ssize_t anemone_flat_untrusted_set_store(struct device *dev, struct device_attribute *attr,
 						const char *buf, size_t count)
 {
@@ -274,7 +275,7 @@ FLAT_GROUP(3);
 #define SYSFS_GROUP_INVISIBLE 0
 #endif
 
-/* All channels have the mode, or none. */
+/* Either all channels have flat memory mode, or none. */
 static umode_t anemone_flat_visible(struct kobject *kobj, struct attribute *attr, int index)
 {
 	const struct anemone_shape *shape = &anemone_of_device(kobj_to_dev(kobj))->hw.shape;

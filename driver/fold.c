@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Combine rules. */
+/* Combines the counters of several channels into one value. */
 #include <linux/bitops.h>
 #include <linux/minmax.h>
 
@@ -68,7 +68,7 @@ void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 
 			*folded++ = anemone_fold(op, width, start, values, each);
 		return;
 	}
-	/* Most telemetries, and most of their polls' work. */
+	/* The fast path: most telemetries add, and folding is most of the work of a poll. */
 	while (count--) {
 		u64 sum = 0;
 

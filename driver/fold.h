@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One value out of those of several channels and controllers, by the update's own combine rule
- * (NEMO, section 3.2): as if every event had come to one counter.
+ * Combines the counters of several channels and controllers into one value, by the combine rule of
+ * the update (NEMO, section 3.2). The result is what one counter of all events would have.
  *
- * `start` is what the counters start from, each of them: the value that a read resets them to,
- * else 0. ADD and SUB: the sum of the changes. ADDSAT: likewise, stopping at the largest value.
- * XOR, OR, MAX: themselves. SHR, SHL: start shifted by the sum of the shifts, which each value
- * tells by its highest or lowest set bit (all are lost in one that became 0: so is the whole).
+ * `start` is what each counter starts from: the value that a read resets it to, else 0. ADD and SUB
+ * sum the changes. ADDSAT sums them up to the largest value. XOR, OR and MAX combine the values.
+ * SHR and SHL shift `start` by the sum of all shifts; the highest or lowest set bit of a value
+ * tells its shift. If one value has become 0, the result is 0.
  */
 #ifndef ANEMONE_FOLD_H
 #define ANEMONE_FOLD_H
@@ -16,7 +16,7 @@
 u64 anemone_fold(unsigned int op, unsigned int width, u64 start, const u64 *values,
 		 unsigned int count);
 
-/* The same `count` times: of `each` values after each other one. */
+/* Folds `count` groups of `each` values, one group after the other. */
 void anemone_fold_all(unsigned int op, unsigned int width, u64 start, const u64 *values,
 		      unsigned int each, unsigned int count, u64 *folded);
 

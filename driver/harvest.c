@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which way of reading, and lines to be written back. */
+/* Chooses how counters are read, and packs the lines that are written back. */
 #include <linux/string.h>
 
 #include "fold.h"
 #include "harvest.h"
 
-/* What a counter has in one snapshot less what it had in another is what came in between. */
+/* Whether the difference of two snapshots is exactly what was counted between them. */
 static bool anemone_harvest_by_difference(const struct anemone_plan *plan)
 {
 	return (plan->op == ANEMONE_OP_ADD || plan->op == ANEMONE_OP_SUB) && plan->width >= 32 &&

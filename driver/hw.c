@@ -9,17 +9,20 @@
 #include "hw.h"
 
 /*
- * A clear walks table and states, 8192 cycles at 400 MHz: 20 us. A simulator takes longer, and for
- * ever when it has no processor: no bus reads in less than eight cycles, so it has had those of a
- * clear when it has answered an eighth as many reads.
+ * A clear walks table and states: 8192 cycles, 20 us at 400 MHz. A simulator may be slower by any
+ * factor, so reads are counted, too: a read takes eight cycles or more on any bus, so a clear has
+ * ended after an eighth as many reads as it has cycles.
  */
 #define CLEAR_TIMEOUT_MS 2000
 #define CYCLES_OF_A_READ 8
 
-/* What was accepted takes some of memory's latencies, microseconds; so many reads 20 ms or more. */
+/*
+ * Accepted requests end within a few memory latencies (microseconds); so many reads take 20 ms or
+ * more.
+ */
 #define QUIET_READS 1000
 
-/* Not to be touched: asleep, gone, or given up. */
+/* Whether the device must not be accessed: it is suspended, removed or given up. */
 static bool anemone_hw_inaccessible(const struct anemone_hw *hw)
 {
 	return READ_ONCE(hw->down) || READ_ONCE(hw->failed);
@@ -41,7 +44,7 @@ void anemone_hw_write(struct anemone_hw *hw, u32 offset, u64 value)
 
 void anemone_hw_fail(struct anemone_hw *hw, const char *why)
 {
-	/* Also of an invalidation, which holds no lock of the controller. */
+	/* Atomic, because an invalidation calls this without the controller's lock. */
 	if (xchg(&hw->failed, true))
 		return;
 	dev_err(hw->dev, "given up: %s; remove the device and scan for it again\n", why);
@@ -87,7 +90,7 @@ int anemone_hw_identify(struct anemone_hw *hw)
 			ANEMONE_VERSION_MAJOR_VALUE);
 		return -EPROTO;
 	}
-	/* Sizes are the device's word; what indexes arrays here is not taken on trust. */
+	/* The device reports these sizes, so check those that index arrays here. */
 	if (!shape->pipelines || shape->pipelines > ANEMONE_PIPELINE_COUNT_MAX ||
 	    !shape->channels || shape->channels > ANEMONE_CHANNELS_MAX ||
 	    !is_power_of_2(shape->channels) || shape->table_log2 > 18 ||
@@ -114,7 +117,7 @@ static void anemone_hw_acknowledge_all(struct anemone_hw *hw)
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, ~0ULL);
 }
 
-/* Registers for it came with 1.1. */
+/* Register map 1.1 added the quiesce registers. */
 static bool anemone_hw_can_quiesce(const struct anemone_hw *hw)
 {
 	return ANEMONE_GET(VERSION_MINOR, hw->shape.version) >= 1;
@@ -139,7 +142,7 @@ int anemone_hw_quiesce(struct anemone_hw *hw)
 	return -ETIMEDOUT;
 }
 
-/* Whether the device answers, and its region is where the host reads it. */
+/* Whether the device answers, and its region is still where the host reads it. */
 static bool anemone_hw_region_alive(struct anemone_hw *hw)
 {
 	if (!anemone_hw_alive(hw))
@@ -150,13 +153,13 @@ static bool anemone_hw_region_alive(struct anemone_hw *hw)
 	return false;
 }
 
-/* Counters that were just cleared: a region that is not there, or other memory, is no zeros. */
+/* Counters that were just cleared read as zero; a missing region or other memory does not. */
 static int anemone_hw_check_region(struct anemone_hw *hw)
 {
 	u64 words[ANEMONE_CHANNELS_MAX * ANEMONE_LINE_WORDS];
 	int err;
 
-	/* The windows are where they were put by then: a read comes back after writes. */
+	/* A read returns after posted writes, so the windows are in place now. */
 	if (!anemone_hw_alive(hw))
 		return -EIO;
 	err = anemone_hw_lines(hw, 0, hw->snapshot, 0, 1, words);
@@ -175,13 +178,13 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 	int err;
 
 	hw->stale_vectors = 0;
-	/* Stopped before a reset that was none, memory would wait for ever. */
+	/* If no reset followed a quiesce, memory would stay stopped for ever. */
 	if (anemone_hw_can_quiesce(hw))
 		anemone_hw_write(hw, ANEMONE_QUIESCE, 0);
-	/* The windows are at multiples of their size, wherever the region begins. */
+	/* A window begins at a multiple of its size, wherever the region begins. */
 	hw->effect = ALIGN(hw->region, window) - hw->region;
 	hw->snapshot = hw->effect + window;
-	/* A window is the device's word: what is larger than the region is not added up. */
+	/* The device reports the window's size, so these comparisons must not overflow. */
 	if (hw->region + region_bytes - 1 < hw->region || window > region_bytes / 2 ||
 	    hw->effect > region_bytes - 2 * window) {
 		dev_err(hw->dev, "no room for two windows of %#llx in a region of %#llx at %#llx\n",
@@ -199,7 +202,7 @@ int anemone_hw_start(struct anemone_hw *hw, u64 region_bytes)
 		if (err)
 			return err;
 	}
-	/* No window lies over other memory, not for a moment. */
+	/* A window must not lie over other memory, not even for a moment. */
 	if (!anemone_hw_region_alive(hw))
 		return -EIO;
 	anemone_hw_write(hw, ANEMONE_EFFECT_WINDOW,
@@ -246,7 +249,7 @@ int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 	unsigned int reads = cycles / CYCLES_OF_A_READ;
 	u64 status;
 
-	/* A clear empties the latch, which is what pends; the message of it may be on its way. */
+	/* A clear empties the latch, and so the pending bit, but its message may be on its way. */
 	hw->stale_vectors |= anemone_hw_read(hw, ANEMONE_INTERRUPT_PENDING) & (2ULL << pipeline);
 	anemone_hw_write(hw, at + ANEMONE_PIPELINE_CONTROL, ANEMONE_PIPELINE_CONTROL_CLEAR_MASK);
 	for (;;) {
@@ -264,7 +267,7 @@ int anemone_hw_clear(struct anemone_hw *hw, unsigned int pipeline)
 		reads -= !!reads;
 		usleep_range(20, 100);
 	}
-	/* A clear leaves the interrupt's vector as it is. */
+	/* A clear does not re-arm the interrupt vector. */
 	anemone_hw_write(hw, ANEMONE_INTERRUPT_ACKNOWLEDGE, 2ULL << pipeline);
 	return READ_ONCE(hw->failed) ? -EIO : 0;
 }
@@ -282,7 +285,7 @@ void anemone_hw_commit(struct anemone_hw *hw, unsigned int pipeline,
 	anemone_hw_write(hw, ANEMONE_RULE_EFFECT_OPERAND, rule->effect_operand);
 	anemone_hw_write(hw, ANEMONE_RULE_CONTROL, rule->control);
 	anemone_hw_write(hw, ANEMONE_RULE_COMMIT, ANEMONE_PUT(RULE_COMMIT_PIPELINE, pipeline));
-	/* Writes are posted; a read comes back after them. */
+	/* Writes are posted; a read returns after them. */
 	anemone_hw_read(hw, ANEMONE_RULE_CONTROL);
 }
 
@@ -322,7 +325,7 @@ int anemone_hw_lines(struct anemone_hw *hw, unsigned int pipeline, u64 window, u
 	if (anemone_hw_inaccessible(hw))
 		return -EIO;
 	hw->io->read_lines(hw, window + anemone_hw_line_offset(hw, pipeline, first), all, words);
-	/* A device that fell off, now or on the way, reads as all ones, which counters may, too. */
+	/* A device that dropped off the bus reads as all ones, but so may counters. */
 	if (words[0] != ~0ULL && words[all * ANEMONE_LINE_WORDS - 1] != ~0ULL)
 		return 0;
 	return anemone_hw_region_alive(hw) ? 0 : -EIO;
@@ -337,7 +340,7 @@ int anemone_hw_acknowledge(struct anemone_hw *hw, unsigned int pipeline, unsigne
 	if (anemone_hw_inaccessible(hw))
 		return -EIO;
 	hw->io->write_lines(hw, where, lines * channels, words);
-	/* Writes are posted; on each channel a read of the last line comes back after them. */
+	/* Writes are posted; on each channel a read of the last line returns after them. */
 	hw->io->read_lines(hw, where + last * ANEMONE_LINE_BYTES, channels, words);
 	return 0;
 }

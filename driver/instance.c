@@ -16,7 +16,7 @@ static size_t anemone_instance_baseline_size(const struct anemone_instance *inst
 			   instance->ctl->hw.shape.channels * sizeof(*instance->baseline));
 }
 
-/* All lines once with effect: a read resets what it returns, also when it is made twice. */
+/* Reads all lines with effect. The effect is a reset, so a repeated load does no harm. */
 static int anemone_instance_reset_counters(struct anemone_instance *instance)
 {
 	struct anemone_controller *ctl = instance->ctl;
@@ -31,8 +31,7 @@ static int anemone_instance_reset_counters(struct anemone_instance *instance)
 	return err;
 }
 
-/* Counters are where they begin. Those of which differences are made are zero, and so was the last.
- */
+/* Sets counters to their start value; with differences both counters and baseline start at zero. */
 static int anemone_instance_init_counters(struct anemone_instance *instance)
 {
 	if (instance->baseline)
@@ -81,7 +80,7 @@ int anemone_instance_clear(struct anemone_instance *instance)
 	instance->generation++;
 	for (slab = 0; slab < instance->cache.slabs && !err; slab++)
 		err = anemone_hw_clear(&instance->ctl->hw, instance->cache.slab[slab]);
-	/* A page may go at the same time, and its entry. */
+	/* An invalidation may erase its entry at the same time. */
 	xa_lock(&instance->keys);
 	xa_for_each(&instance->keys, key, entry)
 		__xa_erase(&instance->keys, key);
@@ -153,7 +152,7 @@ int anemone_instance_restore(struct anemone_instance *instance)
 	void *entry;
 	int err;
 
-	/* The device was cleared as a whole; what the keys are mapped to is still wanted. */
+	/* The device lost everything, but the keys stay mapped to their regions. */
 	instance->generation++;
 	anemone_instance_stop(instance);
 	err = anemone_instance_init_counters(instance);
@@ -180,11 +179,11 @@ int anemone_instance_map_locked(struct anemone_instance *instance, u64 key, unsi
 	struct anemone_location to = anemone_cache_locate(&instance->cache, region), from;
 	void *old = __xa_store(&instance->keys, key, xa_mk_value(region), GFP_NOWAIT);
 
-	/* The place was reserved, unless an invalidation has just taken its node away. */
+	/* The slot was reserved, unless an invalidation has just freed its node. */
 	if (xa_is_err(old))
 		return xa_err(old);
 	if (old) {
-		/* On the same pipeline the new entry takes the old one's place in one write. */
+		/* On the same pipeline the new entry replaces the old one in one write. */
 		from = anemone_cache_locate(&instance->cache, xa_to_value(old));
 		if (from.pipeline != to.pipeline)
 			anemone_hw_map(hw, from.pipeline, key, 0, false);
@@ -222,7 +221,7 @@ int anemone_instance_map(struct anemone_instance *instance, u64 key, unsigned in
 
 void anemone_instance_flush(struct anemone_instance *instance)
 {
-	/* One that does not answer costs a timeout, once: nothing goes to it any more. */
+	/* A device that does not answer costs one timeout; nothing is sent to it afterwards. */
 	anemone_hw_alive(&instance->ctl->hw);
 }
 
@@ -236,7 +235,7 @@ int anemone_instance_unmap(struct anemone_instance *instance, u64 key)
 	return was ? 0 : -ENOENT;
 }
 
-/* The counters of a word that are from `from` to `to`, `index` being its first one's. */
+/* Unpacks the counters `from` to `to` of a word whose first counter is `index`. */
 static void anemone_unpack_word(u64 word, unsigned int width, unsigned int index, unsigned int from,
 				unsigned int to, u64 *values, unsigned int stride)
 {
@@ -247,7 +246,7 @@ static void anemone_unpack_word(u64 word, unsigned int width, unsigned int index
 			values[(index - from) * stride] = anemone_truncate(word, width);
 }
 
-/* Counters `from` to `to` of a pipeline, which are in as many lines as the bounce buffer holds. */
+/* Reads counters `from` to `to` of a pipeline; their lines fit into the bounce buffer. */
 static int anemone_instance_read_lines(struct anemone_instance *instance, unsigned int pipeline,
 				       u64 window, unsigned int from, unsigned int to, u64 *values,
 				       unsigned int stride)
@@ -272,7 +271,7 @@ static int anemone_instance_read_lines(struct anemone_instance *instance, unsign
 	return 0;
 }
 
-/* Lines that are written back are read where they are written: one place keeps its order. */
+/* Lines are read at the address where they are written back, as one address keeps its order. */
 static u64 anemone_instance_window(const struct anemone_instance *instance, bool effect)
 {
 	const struct anemone_hw *hw = &instance->ctl->hw;
@@ -282,7 +281,7 @@ static u64 anemone_instance_window(const struct anemone_instance *instance, bool
 	return effect && instance->harvest == ANEMONE_HARVEST_EFFECT ? hw->effect : hw->snapshot;
 }
 
-/* What came since the last one was taken away, from where counters begin. */
+/* Replaces values by what was counted since the last consumed read, plus the start value. */
 static void anemone_instance_subtract_baseline(const struct anemone_instance *instance,
 					       unsigned int first, unsigned int count, u64 *values,
 					       unsigned int stride)
@@ -312,7 +311,7 @@ static void anemone_instance_advance_baseline(struct anemone_instance *instance,
 int anemone_instance_read(struct anemone_instance *instance, bool effect, unsigned int first,
 			  unsigned int count, u64 *values, unsigned int stride)
 {
-	unsigned int counters = instance->plan.counters; /* of a pipeline */
+	unsigned int counters = instance->plan.counters; /* per pipeline */
 	u64 window = anemone_instance_window(instance, effect);
 	unsigned int limit = ANEMONE_BOUNCE_WORDS / ANEMONE_LINE_WORDS /
 			     instance->ctl->hw.shape.channels * instance->plan.granule;
@@ -321,7 +320,7 @@ int anemone_instance_read(struct anemone_instance *instance, bool effect, unsign
 		instance->read_generation = instance->generation;
 	while (count) {
 		unsigned int slab = first / counters, from = first % counters;
-		/* Up to where the lines of a read end, which begin with a line's first counter. */
+		/* The bounce buffer holds `limit` counters from the beginning of the first line. */
 		unsigned int to =
 			min3(from - from % instance->plan.granule + limit, counters, from + count);
 		int err = anemone_instance_read_lines(instance, instance->cache.slab[slab], window,
@@ -339,7 +338,7 @@ int anemone_instance_read(struct anemone_instance *instance, bool effect, unsign
 	return 0;
 }
 
-/* Lines of a pipeline from counter `from` on, which is the first of one. */
+/* Writes back the lines of a pipeline from counter `from` on, the first counter of a line. */
 static int anemone_instance_write_back(struct anemone_instance *instance, unsigned int pipeline,
 				       unsigned int from, unsigned int count, const u64 *values,
 				       unsigned int stride)
@@ -400,6 +399,6 @@ void anemone_instance_counts(struct anemone_instance *instance, struct anemone_c
 		else
 			unmapped = one.unmapped;
 	}
-	/* What the first pipeline has no entry for, another may have. */
+	/* An event without an entry in the first pipeline may have one in another. */
 	counts->unmapped += unmapped - min(elsewhere, unmapped);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls of /dev/anemoneN (include/uapi/linux/anemone.h). */
+/* The ioctls of /dev/anemoneN (include/uapi/linux/anemone.h). */
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
@@ -15,7 +15,7 @@
 /* Counters read at a time. */
 #define CHUNK 512
 
-/* Of an entry of the first programs, who do not say how large theirs are. */
+/* Bytes of an entry for programs of the first version, which do not state them. */
 #define ENTRY_BYTES 16
 
 static struct anemone_telemetry *anemone_ioctl_find(struct anemone_file *file, u32 id)
@@ -23,7 +23,7 @@ static struct anemone_telemetry *anemone_ioctl_find(struct anemone_file *file, u
 	return xa_load(&file->telemetries, id) ?: ERR_PTR(-ENOENT);
 }
 
-/* What does not need the device goes on behind its end: to ask about it, and to clean up. */
+/* INFO and REMOVE do not need the device, so they work after its end, too. */
 static int anemone_ioctl_check_device(struct anemone_file *file, unsigned int number)
 {
 	int err;
@@ -162,7 +162,7 @@ static long anemone_ioctl_map(struct anemone_file *file, struct anemone_map *map
 				      ?: anemone_ioctl_map_entry(telemetry, &entry);
 		cond_resched();
 	}
-	/* What the caller lets run behind this finds the entries there. */
+	/* Accesses that the caller makes after this call must find the entries. */
 	anemone_telemetry_flush(telemetry);
 	return err;
 }
@@ -191,10 +191,10 @@ static long anemone_ioctl_read(struct anemone_file *file, struct anemone_read *r
 		return PTR_ERR(telemetry);
 	if (read->pad || read->flags & ~(ANEMONE_READ_SNAPSHOT | ANEMONE_READ_CHANNELS))
 		return -EINVAL;
-	/* All that is asked for is looked at first: a refused read has no effect. */
+	/* Check the whole request first, so that a refused read has no effect. */
 	err = anemone_telemetry_check(telemetry, effect, first, count);
 	bytes = sizeof(*to) * count * (channels ? telemetry->channels : 1);
-	/* What is taken away cannot be given back: there is somewhere to put all of it first. */
+	/* Consumed counts cannot be put back, so make sure that the buffer can be written. */
 	if (!err && effect && fault_in_writeable((char __user *)to, bytes))
 		err = -EFAULT;
 	while (count && !err) {
@@ -222,14 +222,14 @@ static long anemone_ioctl_status(struct anemone_file *file, struct anemone_statu
 	err = anemone_controller_usable(file->ctl);
 	if (!err) {
 		anemone_instance_counts(instance, &counts);
-		/* All ones of several pipelines add up to something else: the device is asked. */
+		/* A lost device reads as all ones, which the sum over pipelines hides: ask it. */
 		if (!anemone_hw_alive(&file->ctl->hw))
 			err = -EIO;
 		*status = (struct anemone_status){
 			.size = status->size,
 			.id = telemetry->id,
 			.matched = counts.matched,
-			/* Of memory that is not mapped: not everybody's to know. */
+			/* Counts accesses to memory that may not be the caller's. */
 			.unmapped = telemetry->physical ? counts.unmapped : 0,
 			.out_of_range = counts.out_of_range,
 			.notifications = counts.notifications,
@@ -350,7 +350,7 @@ union anemone_argument {
 	struct anemone_events events;
 };
 
-/* Sizes of the arguments as this kernel knows them, by number. */
+/* Sizes of the arguments that this kernel knows, by command number. */
 static const size_t anemone_argument_sizes[] = {
 	[_IOC_NR(ANEMONE_INFO)] = sizeof(struct anemone_info),
 	[_IOC_NR(ANEMONE_ADD)] = sizeof(struct anemone_add),
@@ -404,7 +404,7 @@ long anemone_ioctl(struct file *filp, unsigned int command, unsigned long addres
 	u32 user_size;
 	long err;
 
-	/* The size in the command's number may be another version's: `size` decides. */
+	/* The size in the command may be another version's; the member `size` decides. */
 	if (_IOC_TYPE(command) != ANEMONE_IOC || number >= ARRAY_SIZE(anemone_argument_sizes) ||
 	    !anemone_argument_sizes[number])
 		return -ENOTTY;
@@ -423,7 +423,7 @@ long anemone_ioctl(struct file *filp, unsigned int command, unsigned long addres
 	if (!err)
 		err = anemone_ioctl_dispatch(file, number, &argument);
 	mutex_unlock(&file->lock);
-	/* Also when it failed: why, and how far it came. */
+	/* Also on failure, for the reason and the number of entries that were set. */
 	if (_IOC_DIR(command) & _IOC_READ &&
 	    copy_to_user(user, &argument, min_t(size_t, size, user_size)))
 		return err ?: -EFAULT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From CXL's range registers and HDM decoders to where the host has the memory. */
+/* Computes where the host has the memory from CXL's range registers and HDM decoders. */
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -18,7 +18,7 @@ void anemone_memory_clear(struct anemone_memory *memory, const char *why)
 static void anemone_memory_add_range(struct anemone_memory *memory,
 				     const struct anemone_range *range)
 {
-	/* Address 0 of a host is its own memory: a range there was never set. */
+	/* Host address 0 is the host's own memory, so a range there was never set. */
 	if (!range->host_base)
 		memory->unknown = "what says so begins at the host's address 0";
 	else if (range->host_base + range->size - 1 < range->host_base)
@@ -39,7 +39,7 @@ void anemone_memory_set(struct anemone_memory *memory, u64 host_base, u64 size)
 		memory->ranges = 0;
 }
 
-/* Encodings of the decoders' control register. */
+/* Decode the interleaving of a decoder's control register. */
 static unsigned int anemone_decoder_ways(u32 control)
 {
 	unsigned int code = control >> 4 & 0xf;
@@ -56,7 +56,7 @@ static unsigned int anemone_decoder_granularity(u32 control)
 	return code <= 6 ? 256U << code : 0;
 }
 
-/* In order: a decoder's memory begins where that of the one before ends. */
+/* In order, because a decoder's memory begins where that of the one before ends. */
 static void anemone_memory_from_decoders(const struct anemone_cxl_registers *registers,
 					 struct anemone_memory *memory)
 {

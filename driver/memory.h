@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the host has a device's memory (CXL 3.1, 8.1.3 and 8.2.4.20): out of what the registers
- * say. No more than arithmetic, so that KUnit can look at it; cxl.c reads the registers.
+ * Where the host has a device's memory (CXL 3.1, 8.1.3 and 8.2.4.20), from the registers that cxl.c
+ * reads. Only arithmetic, so that KUnit can test it.
  */
 #ifndef ANEMONE_MEMORY_H
 #define ANEMONE_MEMORY_H
 
 #include <linux/types.h>
 
-#define ANEMONE_MAX_RANGES 10 /* HDM decoders of a device */
+#define ANEMONE_MAX_RANGES 10 /* most HDM decoders of a device */
 
 /*
- * A piece of a device's memory. Interleaved, `ways` devices take turns, every `granularity` bytes:
- * of each stripe of ways * granularity bytes of the host, `granularity` are this device's, at the
- * stripe's number * granularity. Which of them, the device's registers do not say.
+ * A range of a device's memory. If it is interleaved, `ways` devices alternate every `granularity`
+ * bytes. Of each stripe of ways * granularity host bytes, `granularity` bytes are this device's, at
+ * stripe number * granularity. The device's registers do not say which bytes.
  */
 struct anemone_range {
-	u64 host_base, size; /* of the host's addresses, the other devices' among them */
+	u64 host_base, size; /* host addresses, including the other devices' shares */
 	u64 device_base;
 	u32 ways, granularity;
 };
@@ -24,16 +24,16 @@ struct anemone_range {
 struct anemone_memory {
 	unsigned int ranges;
 	struct anemone_range range[ANEMONE_MAX_RANGES];
-	const char *unknown; /* why, where there are none: the end of a sentence */
+	const char *unknown; /* why there are no ranges: the end of a sentence */
 };
 
-/* As they are read; range and decoder registers as pairs, high << 32 | low. */
+/* Register contents; range and decoder registers are pairs, high << 32 | low. */
 struct anemone_cxl_registers {
-	bool found; /* the DVSEC of CXL's devices */
+	bool found; /* has the DVSEC of CXL devices */
 	u16 capability, control;
 	u64 range_size[2], range_base[2];
-	bool unresponsive;     /* a block of component registers is named, and is not there */
-	bool decoders_enabled; /* HDM decoders are there and enabled: the ranges mean nothing */
+	bool unresponsive;     /* names component registers that do not answer */
+	bool decoders_enabled; /* has enabled HDM decoders, so the ranges mean nothing */
 	unsigned int decoders;
 	struct {
 		u64 base, size, skip;
@@ -41,12 +41,12 @@ struct anemone_cxl_registers {
 	} decoder[ANEMONE_MAX_RANGES];
 };
 
-/* Without a range in it, memory->unknown says why. */
+/* Sets the ranges; if there are none, memory->unknown says why. */
 void anemone_memory_decode(const struct anemone_cxl_registers *registers,
 			   struct anemone_memory *memory);
-/* One range that is not interleaved, from device address 0 on; as the module's parameters say. */
+/* Sets one range from device address 0, not interleaved, as the module's parameters say. */
 void anemone_memory_set(struct anemone_memory *memory, u64 host_base, u64 size);
-/* No range any more: why. */
+/* Removes all ranges, and says why. */
 void anemone_memory_clear(struct anemone_memory *memory, const char *why);
 
 #endif

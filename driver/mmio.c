@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Registers and telemetry lines over PCI, or of a card's memory. */
+/* Registers and telemetry lines by loads and stores, in BARs or in the card's memory. */
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/io.h>
 #include <linux/irqflags.h>
@@ -20,19 +20,19 @@ static void anemone_mmio_write(struct anemone_hw *hw, u32 offset, u64 value)
 	writeq(value, hw->registers + offset);
 }
 
-/* Lines between which others may run. */
+/* Lines per section without preemption. */
 #define LINES_AT_ONCE 16U
 
-/* The co-simulation's device puts pieces together, as its processor has none of 64 bytes. */
+/* The co-simulation's device merges pieces, because its processor has no 64-byte accesses. */
 static bool merged;
 module_param(merged, bool, 0444);
 MODULE_PARM_DESC(merged, "four accesses of 16 bytes in a row reach the device as one, of a line");
 
 /*
- * A read with effect is of a whole line, so a line must come by one access. A streaming load of 64
- * bytes is one. Four of 16 may be one, or not: the first fetches the line into a buffer, the others
- * take theirs from there, unless the processor gave the buffer to something else meanwhile. For
- * snapshots that is all the same. Nothing prefetches write-combined memory.
+ * A read with effect applies to a whole line, so a line must be read by one access. A streaming
+ * load of 64 bytes is one access. Four loads of 16 bytes may be one or several: the first fetches
+ * the line into a buffer and the others read that, unless the processor has reused the buffer.
+ * Snapshots allow either. Write-combining memory is never prefetched.
  */
 static void anemone_mmio_load_line(u64 *words, const void __iomem *line)
 {
@@ -65,7 +65,7 @@ static void anemone_mmio_load_line(u64 *words, const void __iomem *line)
 		     : "memory");
 }
 
-/* A line that comes in pieces is dropped by the device, so it goes by MOVDIR64B, which is whole. */
+/* The device drops a partial line, so store with MOVDIR64B, which is one access. */
 static void anemone_mmio_store_line(void __iomem *line, const u64 *words)
 {
 	void *to = (void __force *)line;
@@ -100,7 +100,7 @@ static void anemone_mmio_read_lines(struct anemone_hw *hw, u64 where, unsigned i
 	const void __iomem *line = hw->lines + where;
 	unsigned int i;
 
-	/* Behind the stores before it, and nothing left in a buffer from the last time. */
+	/* Orders the loads after earlier stores, and discards lines that are still buffered. */
 	mb();
 	while (lines) {
 		unsigned int some = min(lines, LINES_AT_ONCE);
@@ -128,7 +128,7 @@ static void anemone_mmio_write_lines(struct anemone_hw *hw, u64 where, unsigned 
 		kernel_fpu_end();
 		lines -= some;
 	}
-	/* Out of the processor's buffers before anything is read again. */
+	/* Flushes the write-combining buffers before anything is read again. */
 	mb();
 }
 

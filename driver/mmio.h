@@ -4,7 +4,7 @@
 
 #include "hw.h"
 
-/* Access by loads and stores, and what this processor's can; false: it has no streaming loads. */
+/* Sets hw->io and how this processor accesses lines; false if it has no streaming loads. */
 bool anemone_mmio(struct anemone_hw *hw);
 
 #endif

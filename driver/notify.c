@@ -11,10 +11,10 @@
 #include "notify.h"
 #include "trace.h"
 
-/* So many interrupts in a row, in such a time, that nothing was the cause of: it is given up. */
+/* So many interrupts without a cause in such a time, and the device is given up. */
 #define MAX_SPURIOUS 1000
 #define SPURIOUS_NS (60 * NSEC_PER_SEC)
-/* Between a callback's end and the next of the same pipeline, at least. */
+/* Shortest pause between two callbacks of the same pipeline. */
 #define CALLBACK_PAUSE_US 1000
 
 unsigned int anemone_poll_ms = 10;
@@ -57,7 +57,7 @@ static void anemone_report_errors(struct anemone_controller *ctl)
 				    ANEMONE_GET(FIRST_FAULT_MEMORY, first),
 				    ANEMONE_GET(FIRST_FAULT_CHANNEL, first));
 	}
-	/* In this order: errors that stand raise the vector again. */
+	/* In this order, because an error that is still set raises the vector again. */
 	anemone_hw_write(&ctl->hw, ANEMONE_ERROR_STATUS, errors);
 	anemone_notify_acknowledge(ctl, 0);
 }
@@ -74,7 +74,7 @@ static struct anemone_instance *anemone_find_instance(struct anemone_controller 
 	return NULL;
 }
 
-/* The callback runs without the controller's lock, so that it may read. */
+/* The callback runs without the controller's lock, so that it may read counters. */
 static void anemone_notify_callback(struct anemone_controller *ctl,
 				    struct anemone_instance *instance,
 				    const struct anemone_event *event, unsigned int vector)
@@ -88,16 +88,16 @@ static void anemone_notify_callback(struct anemone_controller *ctl,
 	if (telemetry->notify)
 		telemetry->notify(telemetry, event, telemetry->data);
 	mutex_unlock(&telemetry->notify_lock);
-	/* A predicate that goes on to hold comes again, but not as fast as it can. */
+	/* A predicate that keeps holding notifies again, at a limited rate. */
 	usleep_range(CALLBACK_PAUSE_US, 2 * CALLBACK_PAUSE_US);
 	mutex_lock(&ctl->lock);
-	/* Meanwhile the pipeline may have become another's, or be armed again by a clear. */
+	/* The pipeline may have a new owner by now, or a clear has re-armed it. */
 	if (anemone_instance_installed(instance) && instance->generation == generation)
 		anemone_notify_acknowledge(ctl, vector);
 	anemone_telemetry_put(telemetry);
 }
 
-/* Whether an event of the pipeline waits for its reader, and so keeps its cause. */
+/* Whether an event of the pipeline waits for its reader, which keeps the cause pending. */
 static bool anemone_event_is_pending(struct anemone_controller *ctl, unsigned int pipeline)
 {
 	struct anemone_instance *instance;
@@ -109,13 +109,13 @@ static bool anemone_event_is_pending(struct anemone_controller *ctl, unsigned in
 	return false;
 }
 
-/* True: there were so many that the device is given up. */
+/* Counts an interrupt without a cause; true if the device is given up for too many. */
 static bool anemone_notify_spurious(struct anemone_controller *ctl)
 {
 	u64 now = ktime_get_ns();
 
 	ctl->spurious++;
-	/* One now and then, over months, is no storm. */
+	/* A few over months are no storm. */
 	if (!ctl->spurious_row || now - ctl->spurious_since > SPURIOUS_NS) {
 		ctl->spurious_row = 0;
 		ctl->spurious_since = now;
@@ -142,8 +142,7 @@ static void anemone_notify_dispatch(struct anemone_controller *ctl, unsigned int
 					 ANEMONE_GET(PIPELINE_NOTIFICATION_INDEX, latch),
 					 &event.counter);
 	if (!instance) {
-		anemone_notify_acknowledge(ctl,
-					   1 + pipeline); /* of a telemetry that was just removed */
+		anemone_notify_acknowledge(ctl, 1 + pipeline); /* its telemetry was just removed */
 		return;
 	}
 	telemetry = instance->telemetry;
@@ -188,7 +187,7 @@ void anemone_notify_vector(struct anemone_controller *ctl, unsigned int vector)
 		anemone_notify_no_cause(ctl, vector);
 		goto unlock;
 	}
-	/* There is one message until it is acknowledged, by the event's reader. */
+	/* The device sends one message until the event's reader acknowledges it. */
 	if (vector && anemone_event_is_pending(ctl, vector - 1)) {
 		anemone_notify_spurious(ctl);
 		goto unlock;
@@ -202,7 +201,7 @@ unlock:
 	mutex_unlock(&ctl->lock);
 }
 
-/* Vectors with a cause that nobody has been told of yet. */
+/* Returns the vectors whose cause has not been reported yet. */
 static unsigned long anemone_notify_unreported(struct anemone_controller *ctl)
 {
 	unsigned long vectors = 0;
@@ -257,7 +256,7 @@ void anemone_notify_done(struct anemone_pending_event *pending, const struct ane
 	struct anemone_controller *ctl = pending->instance->ctl;
 
 	mutex_lock(&ctl->lock);
-	/* Of a device that went meanwhile there is nothing to arm. */
+	/* If the device went meanwhile, the list is empty and there is nothing to re-arm. */
 	if (!list_empty(&pending->on_file) && pending->event.time_ns == event->time_ns) {
 		list_del_init(&pending->on_file);
 		if (pending->generation == pending->instance->generation)

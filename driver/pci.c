@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The PCI driver: probe, interrupts, sleep, reset, removal. */
+/* The PCI driver: probe, interrupts, suspend, reset, removal. */
 #include <linux/idr.h>
 #include <linux/interrupt.h>
 #include <linux/module.h>
@@ -21,11 +21,10 @@ struct anemone_vector {
 	struct anemone_controller *ctl;
 	unsigned int number;
 	int irq;
-	char name[40]; /* in /proc/interrupts */
+	char name[40]; /* shown in /proc/interrupts */
 };
 
-/* What the PCI side of a controller keeps: it goes with the device, the controller with its users.
- */
+/* PCI state of a controller; it ends with the device, the controller with its last user. */
 struct anemone_pci {
 	struct anemone_controller *ctl;
 	struct anemone_resources found;
@@ -89,8 +88,8 @@ static int anemone_request_vectors(struct pci_dev *pdev, struct anemone_pci *pci
 }
 
 /*
- * Given up: it is not listened to any more, and whoever waits is told. In any context: to look an
- * interrupt's number up takes a mutex.
+ * Disables the interrupts of a device that was given up, and wakes all waiters. It may run in
+ * atomic context, so interrupt numbers are saved: looking one up takes a mutex.
  */
 static void anemone_pci_on_failure(struct anemone_hw *hw)
 {
@@ -103,7 +102,7 @@ static void anemone_pci_on_failure(struct anemone_hw *hw)
 	wake_up_all(&ctl->wait);
 }
 
-/* Nobody else's from now on: of a region in memory, not the system's either. */
+/* Claims a resource, so that neither a driver nor, for a region in memory, the kernel uses it. */
 static bool anemone_pci_reserve(struct pci_dev *pdev, const struct resource *resource)
 {
 	if (devm_request_mem_region(&pdev->dev, resource->start, resource_size(resource),
@@ -120,7 +119,7 @@ static void anemone_pci_update_memory(struct anemone_controller *ctl)
 	anemone_discover_memory(to_pci_dev(ctl->dev), &pci->cxl, &ctl->memory);
 }
 
-/* A reset may have lost the decoders, while the registers answer. */
+/* A reset may lose the decoders while the registers still answer. */
 static bool anemone_pci_region_moved(struct anemone_hw *hw)
 {
 	struct anemone_controller *ctl = container_of(hw, struct anemone_controller, hw);
@@ -160,7 +159,7 @@ static int anemone_pci_map(struct pci_dev *pdev, struct anemone_pci *pci)
 	if (!anemone_pci_reserve(pdev, &found->control) ||
 	    !anemone_pci_reserve(pdev, &found->lines))
 		return -EBUSY;
-	/* One way for both: a BAR, or memory of the card that the host was told not to use. */
+	/* The same call for a BAR and for memory of the card that the host was told not to use. */
 	ctl->hw.registers =
 		devm_ioremap(&pdev->dev, found->control.start, resource_size(&found->control));
 	ctl->hw.lines =
@@ -234,7 +233,7 @@ static int anemone_pci_probe(struct pci_dev *pdev, const struct pci_device_id *i
 	if (err)
 		return err;
 	anemone_pool_init(&ctl->pool, ctl->hw.shape.pipelines);
-	pci_set_master(pdev); /* interrupts are messages */
+	pci_set_master(pdev); /* MSI-X messages are writes of the device */
 	mutex_lock(&ctl->lock);
 	anemone_controller_read_flat(ctl);
 	err = anemone_hw_start(&ctl->hw, resource_size(&pci->found.lines));
@@ -285,7 +284,7 @@ static void anemone_pci_remove(struct pci_dev *pdev)
 	mutex_lock(&ctl->lock);
 	if (!anemone_controller_usable(ctl))
 		anemone_hw_stop(&ctl->hw);
-	/* Whoever has it open keeps the controller, and is told that the device has gone. */
+	/* Open files keep the controller, and see that the device has gone. */
 	WRITE_ONCE(ctl->gone, true);
 	WRITE_ONCE(ctl->hw.down, true);
 	list_for_each_entry_safe(instance, next, &ctl->instances, on_controller)
@@ -294,12 +293,13 @@ static void anemone_pci_remove(struct pci_dev *pdev)
 	wake_up_all(&ctl->wait);
 }
 
-/* --- Sleep and reset: the device forgets, the telemetries stay --- */
+/* --- Suspend and reset: the device loses its state, the telemetries stay --- */
 
 enum anemone_down_reason {
 	DOWN_SUSPEND,
-	/* A reset that cuts accesses loses their answers, and in flat memory mode a swap's only
-	 * copy.
+	/*
+	 * A reset during accesses loses their responses, and in flat memory mode the only copy of a
+	 * line that is being swapped.
 	 */
 	DOWN_RESET,
 	DOWN_BROKEN, /* it may not answer */
@@ -315,12 +315,12 @@ static void anemone_pci_take_down(struct pci_dev *pdev, enum anemone_down_reason
 	mutex_lock(&ctl->lock);
 	if (why != DOWN_BROKEN && !anemone_controller_usable(ctl)) {
 		anemone_hw_stop(&ctl->hw);
-		/* Nobody reads or writes a line from then on: it would wait for the reset. */
+		/* After this an access to the memory would wait for the reset. */
 		if (why == DOWN_RESET)
 			err = anemone_hw_quiesce(&ctl->hw);
 	}
 	WRITE_ONCE(ctl->hw.down, true);
-	/* An entry that is being written, under no other lock than this, is written before. */
+	/* Waits for entries that are being written under this lock alone. */
 	list_for_each_entry(instance, &ctl->instances, on_controller) {
 		xa_lock(&instance->keys);
 		xa_unlock(&instance->keys);
@@ -378,7 +378,7 @@ static pci_ers_result_t anemone_pci_error_detected(struct pci_dev *pdev, pci_cha
 	anemone_pci_take_down(pdev, DOWN_BROKEN);
 	if (state != pci_channel_io_perm_failure)
 		return PCI_ERS_RESULT_NEED_RESET;
-	/* Whoever waits is told: nothing will bring it up again. */
+	/* Wakes all waiters, because nothing will bring the device up again. */
 	mutex_lock(&ctl->lock);
 	anemone_hw_fail(&ctl->hw, "its link is lost");
 	mutex_unlock(&ctl->lock);
@@ -404,8 +404,8 @@ static const struct pci_error_handlers anemone_pci_err_handlers = {
 
 static const struct pci_device_id anemone_pci_ids[] = {
 	/*
-	 * A card whose identity is its CXL IP's is named by who knows it (docs/driver.md). No
-	 * driver_data: new_id takes only such as is here, and has 0 itself.
+	 * A card with the identity of its CXL IP is bound by new_id (docs/driver.md). No
+	 * driver_data: new_id accepts only values of this table, and uses 0 itself.
 	 */
 	{ PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) },
 	{}

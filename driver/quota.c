@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pipelines are few: nobody takes them all. */
+/* Pipelines are few, so no user may take them all. */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/minmax.h>
@@ -15,7 +15,7 @@ MODULE_PARM_DESC(user_pipelines,
 module_param(kernel_pipelines, uint, 0644);
 MODULE_PARM_DESC(kernel_pipelines, "pipelines of a device that only the kernel's own may take");
 
-/* That the user has already; of NULL: the kernel. */
+/* Pipelines that the user has taken; NULL stands for the kernel. */
 static unsigned int anemone_quota_used(const struct anemone_controller *ctl, const kuid_t *user)
 {
 	const struct anemone_instance *instance;
@@ -38,7 +38,7 @@ int anemone_quota_check(const struct anemone_instance *instance, struct anemone_
 	if (!instance->telemetry->owner)
 		return 0;
 	has = anemone_quota_used(ctl, NULL);
-	/* Of one alone, none. */
+	/* A device with a single pipeline keeps none for the kernel. */
 	kept = min(READ_ONCE(kernel_pipelines), all - 1);
 	kept -= min(kept, has);
 	if (left < kept)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Time multiplexing of one controller's telemetry. */
+/* Time multiplexing of a telemetry on one controller. */
 #include <linux/bitmap.h>
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -14,19 +14,19 @@
 #include "rotate.h"
 #include "trace.h"
 
-/* The most values that a rotation may keep. */
+/* Most values that a rotation may keep. */
 #define MAX_ROTATION_VALUES (32U << 20)
 
 struct anemone_rotation {
 	struct anemone_telemetry *telemetry;
 	struct delayed_work work;
-	struct mutex lock; /* what follows; taken before the controller's */
+	struct mutex lock; /* guards what follows; lock order: file.h */
 	u32 period_ms;
-	u32 count, first; /* keys; first of those whose turn it is */
+	u32 count, first; /* keys; the first key of the current slice */
 	u64 start_ns;
-	u64 next_ns;		 /* of the next turn: work on one does not put off the others */
-	unsigned int generation; /* the part's, when all keys of this turn had been mapped */
-	int err;		 /* that ended it */
+	u64 next_ns; /* start of the next slice, which the work on this one does not delay */
+	unsigned int generation; /* of the instance, once all keys of the slice were mapped */
+	int err;		 /* that ended the rotation */
 	u64 *keys;
 	struct anemone_turns *slices; /* by key */
 	u64 *values;		      /* by key and offset, folded */
@@ -47,7 +47,7 @@ static u32 anemone_rotation_batch(const struct anemone_rotation *rotation)
 	return min(rotation->telemetry->regions, rotation->count - rotation->first);
 }
 
-/* What the keys whose turn it was have counted. */
+/* Saves what the keys of the ending slice have counted. */
 static int anemone_rotation_collect(struct anemone_rotation *rotation)
 {
 	struct anemone_telemetry *telemetry = rotation->telemetry;
@@ -84,7 +84,7 @@ static int anemone_rotation_begin(struct anemone_rotation *rotation)
 		err = anemone_instance_map(instance, rotation->keys[rotation->first + region],
 					   region);
 	rotation->generation = instance->generation;
-	/* All keys, or none: that is another generation, so no turn of these. */
+	/* Map all keys or none: the clear changes the generation, so this slice does not count. */
 	if (err)
 		anemone_instance_clear(instance);
 	anemone_instance_start(instance);
@@ -99,7 +99,7 @@ static void anemone_rotation_schedule(struct anemone_rotation *rotation)
 	rotation->next_ns += rotation->period_ms * (u64)NSEC_PER_MSEC;
 	if (rotation->next_ns < now)
 		rotation->next_ns = now;
-	/* Rounded down; anemone_rotation_work sleeps for what is left. */
+	/* Rounded down to a tick; anemone_rotation_work sleeps for the rest. */
 	schedule_delayed_work(&rotation->work, nsecs_to_jiffies(rotation->next_ns - now));
 }
 
@@ -119,9 +119,9 @@ static void anemone_rotation_work(struct work_struct *work)
 	err = anemone_controller_usable(ctl);
 	if (!err && anemone_instance_installed(instance)) {
 		anemone_instance_stop(instance);
-		/* The clear that follows zeroes them. */
+		/* The clear that follows zeroes the device's counts. */
 		anemone_instance_counts(instance, &instance->base_counts);
-		/* A turn that did not begin whole, or amid which the device was reset, is again. */
+		/* Repeat a slice that did not map all its keys or saw a reset of the device. */
 		if (instance->generation == rotation->generation) {
 			err = anemone_rotation_collect(rotation);
 			rotation->first += anemone_rotation_batch(rotation);
@@ -132,7 +132,7 @@ static void anemone_rotation_work(struct work_struct *work)
 			err = anemone_rotation_begin(rotation);
 	}
 	mutex_unlock(&ctl->lock);
-	/* Asleep or without memory it waits; given up or gone, there are no more turns. */
+	/* Retry if suspended or out of memory; any other error ends the rotation. */
 	rotation->err = err == -EBUSY || err == -ENOMEM ? 0 : err;
 	if (!rotation->err)
 		anemone_rotation_schedule(rotation);
@@ -145,7 +145,7 @@ int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count,
 		return -EBUSY;
 	if (telemetry->instances != 1)
 		return -EOPNOTSUPP;
-	/* Keys are each in the table, and once: there are not more than entries. */
+	/* A key is named once and has an entry, so there are not more keys than entries. */
 	if (!count || count > 1U << telemetry->instance[0].ctl->hw.shape.table_log2 ||
 	    count > MAX_ROTATION_VALUES / telemetry->region_counters || period_ms < 1 ||
 	    period_ms > 60000)
@@ -153,7 +153,7 @@ int anemone_rotation_check(const struct anemone_telemetry *telemetry, u32 count,
 	return 0;
 }
 
-/* The keys as the device has them: each in the table, and once. */
+/* Translates keys to the device's; each must be in the table, and named once. */
 static int anemone_rotation_keys(const struct anemone_instance *instance, const u64 *keys,
 				 u32 count, u64 *device)
 {

@@ -57,15 +57,15 @@ int anemone_snapshot_fill(struct anemone_telemetry *telemetry)
 
 	if (!snapshot)
 		return -ENXIO;
-	/* Nobody but this file's calls, one at a time, writes it: user space has it read-only. */
+	/* Only this file's ioctls write it, one at a time; user space maps it read-only. */
 	sequence = snapshot->sequence + 1;
 	WRITE_ONCE(snapshot->sequence, sequence);
-	smp_wmb(); /* odd before the first value */
+	smp_wmb(); /* make it odd before the first value */
 	err = anemone_telemetry_read(telemetry, false, false, 0,
 				     anemone_snapshot_counters(telemetry), snapshot->values);
 	snapshot->count = err ? 0 : anemone_snapshot_counters(telemetry);
 	snapshot->time_ns = ktime_get_ns();
-	smp_wmb(); /* even behind the last one */
+	smp_wmb(); /* make it even after the last value */
 	WRITE_ONCE(snapshot->sequence, sequence + 1);
 	return err;
 }

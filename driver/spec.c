@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Validation of telemetries, and what their rule is in registers. */
+/* Checks telemetries, and encodes their rules for the registers. */
 #include <linux/bitops.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -22,7 +22,7 @@ int anemone_refuse(struct anemone_reason *reason, int error, const char *format,
 	return error;
 }
 
-/* Whether a code is built in, a bit a code in a field of `features`. */
+/* Whether a code is built in: a field of `features` has a bit for each code. */
 #define SUPPORTED(shape, field, code)                                                              \
 	(ANEMONE_GET(FEATURES_##field, (shape)->features) >> (code) & 1)
 
@@ -31,7 +31,7 @@ static bool anemone_op_is_update(unsigned int op)
 	return op >= ANEMONE_OP_ADD && op <= ANEMONE_OP_ADDSAT;
 }
 
-/* Hardware has no code for "none". */
+/* The hardware has no code for "none". */
 static unsigned int anemone_op_code(unsigned int op)
 {
 	return op - ANEMONE_OP_ADD;
@@ -223,7 +223,7 @@ int anemone_spec_plan(const struct anemone_spec *spec, const struct anemone_shap
 	if (err)
 		return err;
 	offsets = spec->translation.sub.mask >> spec->translation.sub.shift;
-	/* Bits of addresses that the device does not have are zero: they ask for no counters. */
+	/* Address bits that the device does not have are zero, so they need no counters. */
 	offsets = min(offsets, ((1ULL << shape->address_bits) - 1) >> spec->translation.sub.shift);
 	if (offsets >= plan->counters)
 		return anemone_refuse(reason, -ENOSPC,

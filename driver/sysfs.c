@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What sysfs shows of a controller. */
+/* sysfs attributes of a controller. */
 #include <linux/sysfs.h>
 
 #include "sysfs.h"
@@ -20,7 +20,7 @@ int anemone_sysfs_read(struct device *dev, u32 offset, u64 *value)
 	return err;
 }
 
-/* A size out of the capability registers, which do not change. */
+/* A size from the capability registers, which do not change. */
 #define CAPABILITY(name, value)                                                                    \
 	static ssize_t anemone_##name##_show(struct device *dev, struct device_attribute *attr,    \
 					     char *buf)                                            \
@@ -54,7 +54,7 @@ COUNTER(faults_corrected, ANEMONE_FAULTS_CORRECTED);
 COUNTER(faults_uncorrected, ANEMONE_FAULTS_UNCORRECTED);
 COUNTER(stray_answers, ANEMONE_STRAY_ANSWERS);
 
-/* A line of what the driver itself knows. */
+/* A value that the driver keeps. */
 #define DRIVER_STATE(name, mode, format, value)                                                    \
 	static ssize_t anemone_##name##_show(struct device *dev, struct device_attribute *attr,    \
 					     char *buf)                                            \
@@ -77,7 +77,7 @@ static const char *anemone_state_name(const struct anemone_controller *ctl)
 }
 
 DRIVER_STATE(pipelines_free, 0444, "%u\n", anemone_pool_free(&ctl->pool));
-DRIVER_STATE(interrupts, 0400, "%llu\n", ctl->interrupts); /* tells of others' notifications */
+DRIVER_STATE(interrupts, 0400, "%llu\n", ctl->interrupts); /* includes other users' notifications */
 DRIVER_STATE(spurious_interrupts, 0444, "%llu\n", ctl->spurious);
 DRIVER_STATE(node, 0444, "%s\n", ctl->name);
 DRIVER_STATE(state, 0444, "%s\n", anemone_state_name(ctl));

@@ -6,15 +6,14 @@
 
 #include "controller.h"
 
-/* Attributes of the PCI device: what it is, what it counted, and by channel its flat memory mode.
- */
+/* sysfs attributes of the PCI device: identity, counts, and flat memory mode by channel. */
 extern const struct attribute_group *anemone_groups[];
 
-/* The groups flat0 to flat3 (flat.c); one is there for each channel that has the mode. */
+/* The groups flat0 to flat3 (flat.c), one for each channel with flat memory mode. */
 extern const struct attribute_group anemone_flat_groups[ANEMONE_CHANNELS_MAX];
 
 struct anemone_controller *anemone_of_device(struct device *dev);
-/* One register, or an error. */
+/* Reads one register; returns 0 or an error. */
 int anemone_sysfs_read(struct device *dev, u32 offset, u64 *value);
 
 #endif

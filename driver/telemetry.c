@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Telemetries over controllers, and the interface for other subsystems. */
+/* Telemetries on one or more controllers. */
 #include <linux/err.h>
 #include <linux/eventfd.h>
-#include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "fold.h"
 #include "user_pages.h"
-#include "rotate.h"
 #include "telemetry.h"
 #include "trace.h"
 
 LIST_HEAD(anemone_controllers);
-DEFINE_MUTEX(anemone_controllers_lock); /* the list; taken before any controller's own */
+DEFINE_MUTEX(anemone_controllers_lock); /* guards the list; taken before a controller's lock */
 
 /* Counters that are folded at a time. */
 #define CHUNK 512
@@ -48,7 +46,7 @@ void anemone_telemetry_put(struct anemone_telemetry *telemetry)
 	kref_put(&telemetry->ref, anemone_telemetry_release);
 }
 
-/* One more part, on a controller that the filter reaches; -ERANGE: it does not. */
+/* Adds an instance on a controller; -ERANGE if the filter does not reach its memory. */
 static int anemone_telemetry_add_instance(struct anemone_telemetry *telemetry,
 					  struct anemone_controller *ctl,
 					  struct anemone_reason *reason)
@@ -140,7 +138,7 @@ static struct anemone_telemetry *anemone_telemetry_add_all(const struct anemone_
 	}
 	list_for_each_entry(ctl, &anemone_controllers, on_list) {
 		err = anemone_telemetry_add_instance(telemetry, ctl, reason);
-		/* Memory elsewhere, or a device that is no more: the others go on without it. */
+		/* Go on without a controller that has other memory or a dead device. */
 		if (err && err != -ERANGE && err != -EIO && err != -ENODEV)
 			goto unlock;
 	}
@@ -263,7 +261,7 @@ void anemone_telemetry_flush(struct anemone_telemetry *telemetry)
 	}
 }
 
-/* `count` counters of every channel of every part, side by side. */
+/* Reads `count` counters of every channel of every instance, side by side. */
 static int anemone_telemetry_read_chunk(struct anemone_telemetry *telemetry, bool effect, u32 first,
 					u32 count, u64 *values)
 {
@@ -287,7 +285,7 @@ static int anemone_telemetry_read_chunk(struct anemone_telemetry *telemetry, boo
 		if (err && err != -ENODEV)
 			return err;
 		there += !err;
-		/* What a controller counted went with it: as if it had seen nothing. */
+		/* A removed controller's counts are lost, so report its start values. */
 		for (n = 0; err && n < count; n++)
 			for (c = 0; c < channels; c++)
 				values[n * telemetry->channels + channel + c] =
@@ -297,8 +295,7 @@ static int anemone_telemetry_read_chunk(struct anemone_telemetry *telemetry, boo
 	return there ? 0 : -ENODEV;
 }
 
-/* What read_chunk has read, and somebody has. A part that is no more has nothing to take it from.
- */
+/* Consumes a chunk that was delivered; a removed instance has nothing to consume. */
 static void anemone_telemetry_consume_chunk(struct anemone_telemetry *telemetry, u32 first,
 					    u32 count, const u64 *values)
 {
@@ -308,7 +305,7 @@ static void anemone_telemetry_consume_chunk(struct anemone_telemetry *telemetry,
 		struct anemone_instance *instance = &telemetry->instance[i];
 
 		mutex_lock(&instance->ctl->lock);
-		/* A device that fails now is given up, and the next call says so. */
+		/* A device that fails here is given up, and the next call says so. */
 		if (!anemone_controller_usable(instance->ctl) &&
 		    anemone_instance_installed(instance))
 			anemone_instance_consume(instance, first, count, values + channel,
@@ -398,84 +395,3 @@ int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, boo
 	return anemone_telemetry_deliver(telemetry, effect, channels, first, count,
 					 anemone_copy_values, &values);
 }
-
-/* --- For other subsystems --- */
-
-struct anemone_telemetry *anemone_register_telemetry(const struct anemone_spec *spec,
-						     anemone_notify_t notify, void *data)
-{
-	struct anemone_reason reason = {};
-	struct anemone_telemetry *telemetry = anemone_telemetry_add(spec, NULL, &reason);
-
-	if (IS_ERR(telemetry)) {
-		pr_err("anemone: telemetry \"%.31s\": %s\n", spec->name, reason.text);
-		return telemetry;
-	}
-	mutex_lock(&telemetry->notify_lock);
-	telemetry->data = data;
-	telemetry->notify = notify;
-	mutex_unlock(&telemetry->notify_lock);
-	return telemetry;
-}
-EXPORT_SYMBOL_GPL(anemone_register_telemetry);
-
-void anemone_unregister_telemetry(struct anemone_telemetry *telemetry)
-{
-	mutex_lock(&telemetry->notify_lock);
-	telemetry->notify = NULL;
-	mutex_unlock(&telemetry->notify_lock);
-	anemone_rotate_stop(telemetry);
-	anemone_telemetry_remove(telemetry);
-}
-EXPORT_SYMBOL_GPL(anemone_unregister_telemetry);
-
-static int anemone_translate(struct anemone_telemetry *telemetry, u64 key, s64 region)
-{
-	int err = region < 0 ? 0 : anemone_telemetry_check_memory(telemetry);
-
-	err = err ?: anemone_telemetry_map(telemetry, key, region);
-	anemone_telemetry_flush(telemetry);
-	return err;
-}
-
-int anemone_set_translation(struct anemone_telemetry *telemetry, u64 key, u32 region_idx)
-{
-	return anemone_translate(telemetry, key, region_idx);
-}
-EXPORT_SYMBOL_GPL(anemone_set_translation);
-
-int anemone_clear_translation(struct anemone_telemetry *telemetry, u64 key)
-{
-	return anemone_translate(telemetry, key, -1);
-}
-EXPORT_SYMBOL_GPL(anemone_clear_translation);
-
-int anemone_read(struct anemone_telemetry *telemetry, u32 first, u32 count, u64 *values)
-{
-	return anemone_telemetry_read(telemetry, true, false, first, count, values);
-}
-EXPORT_SYMBOL_GPL(anemone_read);
-
-int anemone_snapshot(struct anemone_telemetry *telemetry, u32 first, u32 count, u64 *values)
-{
-	return anemone_telemetry_read(telemetry, false, false, first, count, values);
-}
-EXPORT_SYMBOL_GPL(anemone_snapshot);
-
-u32 anemone_regions(const struct anemone_telemetry *telemetry)
-{
-	return telemetry->regions;
-}
-EXPORT_SYMBOL_GPL(anemone_regions);
-
-u32 anemone_region_counters(const struct anemone_telemetry *telemetry)
-{
-	return telemetry->region_counters;
-}
-EXPORT_SYMBOL_GPL(anemone_region_counters);
-
-u32 anemone_granule(const struct anemone_telemetry *telemetry)
-{
-	return telemetry->granule;
-}
-EXPORT_SYMBOL_GPL(anemone_granule);

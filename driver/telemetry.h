@@ -15,75 +15,79 @@ struct anemone_file;
 struct anemone_rotation;
 struct eventfd_ctx;
 
-/* Callers' own memory that is mapped (user_pages.c). */
+/* Entries for user pages (user_pages.c). */
 struct anemone_user_pages {
-	struct mutex lock; /* taken before a controller's; mmap_lock is taken under it */
+	struct mutex lock; /* lock order: file.h; mmap_lock is taken under it */
 	DECLARE_HASHTABLE(table, 10);
-	unsigned int count;	       /* in the table */
-	struct llist_head invalidated; /* of these, whose page went; until they are reaped */
+	unsigned int count;	       /* entries in the table */
+	struct llist_head invalidated; /* pages that wait for the reaper */
 	struct work_struct reaper;
 };
 
 struct anemone_telemetry {
 	struct kref ref;
 	u32 id;	       /* on its file */
-	bool physical; /* its owner may know of any memory: access.h */
-	/* Whose it is, under the controller's lock; NULL: a kernel subsystem's. */
+	bool physical; /* the owner may name physical memory: access.h */
+	/* The owner, under the controller's lock; NULL: the kernel. */
 	struct pid *owner;
 	kuid_t user;
 	struct anemone_spec spec;
-	u32 regions, region_counters, granule; /* the same on every part */
-	unsigned int channels;		       /* of all parts together */
+	u32 regions, region_counters, granule; /* equal on all instances */
+	unsigned int channels;		       /* of all instances together */
 	struct anemone_user_pages pages;
-	struct mutex rotation_lock; /* its start, its end and who looks at it; before its own */
-	struct anemone_rotation *rotation; /* changes under the controller's lock as well */
+	struct mutex rotation_lock; /* guards start, stop and reads of a rotation; see file.h */
+	struct anemone_rotation *rotation; /* changes under the controller's lock, too */
 	struct anemone_snapshot *snapshot; /* in shared memory, from the first mmap(2) on */
 
-	/* Who is told: a file and its eventfd, under the controller's lock, or a callback. */
+	/* Who is notified: a file and its eventfd, under the controller's lock, or a callback. */
 	struct anemone_file *file;
 	struct eventfd_ctx *eventfd;
 	struct mutex notify_lock; /* held while the callback runs */
 	anemone_notify_t notify;
 	void *data;
 
-	struct mutex read_lock; /* the chunk below; taken before a controller's */
-	u64 *chunk;		/* counters by channel, on their way to being folded */
-	u64 *folded;		/* and after it */
+	struct mutex read_lock; /* guards chunk and folded; taken before the controller's */
+	u64 *chunk;		/* counters by channel, before they are folded */
+	u64 *folded;		/* counters after that */
 
 	unsigned int instances;
 	struct anemone_instance instance[];
 };
 
-/* On one controller, or on each that its filter reaches: ctl = NULL. ERR_PTR and a reason. */
+/*
+ * Adds a telemetry on one controller, or with ctl = NULL on each that its filter reaches. On
+ * failure, returns an ERR_PTR and gives a reason.
+ */
 struct anemone_telemetry *anemone_telemetry_add(const struct anemone_spec *spec,
 						struct anemone_controller *ctl,
 						struct anemone_reason *reason);
-/* The calling process's, within what its user may take of the controller (quota.h). */
+/* The same for the calling process, within its user's quota (quota.h). */
 struct anemone_telemetry *anemone_telemetry_add_owned(const struct anemone_spec *spec,
 						      struct anemone_controller *ctl,
 						      struct anemone_reason *reason);
-/* Off the hardware at once; the memory goes with the last reference. */
+/* Takes it off the hardware at once; the last reference frees its memory. */
 void anemone_telemetry_remove(struct anemone_telemetry *telemetry);
 struct anemone_telemetry *anemone_telemetry_get(struct anemone_telemetry *telemetry);
 void anemone_telemetry_put(struct anemone_telemetry *telemetry);
 
 /*
- * On every part that has the key; region < 0 unmaps it. Posted: _flush waits until it is so.
- * -EBUSY: a rotation goes on.
+ * Maps the key on every instance that has it; region < 0 unmaps it. The writes are posted, and
+ * _flush waits for them. -EBUSY: a rotation is running.
  */
 int anemone_telemetry_map(struct anemone_telemetry *telemetry, u64 key, s64 region);
-/* Whether the host's memory is where it was when it was added: -ESTALE. */
+/* -ESTALE if the host's memory is no longer where it was when the telemetry was added. */
 int anemone_telemetry_check_memory(struct anemone_telemetry *telemetry);
 void anemone_telemetry_flush(struct anemone_telemetry *telemetry);
 /*
- * Whether counters can be read: -ERANGE, there are not so many; -EINVAL: not whole lines; with
- * effect, -EBUSY: during a rotation, -EOPNOTSUPP: not by this processor.
+ * Whether counters can be read: -ERANGE, past the last one; -EINVAL, with effect and not whole
+ * lines; -EBUSY, with effect during a rotation; -EOPNOTSUPP, with effect on a processor that
+ * cannot.
  */
 int anemone_telemetry_check(const struct anemone_telemetry *telemetry, bool effect, u32 first,
 			    u32 count);
 /*
- * channels: by channel, values[i * telemetry->channels + c], else folded. What was read with effect
- * is taken away when `deliver` has taken so many values and not failed.
+ * channels: by channel, values[i * telemetry->channels + c], else folded. Counts read with effect
+ * are taken away only after `deliver` has taken the values without an error.
  */
 int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, bool channels,
 			      u32 first, u32 count,
@@ -91,7 +95,7 @@ int anemone_telemetry_deliver(struct anemone_telemetry *telemetry, bool effect, 
 int anemone_telemetry_read(struct anemone_telemetry *telemetry, bool effect, bool channels,
 			   u32 first, u32 count, u64 *values);
 
-/* Controllers, in the order of their coming; list and lock. */
+/* All controllers, in the order of their probe, and the lock of the list. */
 extern struct list_head anemone_controllers;
 extern struct mutex anemone_controllers_lock;
 

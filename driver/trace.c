@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tracepoints' one definition. */
+/* Defines the tracepoints, once in the module. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -9,7 +9,7 @@
 #include <linux/tracepoint.h>
 #include <linux/version.h>
 
-/* The second argument of __assign_str went in 6.10. */
+/* Linux 6.10 removed the second argument of __assign_str. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define ANEMONE_ASSIGN_NAME() __assign_str(name, name)
 #else

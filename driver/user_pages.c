@@ -12,7 +12,7 @@
 #include "notify.h"
 #include "user_pages.h"
 
-/* Entries that were lost and that nobody has read of; of more, only that there are. */
+/* Lost entries that are kept for their reader; of more, only the number is kept. */
 #define MAX_LOST_EVENTS 4096
 
 struct anemone_user_page {
@@ -21,11 +21,11 @@ struct anemone_user_page {
 	struct anemone_telemetry *telemetry;
 	u64 address, key;
 	u32 region;
-	bool live; /* the entry is this page's; under the lock of instance->keys */
-	/* It was invalidated and waits for the reaper, and then for who reads that it went. */
+	bool live; /* the table entry belongs to this page; under the lock of instance->keys */
+	/* After an invalidation: queued for the reaper, then for the reader of its lost event. */
 	struct llist_node invalidated;
 	bool lost, removed;
-	bool unmapped; /* for good: its address is of other memory now, or of none */
+	bool unmapped; /* for good: the address has other memory now, or none */
 	struct list_head on_file;
 	u64 time_ns;
 };
@@ -36,8 +36,9 @@ static struct anemone_instance *anemone_page_instance(struct anemone_telemetry *
 }
 
 /*
- * The page moves or goes: so does its entry, at once. No controller's lock: this may not wait. It
- * may also stay: to split a mapping, the kernel invalidates the 2 MiB around (reap).
+ * Removes the entry at once when its page moves or goes. It cannot wait, so it does not take the
+ * controller's lock. The page may also stay: to split a mapping, the kernel invalidates the 2 MiB
+ * around it (anemone_user_pages_reap).
  */
 static bool anemone_user_page_invalidate(struct mmu_interval_notifier *notifier,
 					 const struct mmu_notifier_range *range,
@@ -46,7 +47,7 @@ static bool anemone_user_page_invalidate(struct mmu_interval_notifier *notifier,
 	struct anemone_user_page *page = container_of(notifier, struct anemone_user_page, notifier);
 	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 
-	/* The page stays where it is; NUMA balancing, of all things, scans memory like this. */
+	/* The page stays where it is; NUMA balancing scans memory in this way. */
 	if (range->event == MMU_NOTIFY_PROTECTION_VMA || range->event == MMU_NOTIFY_SOFT_DIRTY)
 		return true;
 	xa_lock(&instance->keys);
@@ -58,9 +59,9 @@ static bool anemone_user_page_invalidate(struct mmu_interval_notifier *notifier,
 		page->lost = true;
 		page->time_ns = ktime_get_ns();
 		anemone_instance_unmap_locked(instance, page->key);
-		/* Before the page is anybody else's, the device has it. */
+		/* The device must have this before the page gets another owner. */
 		anemone_instance_flush(instance);
-		/* What is left of it cannot be freed in here. */
+		/* A notifier cannot be removed in its callback, so the reaper frees the page. */
 		llist_add(&page->invalidated, &page->telemetry->pages.invalidated);
 		schedule_work(&page->telemetry->pages.reaper);
 	}
@@ -90,8 +91,8 @@ static struct anemone_user_page *anemone_user_page_find(struct anemone_telemetry
 }
 
 /*
- * Off the tree and the table; its entry, if it is there yet, goes before: of a page that nobody
- * watches the device has none, or its next owner's accesses were counted.
+ * Removes the page from notifier tree and hash table. Its table entry goes first, because an entry
+ * without a notifier would count the accesses of the page's next owner.
  */
 static void anemone_user_page_detach(struct anemone_user_page *page)
 {
@@ -113,12 +114,12 @@ static void anemone_user_page_remove(struct anemone_user_page *page)
 {
 	anemone_user_page_detach(page);
 	if (page->lost)
-		page->removed = true; /* the reaper has it, and frees it */
+		page->removed = true; /* the reaper frees it */
 	else
 		kfree(page);
 }
 
-/* To who has asked to be told; false: nobody. */
+/* Queues a lost entry for the file's reader; false: the entry is not kept. */
 static bool anemone_lost_report(struct anemone_user_page *page)
 {
 	struct anemone_telemetry *telemetry = page->telemetry;
@@ -181,14 +182,14 @@ void anemone_lost_done(struct anemone_file *file, const struct anemone_record *r
 	mutex_unlock(&file->ctl->lock);
 }
 
-/* The caller's pages, to be written: what was shared by a fork, or by KSM, is not any more. */
+/* Pins the caller's pages for writing, which ends sharing by a fork or by KSM. */
 static long anemone_user_page_fault_in(const struct anemone_user_page *page, unsigned long count,
 				       struct page **pages)
 {
 	return get_user_pages_fast(page->address, count, FOLL_WRITE, pages);
 }
 
-/* What is there, whoever calls and whatever it may be used for; none is brought there. */
+/* Pins pages that are present, for any caller and protection; faults none in. */
 static long anemone_user_page_peek(const struct anemone_user_page *page, unsigned long count,
 				   struct page **pages)
 {
@@ -209,7 +210,7 @@ static long anemone_user_page_peek(const struct anemone_user_page *page, unsigne
 	return got;
 }
 
-/* Whether the pages are one run of memory, of one page or huge page, that is a process's own. */
+/* Whether the pages are anonymous, contiguous, and of one page or huge page. */
 static bool anemone_pages_are_anon_run(struct page **pages, unsigned long count, u64 reach)
 {
 	unsigned long i;
@@ -222,7 +223,7 @@ static bool anemone_pages_are_anon_run(struct page **pages, unsigned long count,
 	return true;
 }
 
-/* Of a huge page that one entry of a page table maps, the first page has the mark of all. */
+/* If one page table entry maps a huge page, its first page has the mark for all. */
 static struct page *anemone_exclusive_marker(struct page *page)
 {
 	struct folio *folio = page_folio(page);
@@ -232,7 +233,7 @@ static struct page *anemone_exclusive_marker(struct page *page)
 	return folio_test_large(folio) && folio_entire_mapcount(folio) ? &folio->page : page;
 }
 
-/* Whether no other process has any of these pages of `own`. */
+/* Whether no other process maps any of these anonymous pages. */
 static bool anemone_pages_are_exclusive(struct page **pages, unsigned long count)
 {
 	unsigned long i;
@@ -243,7 +244,7 @@ static bool anemone_pages_are_exclusive(struct page **pages, unsigned long count
 	return true;
 }
 
-/* The device's key of the memory at page->address: brought there, or as it is. */
+/* The device's key of the memory at page->address; faults it in unless present_only. */
 static int anemone_user_page_key(const struct anemone_user_page *page, bool present_only, u64 *key)
 {
 	unsigned int shift = page->telemetry->spec.translation.primary.shift;
@@ -273,7 +274,7 @@ put:
 	return err;
 }
 
-/* The entry, once the page stands still. */
+/* Maps the entry once no invalidation is under way. */
 static int anemone_user_page_install(struct anemone_user_page *page)
 {
 	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
@@ -298,7 +299,7 @@ static int anemone_user_page_install(struct anemone_user_page *page)
 	return err == -EAGAIN ? -EINTR : err;
 }
 
-/* The entry again, unless the page was invalidated anew, or the telemetry is about others. */
+/* Maps the entry again, unless the page was invalidated anew or the telemetry cannot take it. */
 static int anemone_user_page_remap(struct anemone_user_page *page, unsigned long sequence)
 {
 	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
@@ -319,7 +320,7 @@ static int anemone_user_page_remap(struct anemone_user_page *page, unsigned long
 	return err;
 }
 
-/* Whether the page was where it is, its owner's alone, and has its entry again. */
+/* Whether the page has not moved, is exclusive, and has its entry again. */
 static bool anemone_user_page_revalidate(struct anemone_user_page *page)
 {
 	unsigned long sequence;
@@ -338,7 +339,7 @@ static bool anemone_user_page_revalidate(struct anemone_user_page *page)
 	return !err;
 }
 
-/* Who was invalidated is mapped again, or freed when the page went. Under pages->lock. */
+/* Maps invalidated pages that stayed again, and frees those that went. Under pages->lock. */
 static void anemone_user_pages_reap(struct anemone_user_pages *pages)
 {
 	struct llist_node *invalidated = llist_reverse_order(llist_del_all(&pages->invalidated));
@@ -347,7 +348,7 @@ static void anemone_user_pages_reap(struct anemone_user_pages *pages)
 
 	if (!invalidated)
 		return;
-	/* Once for all: it reads the device's decoders. */
+	/* Once for all pages, because it reads the device's decoders. */
 	page = llist_entry(invalidated, struct anemone_user_page, invalidated);
 	current_memory = !anemone_telemetry_check_memory(page->telemetry);
 	llist_for_each_entry_safe(page, next, invalidated, invalidated) {
@@ -366,7 +367,7 @@ static void anemone_user_pages_work(struct work_struct *work)
 {
 	struct anemone_user_pages *pages = container_of(work, struct anemone_user_pages, reaper);
 
-	/* Who has it may wait for a page of a user's file system: then this is no hung task. */
+	/* The holder may wait for a user's file system; an interruptible wait is no hung task. */
 	if (mutex_lock_interruptible(&pages->lock))
 		return;
 	anemone_user_pages_reap(pages);
@@ -381,14 +382,14 @@ void anemone_user_pages_init(struct anemone_user_pages *pages)
 	INIT_WORK(&pages->reaper, anemone_user_pages_work);
 }
 
-/* Another region for a page that has its entry: in one write, so that no access is missed. */
+/* Moves a page with an entry to another region in one write, so that no access is missed. */
 static bool anemone_user_page_move(struct anemone_user_page *page, u32 region)
 {
 	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
 	bool live;
 
 	xa_lock(&instance->keys);
-	/* It fails where the table was cleared, and with it the entry. */
+	/* This fails if the table was cleared, which removed the entry. */
 	page->live = page->live && !anemone_instance_map_locked(instance, page->key, region);
 	live = page->live;
 	if (live)
@@ -414,7 +415,7 @@ static int anemone_user_page_add(struct anemone_telemetry *telemetry, u64 addres
 	page->telemetry = telemetry;
 	page->address = address;
 	page->region = region;
-	/* A key may be less than a page. */
+	/* A key may cover less than a page. */
 	err = mmu_interval_notifier_insert(&page->notifier, current->mm, address & PAGE_MASK,
 					   max(1UL << shift, PAGE_SIZE), &anemone_user_page_ops);
 	if (err) {
@@ -424,7 +425,7 @@ static int anemone_user_page_add(struct anemone_telemetry *telemetry, u64 addres
 	hash_add(pages->table, &page->by_address, anemone_user_page_hash(current->mm, address));
 	pages->count++;
 	err = anemone_user_page_install(page);
-	/* An old one that was lost is the reaper's, and told of unless this one takes its place. */
+	/* A lost old one is the reaper's to free, and to report unless this one replaces it. */
 	if (err)
 		anemone_user_page_remove(page);
 	else if (old)
@@ -441,7 +442,7 @@ int anemone_user_page_map(struct anemone_telemetry *telemetry, u64 address, u32 
 	if (!(telemetry->spec.flags & ANEMONE_SPEC_HOST) || shift > PMD_SHIFT ||
 	    address & ((1ULL << shift) - 1) || address >= TASK_SIZE_MAX || !current->mm)
 		return -EINVAL;
-	/* It may have gone since the entry before. */
+	/* The device may have gone since the entry before. */
 	mutex_lock(&ctl->lock);
 	err = anemone_controller_usable(ctl);
 	mutex_unlock(&ctl->lock);
@@ -466,7 +467,7 @@ int anemone_user_page_unmap(struct anemone_telemetry *telemetry, u64 address)
 	return page ? 0 : -ENOENT;
 }
 
-/* Who reads is not told of a telemetry that is no more. */
+/* Lost entries of a removed telemetry are not reported. */
 static void anemone_lost_remove(struct anemone_telemetry *telemetry)
 {
 	struct anemone_user_page *page, *next;

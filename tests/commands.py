@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line as a user has it, and how it has to complain of what it is given."""
+"""Runs the command line as a user does, and checks its errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(argv: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, 
 
 
 def one_line(error: InputError) -> str:
-    """What an error says: a line that can be printed."""
+    """The text of an error, checked to be one printable line."""
     assert str(error).isprintable() and 10 < len(str(error)) < 2000
     return str(error)
 

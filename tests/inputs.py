@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test's verdict depends on: the Python that it imports, and files that it names."""
+"""The inputs of a test's verdict: the Python that it imports, and files that it names."""
 
 from __future__ import annotations
 

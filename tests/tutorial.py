@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tutorial.md as a reader does it: its files, its commands, and what it says they print.
+"""docs/tutorial.md as a reader does it: its files, its commands, and the printed output.
 
 Numbers in what is printed are compared by the tests where they are the program's own.
 """

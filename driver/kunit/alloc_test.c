@@ -7,7 +7,7 @@
 #define PIPELINES 8
 #define COUNTERS 64
 
-/* Whose each counter of each pipeline is: nothing may be two regions'. */
+/* The region that owns each counter of each pipeline, to find a counter with two owners. */
 struct owners {
 	u16 of[PIPELINES][COUNTERS];
 };
@@ -71,7 +71,7 @@ static void ranges_never_overlap(struct kunit *test)
 				claim(test, owners, &caches[i], i + 1);
 		kunit_kfree(test, owners);
 	}
-	KUNIT_EXPECT_GT(test, refused, 100); /* both happen */
+	KUNIT_EXPECT_GT(test, refused, 100); /* both outcomes occur */
 	KUNIT_EXPECT_LT(test, refused, 1500);
 }
 

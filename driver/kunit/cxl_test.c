@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CXL's registers of a PCI function, as cxl.c finds and reads them. */
+/* How cxl.c finds and reads CXL's registers of a PCI function. */
 #include <linux/ioport.h>
 #include <linux/sizes.h>
 
 #include "../cxl.h"
 #include "../include/anemone_pci.h"
 #include "function.h"
-#include "says.h"
+#include "expect_reason.h"
 
 #define FLAGS (ANEMONE_CXL_RANGE_VALID | ANEMONE_CXL_RANGE_ACTIVE)
 #define GIB ((u64)SZ_1G)
@@ -14,8 +14,8 @@
 
 static struct anemone_memory memory;
 
-/* What is said of the memory of a function. */
-static void look_at(struct pci_dev *pdev)
+/* Decodes the memory of a function. */
+static void decode_memory(struct pci_dev *pdev)
 {
 	struct anemone_cxl cxl;
 
@@ -27,7 +27,7 @@ static void look_at(struct pci_dev *pdev)
 
 #define KNOWN(base, bytes)                                                                         \
 	do {                                                                                       \
-		look_at(function->pdev);                                                           \
+		decode_memory(function->pdev);                                                     \
 		KUNIT_ASSERT_EQ_MSG(test, memory.ranges, 1, "%s", memory.unknown);                 \
 		KUNIT_EXPECT_EQ(test, memory.range[0].host_base, base);                            \
 		KUNIT_EXPECT_EQ(test, memory.range[0].size, bytes);                                \
@@ -35,11 +35,11 @@ static void look_at(struct pci_dev *pdev)
 
 #define NOT_KNOWN(words)                                                                           \
 	do {                                                                                       \
-		look_at(function->pdev);                                                           \
+		decode_memory(function->pdev);                                                     \
 		expect_unknown(test, &memory, words);                                              \
 	} while (0)
 
-/* A range is believed with Mem_Enable, Memory_Info_Valid and Memory_Active, and not without one. */
+/* A range is used only with Mem_Enable, Memory_Info_Valid and Memory_Active. */
 static void ranges(struct kunit *test)
 {
 	struct function *function = function_new(test);
@@ -56,18 +56,18 @@ static void ranges(struct kunit *test)
 	NOT_KNOWN("not valid and active");
 	function_set_range(function, 0, 0, GIB | FLAGS);
 	NOT_KNOWN("address 0");
-	/* Of 64 bits: the high words are read, too. */
+	/* The high words are read, too. */
 	function_set_range(function, 0, 3ULL << 40 | SZ_256M, 5ULL << 36 | FLAGS);
 	KNOWN(3ULL << 40 | SZ_256M, 5ULL << 36);
-	/* Both ranges, where the capability says that there are two. */
+	/* Both ranges are used where the capability says that there are two. */
 	function_set(function, FUNCTION_CXL + 8, 0x0026 << 16);
 	function_set_range(function, 1, FUNCTION_HOST, GIB | FLAGS);
-	look_at(function->pdev);
+	decode_memory(function->pdev);
 	KUNIT_ASSERT_EQ(test, memory.ranges, 2);
 	KUNIT_EXPECT_EQ(test, memory.range[1].host_base, FUNCTION_HOST);
 }
 
-/* Decoders that are enabled decide, and what is in the ranges means nothing. */
+/* If decoders are enabled, the ranges mean nothing. */
 static void decoders(struct kunit *test)
 {
 	struct function *function = function_new(test);
@@ -84,7 +84,7 @@ static void decoders(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory.range[0].ways, 2);
 	KUNIT_EXPECT_EQ(test, memory.range[0].granularity, 1024);
 	function_set_decoder(function, 1, 3 * FUNCTION_HOST, 2 * GIB, committed);
-	look_at(function->pdev);
+	decode_memory(function->pdev);
 	KUNIT_ASSERT_EQ(test, memory.ranges, 2);
 	KUNIT_EXPECT_EQ(test, memory.range[1].host_base, 3 * FUNCTION_HOST);
 	KUNIT_EXPECT_EQ(test, memory.range[1].device_base, 2 * GIB);
@@ -94,7 +94,7 @@ static void decoders(struct kunit *test)
 	NOT_KNOWN("not enabled");
 }
 
-/* A count of decoders that no device has: those that there may be are looked at. */
+/* A decoder count larger than any device's is limited. */
 static void many_decoders(struct kunit *test)
 {
 	struct function *function = function_new(test);
@@ -104,11 +104,11 @@ static void many_decoders(struct kunit *test)
 	for (i = 0; i < 30; i++)
 		function_set_decoder(function, i, (i + 1) * FUNCTION_HOST, SZ_256M,
 				     ANEMONE_CXL_DECODER_COMMITTED);
-	look_at(function->pdev);
+	decode_memory(function->pdev);
 	KUNIT_EXPECT_EQ(test, memory.ranges, ANEMONE_MAX_RANGES);
 }
 
-/* Decoders change while Linux runs; what is said is what is so now. */
+/* Decoders change while Linux runs, so each decode reads the current ones. */
 static void committed_later(struct kunit *test)
 {
 	struct function *function = function_new(test);
@@ -127,15 +127,16 @@ static void committed_later(struct kunit *test)
 	anemone_cxl_put(&cxl);
 }
 
-/* Component registers that are named and do not answer: the ranges may be stale. */
-static void silent(struct kunit *test)
+/* If named component registers do not answer, the ranges may be stale and are not used. */
+static void unresponsive_component_registers(struct kunit *test)
 {
 	struct function *function = function_new(test);
 	u32 *cm = function->component + ANEMONE_CXL_CACHEMEM / 4;
 	static const u32 entries[] = {
-		SZ_64K | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 7,	/* of a BAR that is none */
-		SZ_64K | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 1,	/* that the function has not */
-		SZ_128K | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 4, /* behind its end */
+		SZ_64K | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 7, /* in a BAR that does not exist */
+		SZ_64K | ANEMONE_CXL_BLOCK_COMPONENT << 8 |
+			1, /* in a BAR that the function does not have */
+		SZ_128K | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 4, /* past the end of the BAR */
 		0xffff0000 | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 4,
 	};
 	unsigned int i;
@@ -145,7 +146,7 @@ static void silent(struct kunit *test)
 		NOT_KNOWN("do not answer");
 	}
 	function_set(function, COMPONENT_ENTRY, SZ_64K | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 4);
-	function_set(function, COMPONENT_ENTRY + 4, 1); /* 4 GiB from the BAR's start */
+	function_set(function, COMPONENT_ENTRY + 4, 1); /* 4 GiB past the BAR's start */
 	NOT_KNOWN("do not answer");
 	function_set(function, COMPONENT_ENTRY + 4, 0);
 	KNOWN(FUNCTION_HOST, GIB);
@@ -156,15 +157,15 @@ static void silent(struct kunit *test)
 	cm[0] = 2 << 24 | ANEMONE_CXL_CM_ID;
 	function_set_decoder(function, 0, ~0ULL, ~0ULL, ~0U);
 	NOT_KNOWN("do not answer");
-	/* Neither a locator nor such registers need there be. */
+	/* The locator and the component registers are optional. */
 	function_set(function, COMPONENT_ENTRY, SZ_64K | 3 << 8 | 4);
 	KNOWN(FUNCTION_HOST, GIB);
 	function_set(function, FUNCTION_LOCATOR + PCI_DVSEC_HEADER1, 0x1234 | 0x1c << 20);
 	KNOWN(FUNCTION_HOST, GIB);
 }
 
-/* CXL's DVSEC is the device's first function's, ours may be another one. */
-static void of_the_first_function(struct kunit *test)
+/* CXL's DVSEC is in function 0, and ours may be in another function. */
+static void dvsec_of_function_0(struct kunit *test)
 {
 	struct function *function = function_new(test);
 	struct pci_dev *both[] = { function->pdev, function->second };
@@ -172,11 +173,11 @@ static void of_the_first_function(struct kunit *test)
 
 	for (i = 0; i < 2; i++)
 		before[i] = kref_read(&both[i]->dev.kobj.kref);
-	look_at(function->second);
+	decode_memory(function->second);
 	KUNIT_ASSERT_EQ(test, memory.ranges, 1);
 	KUNIT_EXPECT_EQ(test, memory.range[0].host_base, FUNCTION_HOST);
 	function_set(function, FUNCTION_CXL + PCI_DVSEC_HEADER1, 0x1234);
-	look_at(function->second);
+	decode_memory(function->second);
 	NOT_KNOWN("no DVSEC of CXL");
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, kref_read(&both[i]->dev.kobj.kref), before[i]);
@@ -187,7 +188,7 @@ static void release(void *window)
 	release_resource(window);
 }
 
-/* Where the kernel knows CXL windows, what lies outside of them is not believed. */
+/* If the kernel knows CXL windows, ranges outside of them are not used. */
 static void windows(struct kunit *test)
 {
 	struct function *function = function_new(test);
@@ -210,10 +211,14 @@ static void windows(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(ranges),	   KUNIT_CASE(decoders),
-	KUNIT_CASE(many_decoders), KUNIT_CASE(committed_later),
-	KUNIT_CASE(silent),	   KUNIT_CASE(of_the_first_function),
-	KUNIT_CASE(windows),	   {},
+	KUNIT_CASE(ranges),
+	KUNIT_CASE(decoders),
+	KUNIT_CASE(many_decoders),
+	KUNIT_CASE(committed_later),
+	KUNIT_CASE(unresponsive_component_registers),
+	KUNIT_CASE(dvsec_of_function_0),
+	KUNIT_CASE(windows),
+	{},
 };
 
 static struct kunit_suite suite = { .name = "anemone_cxl", .test_cases = cases };

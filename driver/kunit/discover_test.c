@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a PCI function has where, by our DVSEC and without one. */
+/* Discovery of a PCI function's resources, with our DVSEC and without one. */
 #include <linux/ioport.h>
 #include <linux/sizes.h>
 
@@ -33,8 +33,8 @@ static void set_region(struct function *function, u64 base, u64 bytes)
 	function_set(function, FUNCTION_OURS + ANEMONE_DVSEC_TELEMETRY_SIZE + 4, bytes >> 32);
 }
 
-/* The id is nobody's: who has it is ours by our DVSEC, of our vendor's and our number. */
-static void ours(struct kunit *test)
+/* The id belongs to no vendor, so a function also needs our DVSEC, with our vendor and number. */
+static void needs_our_dvsec(struct kunit *test)
 {
 	const struct pci_device_id id = { PCI_DEVICE(ANEMONE_PCI_VENDOR, ANEMONE_PCI_DEVICE) };
 	const struct pci_device_id named = { PCI_DEVICE(0x8086, 0x0ddb) };
@@ -54,7 +54,7 @@ static void ours(struct kunit *test)
 static void by_dvsec(struct kunit *test)
 {
 	struct function *function = function_new(test);
-	/* BARs of control registers and region that are none, or others. */
+	/* Control and telemetry BARs that do not exist or are something else. */
 	static const u32 wrong[] = { 0x0206, 0x02ff, 0x0202, 0x0201, 0x0600, 0x0100, 0x7f00 };
 	unsigned int i;
 
@@ -64,7 +64,7 @@ static void by_dvsec(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resource_size(&found.lines), SZ_4M);
 	KUNIT_EXPECT_EQ(test, found.region, 4ULL << 32);
 	KUNIT_EXPECT_EQ(test, found.memory.range[0].host_base, FUNCTION_HOST);
-	/* Where the memory is need not be known, then. */
+	/* The memory's address need not be known then. */
 	function_set(function, FUNCTION_CXL + ANEMONE_CXL_CONTROL, 0);
 	KUNIT_ASSERT_EQ(test, discover(function), 0);
 	KUNIT_EXPECT_EQ(test, found.memory.ranges, 0);
@@ -76,7 +76,7 @@ static void by_dvsec(struct kunit *test)
 	function->control[1]++;
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 	function->control[1]--;
-	/* Lines begin where a load of one may. */
+	/* The region must be line-aligned. */
 	set_region(function, (4ULL << 32) + 8, SZ_4M);
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 	set_region(function, 4ULL << 32, SZ_4M);
@@ -97,7 +97,7 @@ static void region_in_memory(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ram);
 	function_set(function, BARS, IN_MEMORY);
-	set_region(function, 0, SZ_16M); /* at the end */
+	set_region(function, 0, SZ_16M); /* at the memory's end */
 	KUNIT_ASSERT_EQ(test, discover(function), 0);
 	KUNIT_EXPECT_EQ(test, found.lines.start, FUNCTION_HOST + GIB - SZ_16M);
 	KUNIT_EXPECT_EQ(test, resource_size(&found.lines), SZ_16M);
@@ -106,7 +106,7 @@ static void region_in_memory(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, discover(function), 0);
 	KUNIT_EXPECT_EQ(test, found.lines.start, FUNCTION_HOST + SZ_64M);
 	KUNIT_EXPECT_EQ(test, found.region, SZ_64M);
-	/* Not whole in the memory, or of no size. */
+	/* Partly outside of the memory, or empty. */
 	set_region(function, GIB - SZ_16M + 64, SZ_16M);
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 	set_region(function, ~0ULL << 20, SZ_16M);
@@ -117,14 +117,17 @@ static void region_in_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 	set_region(function, SZ_64M + 16, SZ_16M);
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
-	/* Linux has it as memory already. */
+	/* Linux already uses it as memory. */
 	set_region(function, 0, SZ_16M);
 	*ram = (struct resource)DEFINE_RES_MEM_NAMED(FUNCTION_HOST, GIB, "System RAM");
 	ram->flags = IORESOURCE_SYSTEM_RAM | IORESOURCE_BUSY;
 	KUNIT_ASSERT_EQ(test, insert_resource(&iomem_resource, ram), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, release, ram), 0);
 	KUNIT_EXPECT_EQ(test, discover(function), -EBUSY);
-	/* Interleaved, a part of it is another device's; and it has to be known where it is. */
+	/*
+	 * In interleaved memory the region would be split over devices, and the memory must be
+	 * known.
+	 */
 	function_set_decoder(function, 0, 2 * FUNCTION_HOST, 2 * GIB,
 			     ANEMONE_CXL_DECODER_COMMITTED | 1 << 4);
 	KUNIT_EXPECT_EQ(test, discover(function), -EOPNOTSUPP);
@@ -132,7 +135,7 @@ static void region_in_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, discover(function), -ENODEV);
 }
 
-/* A card whose configuration space is its IP's: by the first register, at the memory's end. */
+/* Without a DVSEC: found by the register `id`, with the region at the memory's end. */
 static void without_dvsec(struct kunit *test)
 {
 	struct function *function = function_new(test);
@@ -146,7 +149,7 @@ static void without_dvsec(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(ours),
+	KUNIT_CASE(needs_our_dvsec),
 	KUNIT_CASE(by_dvsec),
 	KUNIT_CASE(region_in_memory),
 	KUNIT_CASE(without_dvsec),

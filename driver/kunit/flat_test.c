@@ -12,7 +12,7 @@
 #define STATUS (ANEMONE_FLAT_STATUS / 8)
 #define UNTRUSTED_SET (ANEMONE_FLAT_UNTRUSTED_SET / 8)
 
-/* A device with flat memory mode. */
+/* Makes a device with flat memory mode. */
 static struct mock *flat_new(struct kunit *test)
 {
 	struct mock *mock = mock_bare(test);
@@ -106,7 +106,7 @@ static void refusals(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->flat[0][POLICY] | mock->flat[0][NEAR] | mock->flat[0][END], 0);
 }
 
-/* Behind the start only the policy changes; a reset is told all of it again, the start last. */
+/* After the start only the policy changes; a reset restores all registers, the start last. */
 static void started(struct kunit *test)
 {
 	struct mock *mock = flat_new(test);
@@ -143,12 +143,12 @@ static void counters(struct kunit *test)
 		mock->flat[1][ANEMONE_FLAT_HITS / 8 + i] = 100 + i;
 		snprintf(text, sizeof(text), "%u", 100 + i);
 		KUNIT_EXPECT_STREQ(test, shown(test, mock, 1, names[i]), text);
-		/* Of all memory's accesses: not everybody's to know. */
+		/* These count all memory's accesses, so not everybody may read them. */
 		KUNIT_EXPECT_EQ(test, find(test, 1, names[i])->attr.mode, 0400);
 	}
 }
 
-/* Which set it is, and what is done about it, once: a reset is not told of it. */
+/* Reports the untrusted set; its commands run once, and a reset does not repeat them. */
 static void untrusted(struct kunit *test)
 {
 	struct mock *mock = flat_new(test);
@@ -156,7 +156,7 @@ static void untrusted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, find(test, 1, "untrusted_set")->attr.mode, 0600);
 	KUNIT_EXPECT_GT(test, stored(test, mock, 1, "mode", "start"), 0);
 	mock->flat[1][STATUS] |= ANEMONE_FLAT_STATUS_READY_MASK;
-	mock->flat[1][UNTRUSTED_SET] = 0x12; /* was one, and is forgotten */
+	mock->flat[1][UNTRUSTED_SET] = 0x12; /* was valid, and was rearmed */
 	KUNIT_EXPECT_STREQ(test, shown(test, mock, 1, "untrusted_set"), "");
 	mock->flat[1][UNTRUSTED_SET] |= ANEMONE_FLAT_UNTRUSTED_SET_VALID_MASK;
 	KUNIT_EXPECT_STREQ(test, shown(test, mock, 1, "untrusted_set"), "0x12");
@@ -176,7 +176,7 @@ static void untrusted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->flat[1][CONTROL], ANEMONE_FLAT_CONTROL_START_MASK);
 }
 
-static void there_or_not(struct kunit *test)
+static void visibility(struct kunit *test)
 {
 	struct mock *with = flat_new(test), *without = mock_new(test);
 	const struct attribute_group *group = &anemone_flat_groups[1];
@@ -195,7 +195,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(started),
 	KUNIT_CASE(counters),
 	KUNIT_CASE(untrusted),
-	KUNIT_CASE(there_or_not),
+	KUNIT_CASE(visibility),
 	{},
 };
 

@@ -5,7 +5,7 @@
 #include "../fold.h"
 #include "../include/uapi/linux/anemone.h"
 
-/* A counter by itself, in the plainest words: what folding has to come to. */
+/* A plain counter, as the reference for folding. */
 static u64 step(unsigned int op, unsigned int width, u64 value, u64 operand)
 {
 	u64 limit = ~0ULL >> (64 - width);
@@ -31,8 +31,8 @@ static u64 step(unsigned int op, unsigned int width, u64 value, u64 operand)
 	return value;
 }
 
-/* Events over channels at random, folded, are the same events in one counter. */
-static void folded_is_whole(struct kunit *test)
+/* Events spread over channels at random fold to the value of a single counter. */
+static void fold_equals_one_counter(struct kunit *test)
 {
 	struct rnd_state random;
 	unsigned int op, width, round, event;
@@ -45,7 +45,7 @@ static void folded_is_whole(struct kunit *test)
 				u64 start, whole, values[4];
 
 				prandom_bytes_state(&random, &start, sizeof(start));
-				/* Zero is where most counters start. */
+				/* Most counters start at zero. */
 				start = round % 3 ? anemone_truncate(start, width) : 0;
 				whole = start;
 				for (event = 0; event < channels; event++)
@@ -72,8 +72,8 @@ static void folded_is_whole(struct kunit *test)
 	}
 }
 
-/* Many at once are the same as one after the other. */
-static void all_is_each(struct kunit *test)
+/* anemone_fold_all equals anemone_fold of each group. */
+static void fold_all_equals_fold(struct kunit *test)
 {
 	unsigned int op, width, i;
 	struct rnd_state random;
@@ -96,8 +96,8 @@ static void all_is_each(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(folded_is_whole),
-	KUNIT_CASE(all_is_each),
+	KUNIT_CASE(fold_equals_one_counter),
+	KUNIT_CASE(fold_all_equals_fold),
 	{},
 };
 

@@ -8,10 +8,10 @@
 #include "function.h"
 
 #define BUS 0x40
-#define PCIE 0x40 /* where its capability is */
-#define HDM 0x200 /* and that of the decoders, behind ANEMONE_CXL_CACHEMEM */
+#define PCIE 0x40 /* offset of the PCI Express capability */
+#define HDM 0x200 /* offset of the decoder capability after ANEMONE_CXL_CACHEMEM */
 
-/* Emulated memory stays until the machine ends: what is behind it is the test's. */
+/* Emulated memory is registered until the machine ends; it shows the current test's function. */
 static struct function *now;
 
 static unsigned long look(const void *memory, size_t bytes, unsigned int offset, int size)
@@ -153,7 +153,7 @@ static void fill(struct function *function)
 	function_set_range(function, 0, FUNCTION_HOST,
 			   SZ_1G | ANEMONE_CXL_RANGE_VALID | ANEMONE_CXL_RANGE_ACTIVE);
 	dvsec(function, FUNCTION_LOCATOR, 0, ANEMONE_CXL_VENDOR, ANEMONE_CXL_LOCATOR_DVSEC, 0x1c);
-	function_set(function, FUNCTION_LOCATOR + 0x0c, 3 << 8 | 4); /* others' registers */
+	function_set(function, FUNCTION_LOCATOR + 0x0c, 3 << 8 | 4); /* registers of another kind */
 	function_set(function, FUNCTION_LOCATOR + 0x14,
 		     SZ_64K | ANEMONE_CXL_BLOCK_COMPONENT << 8 | 4);
 	function->control[0] = (u32)ANEMONE_ID_MAGIC_VALUE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A PCI function for tests, on a bus of its own: its configuration space is a piece of memory, and
- * so are the first page of its control registers (BAR 0) and its component registers (BAR 4).
+ * A PCI function for tests, on its own bus. Its configuration space, the first page of its control
+ * registers (BAR 0) and its component registers (BAR 4) are plain memory.
  */
 #ifndef ANEMONE_KUNIT_FUNCTION_H
 #define ANEMONE_KUNIT_FUNCTION_H
@@ -22,24 +22,24 @@
 struct function {
 	u32 config[2][PCI_CFG_SPACE_EXP_SIZE / 4]; /* of functions 0 and 1 */
 	u32 control[4];				   /* the first registers of BAR 0 */
-	u32 component[0x2000 / 4];		   /* and of BAR 4, from 64 KiB on */
+	u32 component[0x2000 / 4];		   /* BAR 4, from 64 KiB on */
 	struct pci_dev *pdev;			   /* function 0 */
 	struct pci_dev *second;
 };
 
 /*
- * An Anemone as it should be: our DVSEC, CXL's with Mem_Enable and a range of 1 GiB at
- * FUNCTION_HOST, and component registers without HDM decoders in force. Function 1 has none of it.
- * Goes with the test.
+ * A complete Anemone: our DVSEC, CXL's DVSEC with Mem_Enable and a range of 1 GiB at FUNCTION_HOST,
+ * and component registers whose HDM decoders are disabled. Function 1 has none of these. It is
+ * freed with the test.
  */
 #define FUNCTION_HOST 0x4000000000ULL
 struct function *function_new(struct kunit *test);
-/* Its BARs get the addresses that they have, as a bridge's window gives them: it can be enabled. */
+/* Claims the addresses of its BARs, as below a bridge's window, so that it can be enabled. */
 void function_claim(struct kunit *test, struct function *function);
-/* A 32-bit word of function 0's configuration space, and a 64-bit one as CXL's ranges are. */
+/* Sets a 32-bit word of function 0's configuration space, or a 64-bit pair of CXL's ranges. */
 void function_set(struct function *function, int at, u32 value);
 void function_set_range(struct function *function, unsigned int i, u64 base, u64 size);
-/* A decoder of the HDM decoder capability, which is on from then on. */
+/* Sets a decoder of the HDM decoder capability, and enables the decoders. */
 void function_set_decoder(struct function *function, unsigned int i, u64 base, u64 size,
 			  u32 control);
 

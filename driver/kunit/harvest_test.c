@@ -34,7 +34,7 @@ static unsigned int chosen(struct kunit *test, struct mock *mock, u8 op, u8 widt
 	return harvest;
 }
 
-/* Differences where they are exact, else what the hardware and the processor have. */
+/* Differences where they are exact, else what hardware and processor can do. */
 static void order_of_choice(struct kunit *test)
 {
 	struct mock *all = mock_harvested(test, true, true),
@@ -69,8 +69,8 @@ static void order_of_choice(struct kunit *test)
 	}
 }
 
-/* Differences leave the counter, and a threshold is reached from what a read leaves. */
-static void thresholds_are_not_for_differences(struct kunit *test)
+/* Differences leave the count, and a threshold counts from what a read leaves. */
+static void thresholds_exclude_differences(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_spec spec = spec_of(ANEMONE_OP_ADD, 64, ANEMONE_OP_RESET);
@@ -102,7 +102,7 @@ static void refused_by_the_processor(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_snapshot(telemetry, 0, 32, values), 0);
 }
 
-/* Counts in a way, with loads that are made twice where that must not matter: all add up. */
+/* Sums are exact for a way of reading, with repeated loads where these are harmless. */
 static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowledges)
 {
 	struct mock *mock = mock_harvested(test, true, true);
@@ -133,7 +133,7 @@ static void nothing_lost(struct kunit *test, u8 width, u64 start, bool acknowled
 		if (step % 3)
 			continue;
 		KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 0, COUNTERS, values), 0);
-		/* What is accessed from here on belongs to the next period. */
+		/* Accesses from here on belong to the next period. */
 		KUNIT_ASSERT_FALSE(test, mock->posted);
 		read += values[5] - start;
 		KUNIT_ASSERT_EQ(test, read, counted);
@@ -156,7 +156,7 @@ static void acknowledges_lose_nothing(struct kunit *test)
 	nothing_lost(test, 8, 3, false);
 }
 
-/* One event counted, at key 0, of a device that can read in each way. */
+/* One event counted at key 0, on a device that supports all ways of reading. */
 static struct mock *one_event(struct kunit *test, u8 width, struct anemone_telemetry **telemetry)
 {
 	struct mock *mock = mock_harvested(test, true, true);
@@ -173,8 +173,8 @@ static int nobody(void *to, const u64 *some, size_t count)
 	return -EFAULT;
 }
 
-/* What could not be delivered is there for the next one. */
-static void what_nobody_got_is_kept(struct kunit *test)
+/* Values that could not be delivered are returned by the next read. */
+static void undelivered_counts_are_kept(struct kunit *test)
 {
 	u8 width;
 
@@ -193,7 +193,7 @@ static void what_nobody_got_is_kept(struct kunit *test)
 	}
 }
 
-/* The device is reset while somebody has the values: nothing is taken from the new counters. */
+/* A reset between read and consume: nothing is taken from the new counters. */
 static int resets(void *to, const u64 *some, size_t count)
 {
 	struct mock *mock = to;
@@ -202,7 +202,7 @@ static int resets(void *to, const u64 *some, size_t count)
 	return anemone_controller_restart(mock->ctl, 2 * MOCK_REGION_BYTES);
 }
 
-static void a_reset_before_the_end(struct kunit *test)
+static void reset_before_consume(struct kunit *test)
 {
 	u8 width;
 
@@ -221,8 +221,8 @@ static void a_reset_before_the_end(struct kunit *test)
 	}
 }
 
-/* No room for a third window, or no such hardware: it is not opened. */
-static void without_a_third_window(struct kunit *test)
+/* Without room or hardware for the acknowledge window it is not opened. */
+static void without_acknowledge_window(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -254,10 +254,10 @@ static void lines_are_packed(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(order_of_choice),	       KUNIT_CASE(thresholds_are_not_for_differences),
+	KUNIT_CASE(order_of_choice),	       KUNIT_CASE(thresholds_exclude_differences),
 	KUNIT_CASE(refused_by_the_processor),  KUNIT_CASE(differences_lose_nothing),
-	KUNIT_CASE(acknowledges_lose_nothing), KUNIT_CASE(what_nobody_got_is_kept),
-	KUNIT_CASE(a_reset_before_the_end),    KUNIT_CASE(without_a_third_window),
+	KUNIT_CASE(acknowledges_lose_nothing), KUNIT_CASE(undelivered_counts_are_kept),
+	KUNIT_CASE(reset_before_consume),      KUNIT_CASE(without_acknowledge_window),
 	KUNIT_CASE(lines_are_packed),	       {},
 };
 

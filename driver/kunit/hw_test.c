@@ -18,8 +18,8 @@ static void sizes(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, shape->flat);
 }
 
-/* What a device says is not taken on trust: each of these would index past an array. */
-static void senseless_sizes(struct kunit *test)
+/* Each of these sizes of a device would index past an array. */
+static void invalid_sizes(struct kunit *test)
 {
 	static const struct {
 		u64 mask, value;
@@ -51,7 +51,7 @@ static void senseless_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, identify(mock), -EPROTO);
 }
 
-static void strangers(struct kunit *test)
+static void unknown_devices(struct kunit *test)
 {
 	struct mock *mock = mock_bare(test);
 
@@ -60,7 +60,8 @@ static void strangers(struct kunit *test)
 	mock->id = ANEMONE_ID_MAGIC_VALUE;
 	mock->version = 2ULL << ANEMONE_VERSION_MAJOR_SHIFT;
 	KUNIT_EXPECT_EQ(test, identify(mock), -EPROTO);
-	mock->version = 1ULL << ANEMONE_VERSION_MAJOR_SHIFT | 7; /* newer in what may be ignored */
+	mock->version = 1ULL << ANEMONE_VERSION_MAJOR_SHIFT |
+			7; /* a newer minor version may be ignored */
 	KUNIT_EXPECT_EQ(test, identify(mock), 0);
 }
 
@@ -70,7 +71,7 @@ static void windows_do_not_fit(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, identify(mock), 0);
 	KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES - 1), -EPROTO);
-	/* A region that does not begin at a multiple of a window needs more. */
+	/* A region that is not aligned to a window needs more room. */
 	mock->ctl->hw.region += 0x1000;
 	KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES), -EPROTO);
 	KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, 2 * MOCK_REGION_BYTES), 0);
@@ -78,7 +79,7 @@ static void windows_do_not_fit(struct kunit *test)
 			(1ULL << MOCK_ADDRESS_BITS) + MOCK_REGION_BYTES / 2);
 }
 
-/* Two of them are nothing, in 64 bits. */
+/* Two such windows sum to zero in 64 bits. */
 static void windows_that_wrap(struct kunit *test)
 {
 	struct mock *mock = mock_bare(test);
@@ -90,7 +91,7 @@ static void windows_that_wrap(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, identify(mock), 0);
 		KUNIT_EXPECT_EQ(test, anemone_hw_start(&mock->ctl->hw, MOCK_REGION_BYTES), -EPROTO);
 	}
-	/* A region past the last address: windows would be at the first. */
+	/* A region past the last address would wrap its windows to the first. */
 	mock->window = PAGE_SIZE;
 	KUNIT_ASSERT_EQ(test, identify(mock), 0);
 	mock->ctl->hw.region = -((u64)PAGE_SIZE / 2);
@@ -107,7 +108,7 @@ static void clear_that_never_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_controller_usable(mock->ctl), -EIO);
 }
 
-/* A simulator that seldom has the processor: seconds pass, and few of its cycles. */
+/* A simulator that seldom runs: seconds pass in few of its cycles. */
 static void clear_that_takes_long(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -118,7 +119,7 @@ static void clear_that_takes_long(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
 }
 
-static void device_that_fell_off(struct kunit *test)
+static void device_off_the_bus(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	u64 words[2 * MOCK_CHANNELS * ANEMONE_LINE_WORDS];
@@ -131,7 +132,7 @@ static void device_that_fell_off(struct kunit *test)
 			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
 			-EIO);
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
-	/* Given up, it is not touched any more, whatever it answers. */
+	/* A device that was given up is not accessed any more, whatever it answers. */
 	mock->dead = false;
 	KUNIT_EXPECT_EQ(test,
 			anemone_hw_lines(&mock->ctl->hw, 0, mock->ctl->hw.snapshot, 0, 2, words),
@@ -139,7 +140,7 @@ static void device_that_fell_off(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, anemone_hw_alive(&mock->ctl->hw));
 }
 
-/* Counters of all ones are counters, as long as the device says who it is. */
+/* Counters may be all ones, as long as the register `id` is right. */
 static void all_ones_are_a_value(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -160,7 +161,7 @@ static bool region_moved(struct anemone_hw *hw)
 }
 
 /* A region in memory may be lost while the registers answer. */
-static void region_that_fell_off(struct kunit *test)
+static void region_lost(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -176,8 +177,8 @@ static void region_that_fell_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->snapshot_window | mock->effect_window, 0);
 }
 
-/* Where it is read, other memory may be, or nothing. */
-static void region_that_is_not_there(struct kunit *test)
+/* Other memory or nothing may be where the region is read. */
+static void region_missing(struct kunit *test)
 {
 	struct mock *mock = mock_bare(test);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -203,8 +204,8 @@ static void set_minor(struct mock *mock, u64 minor)
 				      ANEMONE_PUT(VERSION_MINOR, minor);
 }
 
-/* Before a reset; a start lets requests in again, also when there was no reset. */
-static void quiet_before_a_reset(struct kunit *test)
+/* Quiesce before a reset; a start accepts requests again, even without a reset. */
+static void quiesce_before_reset(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_hw *hw = &mock->ctl->hw;
@@ -221,8 +222,8 @@ static void quiet_before_a_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_hw_quiesce(hw), -EIO);
 }
 
-/* Register map 1.0 has no such register: it is not written, which would count as an error. */
-static void no_quiesce_in_old_ones(struct kunit *test)
+/* Register map 1.0 does not have the register: a write to it would count as an error. */
+static void no_quiesce_before_1_1(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 
@@ -233,18 +234,18 @@ static void no_quiesce_in_old_ones(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(sizes),
-	KUNIT_CASE(senseless_sizes),
-	KUNIT_CASE(strangers),
+	KUNIT_CASE(invalid_sizes),
+	KUNIT_CASE(unknown_devices),
 	KUNIT_CASE(windows_do_not_fit),
 	KUNIT_CASE(windows_that_wrap),
 	KUNIT_CASE(clear_that_never_ends),
 	KUNIT_CASE(clear_that_takes_long),
-	KUNIT_CASE(device_that_fell_off),
+	KUNIT_CASE(device_off_the_bus),
 	KUNIT_CASE(all_ones_are_a_value),
-	KUNIT_CASE(region_that_fell_off),
-	KUNIT_CASE(region_that_is_not_there),
-	KUNIT_CASE(quiet_before_a_reset),
-	KUNIT_CASE(no_quiesce_in_old_ones),
+	KUNIT_CASE(region_lost),
+	KUNIT_CASE(region_missing),
+	KUNIT_CASE(quiesce_before_reset),
+	KUNIT_CASE(no_quiesce_before_1_1),
 	{},
 };
 

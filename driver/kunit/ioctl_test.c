@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls, as programs of yesterday and of tomorrow make them; and the shared snapshot. */
+/* Calls of older and newer programs, and the shared snapshot. */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
@@ -24,7 +24,7 @@ static struct anemone_add added(struct kunit *test, struct file *filp, unsigned 
 	return add;
 }
 
-/* The sizes of version 1, and larger ones: zeros are passed over, anything else is refused. */
+/* Sizes of version 1 and larger ones: extra zeros are ignored, other values are refused. */
 static void sizes_of_other_versions(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -47,7 +47,7 @@ static void sizes_of_other_versions(struct kunit *test)
 	memcpy(larger, &size, sizeof(size));
 	larger[199] = 1;
 	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_INFO, larger, 200), -E2BIG);
-	/* The number's size is not what decides; a number that is none is refused. */
+	/* The size in the command number does not matter; an unknown number is refused. */
 	info = (struct anemone_info){ .size = sizeof(info) };
 	KUNIT_EXPECT_EQ(test, call(test, filp, _IOWR(ANEMONE_IOC, 0, u64), &info, sizeof(info)), 0);
 	KUNIT_EXPECT_EQ(test, info.pipelines, MOCK_PIPELINES);
@@ -57,7 +57,7 @@ static void sizes_of_other_versions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, filp->f_op->unlocked_ioctl(filp, ANEMONE_INFO, 8), -EFAULT);
 }
 
-/* Entries of 16 bytes as ever, and of a later version's size. */
+/* Entries of 16 bytes, and of a later version's size. */
 static void entries_may_grow(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -80,7 +80,7 @@ static void entries_may_grow(struct kunit *test)
 	process_put(test, at, words, sizeof(words));
 	KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_MAP, &map, sizeof(map)), 0);
 	KUNIT_EXPECT_EQ(test, ANEMONE_GET(TABLE_BASE, mock->pipeline[0].table[7]), 4);
-	words[5] = 1; /* what this kernel does not know */
+	words[5] = 1; /* unknown to this kernel */
 	process_put(test, at, words, sizeof(words));
 	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_MAP, &map, sizeof(map)), -E2BIG);
 	KUNIT_EXPECT_EQ(test, map.done, 1);
@@ -91,7 +91,7 @@ static void entries_may_grow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_MAP, &map, sizeof(map)), -EINVAL);
 }
 
-/* No call asks the kernel for memory in proportion to a number before the number is looked at. */
+/* A count is checked before memory is allocated for it. */
 static void bounds_before_memory(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -99,7 +99,7 @@ static void bounds_before_memory(struct kunit *test)
 	struct anemone_add add = added(test, filp, 8);
 	struct anemone_rotate rotate = { .size = sizeof(rotate),
 					 .id = add.id,
-					 .keys = PAGE_SIZE, /* nothing is there */
+					 .keys = PAGE_SIZE, /* not mapped */
 					 .period_ms = 10 };
 	struct anemone_read read = { .size = sizeof(read), .id = add.id, .count = ~0U };
 	struct anemone_turn turn = { .size = sizeof(turn), .id = add.id, .count = ~0U };
@@ -114,8 +114,11 @@ static void bounds_before_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_TURN, &turn, sizeof(turn)), -ERANGE);
 }
 
-/* Counts that cannot be delivered, in whole or in part, are there for the next read: each way. */
-static void a_buffer_that_is_not_there(struct kunit *test)
+/*
+ * Counts that could not be delivered, in whole or in part, are returned by the next read, whichever
+ * way counters are read.
+ */
+static void buffer_not_mapped(struct kunit *test)
 {
 	static const struct {
 		u8 width;
@@ -156,7 +159,7 @@ static void a_buffer_that_is_not_there(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)),
 					-EFAULT);
 		}
-		/* Once, and not a second time. */
+		/* Returned once, and not again. */
 		read.values = at;
 		for (k = 0; k < 2; k++) {
 			KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_READ, &read, sizeof(read)),
@@ -167,8 +170,8 @@ static void a_buffer_that_is_not_there(struct kunit *test)
 	}
 }
 
-/* Of a long read the first counters are not taken when there is nowhere for the last ones. */
-static void the_end_of_a_buffer_is_not_there(struct kunit *test)
+/* If the end of the buffer cannot be written, a long read takes no counters at all. */
+static void end_of_buffer_not_mapped(struct kunit *test)
 {
 	struct mock *mock = mock_harvested(test, true, true);
 	struct file *filp = process_open(test, mock);
@@ -196,8 +199,8 @@ static void the_end_of_a_buffer_is_not_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, value, 1);
 }
 
-/* What is another file's is not there; what is gone is gone. */
-static void ids_are_of_their_file(struct kunit *test)
+/* An id is valid on its file only, and until its removal. */
+static void ids_belong_to_their_file(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct file *one = process_open(test, mock), *two = process_open(test, mock);
@@ -213,7 +216,7 @@ static void ids_are_of_their_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_pool_free(&mock->ctl->pool), MOCK_PIPELINES);
 }
 
-/* Records of the size that was agreed on; what this kernel does not know of them is zero. */
+/* Records of the size that was agreed on; bytes that this kernel does not know are zero. */
 static void records(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -239,7 +242,7 @@ static void records(struct kunit *test)
 				i ? 48 : 24);
 		process_get(test, words, at, sizeof(words));
 		KUNIT_EXPECT_EQ(test, words[0], add.id | 3ULL << 32);
-		KUNIT_EXPECT_EQ(test, words[1], 0); /* channel 0, a notification */
+		KUNIT_EXPECT_EQ(test, words[1], 0); /* channel 0, notification */
 		KUNIT_EXPECT_EQ(test, words[5], i ? 0 : ~0ULL);
 		KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_EVENTS, &events, sizeof(events)), 0);
 		events.known = 0;
@@ -262,7 +265,7 @@ static void snapshot(struct kunit *test)
 	unsigned long at;
 
 	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_SNAPSHOT, &id, sizeof(id)), -ENXIO);
-	/* Never to be written, of this telemetry, and not past its end. */
+	/* Never writable, only for this telemetry, and not past its end. */
 	KUNIT_EXPECT_EQ(test,
 			vm_mmap(filp, 0, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, offset),
 			-EPERM);
@@ -276,13 +279,13 @@ static void snapshot(struct kunit *test)
 	mock_access(mock, 2ULL << 21, false);
 	KUNIT_ASSERT_EQ(test, call(test, filp, ANEMONE_SNAPSHOT, &id, sizeof(id)), 0);
 	process_get(test, words, at, sizeof(words));
-	KUNIT_EXPECT_EQ(test, words[0], 2); /* even, and once */
+	KUNIT_EXPECT_EQ(test, words[0], 2); /* even, after one write */
 	KUNIT_EXPECT_NE(test, words[1], 0);
 	KUNIT_EXPECT_EQ(test, words[2], 8);
 	KUNIT_EXPECT_EQ(test, words[3], 0); /* no tail */
 	KUNIT_EXPECT_EQ(test, words[4 + 3], 1);
 	KUNIT_EXPECT_EQ(test, words[4 + 2], 0);
-	/* Of a device that does not answer, no values. */
+	/* A dead device gives no values. */
 	mock->dead = true;
 	KUNIT_EXPECT_EQ(test, call(test, filp, ANEMONE_SNAPSHOT, &id, sizeof(id)), -EIO);
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
@@ -292,9 +295,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(sizes_of_other_versions),
 	KUNIT_CASE(entries_may_grow),
 	KUNIT_CASE(bounds_before_memory),
-	KUNIT_CASE(a_buffer_that_is_not_there),
-	KUNIT_CASE(the_end_of_a_buffer_is_not_there),
-	KUNIT_CASE(ids_are_of_their_file),
+	KUNIT_CASE(buffer_not_mapped),
+	KUNIT_CASE(end_of_buffer_not_mapped),
+	KUNIT_CASE(ids_belong_to_their_file),
 	KUNIT_CASE(records),
 	KUNIT_CASE(snapshot),
 	{},

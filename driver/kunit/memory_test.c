@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What CXL's registers say of the memory, and host addresses on memory of every kind. */
+/* Decoding of CXL's registers, and host addresses on every kind of memory. */
 #include <linux/delay.h>
 #include <linux/sizes.h>
 
 #include "../include/anemone_pci.h"
 #include "mock.h"
-#include "says.h"
+#include "expect_reason.h"
 
 #define GIB ((u64)SZ_1G)
 #define HOST (64 * GIB)
 
-/* Committed, of so many ways by 256 bytes << code. */
+/* A committed decoder of the coded ways, by 256 << code bytes. */
 #define CONTROL(ways_code, code) (ANEMONE_CXL_DECODER_COMMITTED | (ways_code) << 4 | (code))
 
 static struct anemone_memory memory;
@@ -32,7 +32,7 @@ static struct anemone_cxl_registers decoded(u32 control)
 
 	registers.decoders_enabled = true;
 	registers.decoders = 2;
-	registers.range_base[0] = 0; /* means nothing now */
+	registers.range_base[0] = 0; /* must be ignored */
 	registers.decoder[0].base = HOST;
 	registers.decoder[0].size = 2 * GIB;
 	registers.decoder[0].control = control;
@@ -56,7 +56,7 @@ static void ranges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory.range[0].host_base, HOST);
 	KUNIT_EXPECT_EQ(test, memory.range[0].size, GIB);
 	KUNIT_EXPECT_EQ(test, memory.range[0].ways, 1);
-	/* The second one follows the first in the device, not in the host. */
+	/* The second range follows the first in the device, but not in the host. */
 	registers.capability = 0x0026;
 	registers.range_size[1] = registers.range_size[0];
 	registers.range_base[1] = 2 * HOST;
@@ -66,7 +66,7 @@ static void ranges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory.range[1].device_base, GIB);
 }
 
-static void not_known(struct kunit *test)
+static void unknown_memory(struct kunit *test)
 {
 	NOT_KNOWN("DVSEC", ranged(), registers.found = false);
 	NOT_KNOWN("not enabled", ranged(), registers.control = 0);
@@ -102,7 +102,7 @@ static void decoders(struct kunit *test)
 		if (ways[code])
 			KUNIT_EXPECT_EQ(test, memory.range[0].granularity, 256U << code % 7);
 	}
-	/* The second one's memory is behind the first's share, and what is skipped. */
+	/* The second decoder's memory follows the first's share and the skipped bytes. */
 	registers = decoded(CONTROL(1, 0));
 	registers.decoder[1].base = 2 * HOST;
 	registers.decoder[1].size = GIB;
@@ -114,7 +114,7 @@ static void decoders(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory.range[1].device_base, GIB + GIB / 2);
 }
 
-/* --- Host addresses on it --- */
+/* --- Host addresses --- */
 
 static struct anemone_plan plan;
 static struct anemone_reason reason;
@@ -140,7 +140,7 @@ static struct mock *interleaved(struct kunit *test, unsigned int ways, unsigned 
 	struct mock *mock = mock_new(test);
 	struct anemone_memory *where = &mock->ctl->memory;
 
-	/* All of the device, from 256 MiB on: half of it in this range. */
+	/* The host maps half of the device in this range, from device address 256 MiB on. */
 	where->range[0] = (struct anemone_range){ .host_base = HOST,
 						  .size = ways * GIB / 2,
 						  .device_base = GIB / 4,
@@ -149,7 +149,7 @@ static struct mock *interleaved(struct kunit *test, unsigned int ways, unsigned 
 	return mock;
 }
 
-/* CXL's own formula of a device address, a byte of every line, against keys and counters. */
+/* Compares CXL's formula for device addresses with keys and counters, for a byte of every line. */
 static void stripes(struct kunit *test)
 {
 	static const struct {
@@ -173,9 +173,9 @@ static void stripes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, first + 32, 5), -ERANGE);
 		KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, first + 31, 6), 0);
 		for (line = 0; line < 5 * reach; line += 64) {
-			u64 offset = 42 * reach + line; /* of the host, from HOST on */
+			u64 offset = 42 * reach + line; /* from HOST on */
 
-			if (offset / unit % ways != ways - 1) /* another device's */
+			if (offset / unit % ways != ways - 1) /* belongs to another device */
 				continue;
 			mock_access(mock, GIB / 4 + offset / (unit * ways) * unit + offset % unit,
 				    false);
@@ -188,7 +188,7 @@ static void stripes(struct kunit *test)
 	}
 }
 
-/* Listing 1 on memory of two ways: the counters of a huge page, by page of the host. */
+/* Listing 1 on memory of two ways: counters of a huge page, by host page. */
 static void stripes_within_a_key(struct kunit *test)
 {
 	struct mock *mock = interleaved(test, 2, 256);
@@ -200,7 +200,7 @@ static void stripes_within_a_key(struct kunit *test)
 	spec.translation.sub = (struct anemone_field){ .mask = 0x1f8000, .shift = 15 };
 	telemetry = mock_add(test, mock, &spec);
 	KUNIT_ASSERT_EQ(test, anemone_set_translation(telemetry, (HOST >> 21) + 2, 0), 0);
-	for (i = 0; i < 64; i++) /* page i of the key, at half its address */
+	for (i = 0; i < 64; i++) /* page i of the key is at half its host offset */
 		mock_access(mock, GIB / 4 + (2 * 0x200000 + i * 0x8000) / 2 + 0x40, false);
 	KUNIT_ASSERT_EQ(test, anemone_read(telemetry, 0, 64, values), 0);
 	for (i = 0; i < 64; i++)
@@ -213,7 +213,7 @@ static void stripes_within_a_key(struct kunit *test)
 		change;                                                                            \
 		KUNIT_EXPECT_EQ_MSG(test, planned(mock, &spec), error, "%s: %s", words,            \
 				    reason.text);                                                  \
-		expect_says(test, reason.text, words);                                             \
+		expect_reason(test, reason.text, words);                                           \
 	} while (0)
 
 static void refusals(struct kunit *test)
@@ -247,7 +247,7 @@ static void refusals(struct kunit *test)
 	}
 }
 
-/* A table of 32 keys of 4 KiB, anywhere in the device; also of the device's own addresses. */
+/* A table of 32 keys of 4 KiB, anywhere in the device, with host and with device addresses. */
 static void reach_of_a_table(struct kunit *test)
 {
 	static const u64 starts[] = { 0, 0x1000, 0x1f000, 0x20000, 0x2b7d5000, 0x3ffe0000 };
@@ -270,7 +270,7 @@ static void reach_of_a_table(struct kunit *test)
 		if (first)
 			KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, first - 1, 0),
 					-ERANGE);
-		/* Neighbours that have the same entries must not be taken for them. */
+		/* Neighbours with the same table index must not be counted. */
 		for (key = 0; key < 32; key++) {
 			mock_access(mock, starts[i] + 0x1000 * key + 0x40 * key, false);
 			mock_access(mock, (starts[i] + 0x20000 + 0x1000 * key) % (1 << 30), false);
@@ -283,7 +283,7 @@ static void reach_of_a_table(struct kunit *test)
 	}
 }
 
-/* The host has put the memory elsewhere: what is mapped from now on would be other pages. */
+/* Once the host has moved the memory, new entries would be for other pages. */
 static void moved(struct kunit *test)
 {
 	struct mock *mock = interleaved(test, 1, 256);
@@ -316,7 +316,7 @@ static void moved(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(ranges),
-	KUNIT_CASE(not_known),
+	KUNIT_CASE(unknown_memory),
 	KUNIT_CASE(decoders),
 	KUNIT_CASE(stripes),
 	KUNIT_CASE(stripes_within_a_key),

@@ -289,7 +289,7 @@ void mock_reset(struct mock *mock)
 	mock->acknowledge_window = 0;
 }
 
-/* Of a device that is no PCI function; of one that is, by pci.c, where it has this name here. */
+/* The device of a mock, or of pci.c, which calls its own function by this name here. */
 struct anemone_controller *anemone_of_pci_device(struct device *dev);
 
 struct anemone_controller *anemone_of_device(struct device *dev)
@@ -319,7 +319,7 @@ static void put(void *ctl)
 struct mock *mock_bare(struct kunit *test)
 {
 	struct mock *mock = kunit_kzalloc(test, sizeof(*mock), GFP_KERNEL);
-	static atomic_t number; /* names are unique among devices */
+	static atomic_t number; /* device names must be unique */
 	struct anemone_controller *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
 	struct device *dev;
 

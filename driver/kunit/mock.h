@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A device in memory for tests: the registers' contract and the pipelines' semantics, in plain C.
- */
+/* A device in memory for tests: the registers and the pipelines' semantics in plain C. */
 #ifndef ANEMONE_KUNIT_MOCK_H
 #define ANEMONE_KUNIT_MOCK_H
 
@@ -30,47 +29,47 @@ struct mock {
 	struct anemone_controller *ctl;
 	struct mock_pipeline pipeline[MOCK_PIPELINES];
 	struct anemone_rule shadow;
-	u64 id, version, capability, features, window; /* what a test may make senseless */
+	u64 id, version, capability, features, window; /* tests may set invalid values */
 	u64 effect_window, snapshot_window, acknowledge_window;
-	u64 flat[MOCK_CHANNELS]
-		[0x100 / 8]; /* registers of flat memory mode, as they were written */
-	bool dead;	     /* reads as all ones */
-	bool posted;	     /* lines were written, and none read since */
-	bool lines_dead;     /* the telemetry region alone does */
-	unsigned int reads;  /* of registers */
-	unsigned int opened; /* times that a window was opened */
-	unsigned int unmaps; /* writes that take a table's entry away */
+	u64 flat[MOCK_CHANNELS][0x100 / 8]; /* registers of flat memory mode, as written */
+	bool dead;			    /* reads as all ones */
+	bool posted;			    /* lines were written and none read since */
+	bool lines_dead;		    /* only the telemetry region reads as all ones */
+	unsigned int reads;		    /* of registers */
+	unsigned int opened;		    /* times that a window was opened */
+	unsigned int unmaps;		    /* writes that remove a table entry */
 	unsigned int table_log2;
-	bool never_clear;  /* status.clearing stays */
-	bool never_quiet;  /* what was accepted does not end */
+	bool never_clear;  /* status.clearing stays set */
+	bool never_quiet;  /* accepted requests never end */
 	bool stopped;	   /* quiesce.stop */
 	u64 errors;	   /* error_status */
 	bool repeats;	   /* the processor makes each load of a line twice */
-	unsigned int slow; /* so many reads of a status are of a clear, and take a second each */
+	unsigned int slow; /* status reads until a clear ends, each of which takes a second */
 };
 
 struct mock *mock_of(struct anemone_hw *hw);
-extern struct mock *mock_on_pci; /* the device of controllers that pci.c makes */
-/* Of struct anemone_io. */
+extern struct mock *mock_on_pci; /* the device for controllers that pci.c makes */
+/* Operations of struct anemone_io. */
 void mock_read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *words);
 void mock_write_lines(struct anemone_hw *hw, u64 where, unsigned int lines, const u64 *words);
 
-/* A device with a controller that has been started; goes with the test. */
+/* Makes a device with a started controller; it is freed with the test. */
 struct mock *mock_new(struct kunit *test);
-/* The same, not identified yet: for a test of that. */
+/* The same, but not identified yet. */
 struct mock *mock_bare(struct kunit *test);
-/* A device with the third window, too, and a processor that may have what it takes to use it, and
- * to read with effect.
+/*
+ * Makes a device with the acknowledge window, and a processor with or without what that window and
+ * reads with effect need.
  */
 struct mock *mock_harvested(struct kunit *test, bool atomic_stores, bool atomic_loads);
-/* Tables of so many entries, instead of MOCK_TABLE; before it is used. */
+/* Sets the table size instead of MOCK_TABLE; before first use. */
 void mock_tables(struct kunit *test, struct mock *mock, unsigned int log2);
-/* A request as every pipeline sees it. */
+/* A request that every pipeline sees. */
 void mock_access(struct mock *mock, u64 address, bool write);
-/* As after power came up: nothing is configured, all is zero. */
+/* Sets the state after power-up: nothing configured, all zero. */
 void mock_reset(struct mock *mock);
 
-/* Hotness by huge page, Listing 2: one counter for each of `regions` keys of 2 MiB. */
+/* Listing 2, hotness by huge page: one counter for each of `regions` keys of 2 MiB. */
 struct anemone_spec mock_hotness(unsigned int regions);
 struct anemone_telemetry *mock_add(struct kunit *test, struct mock *mock,
 				   const struct anemone_spec *spec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counters of the mock: their places in words, and what updates make of them. */
+/* Counters of the mock: their position in words, and their updates. */
 #ifndef ANEMONE_KUNIT_MOCK_COUNTER_H
 #define ANEMONE_KUNIT_MOCK_COUNTER_H
 

@@ -18,7 +18,7 @@ static void apply_effect(struct mock_pipeline *pipeline, u64 *word)
 	}
 }
 
-/* A line of a window: the pipeline, and its words. */
+/* Returns the words of a window's line, and its pipeline. */
 static u64 *states_of(struct mock *mock, u64 at, struct mock_pipeline **pipeline)
 {
 	u64 line = (at & (mock->window - 1)) / ANEMONE_LINE_BYTES;
@@ -60,7 +60,7 @@ void mock_read_lines(struct anemone_hw *hw, u64 where, unsigned int lines, u64 *
 	}
 }
 
-/* What a counter is when what was read is taken away. */
+/* The counter after what was read is taken away. */
 static u64 without(const struct anemone_rule *rule, unsigned int width, u64 counter, u64 written)
 {
 	bool resets = ANEMONE_GET(RULE_CONTROL_EFFECT_KIND, rule->control) ==

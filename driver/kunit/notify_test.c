@@ -15,7 +15,7 @@ static struct anemone_file *new_file(struct kunit *test, struct mock *mock)
 	return file;
 }
 
-/* As read(2) does. */
+/* Reads an event as read(2) does. */
 static bool take(struct anemone_file *file, struct anemone_event *event)
 {
 	struct anemone_pending_event *pending = anemone_notify_next(file, event);
@@ -50,10 +50,10 @@ static void an_event_is_read_once(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		mock_access(mock, 2ULL << 21 | 64, true);
 	KUNIT_EXPECT_FALSE(test, take(file, &event));
-	for (i = 0; i < 10; i++) /* holds with each of these */
+	for (i = 0; i < 10; i++) /* the predicate holds each time */
 		mock_access(mock, 2ULL << 21 | 64, true);
 	anemone_notify_vector(mock->ctl, vector);
-	anemone_notify_vector(mock->ctl, vector); /* nobody has read it yet: still one */
+	anemone_notify_vector(mock->ctl, vector); /* not read yet: still one event */
 	KUNIT_EXPECT_EQ(test, telemetry->instance[0].events, 1);
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 1);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
@@ -61,7 +61,7 @@ static void an_event_is_read_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.counter, 11);
 	KUNIT_EXPECT_EQ(test, event.channel, 1);
 	KUNIT_EXPECT_FALSE(test, take(file, &event));
-	/* Armed again by the read, not before. */
+	/* The read re-arms the pipeline. */
 	KUNIT_EXPECT_EQ(test, mock->pipeline[vector - 1].latch, 0);
 	mock_access(mock, 2ULL << 21, false);
 	mock_access(mock, 2ULL << 21, false);
@@ -86,7 +86,7 @@ static void removed_with_an_event(struct kunit *test)
 	anemone_instance_remove(&telemetry->instance[0]);
 	mutex_unlock(&mock->ctl->lock);
 	KUNIT_EXPECT_FALSE(test, take(file, &event));
-	anemone_notify_vector(mock->ctl, vector); /* of nobody: acknowledged */
+	anemone_notify_vector(mock->ctl, vector); /* no telemetry: acknowledged */
 	KUNIT_EXPECT_EQ(test, mock->pipeline[vector - 1].latch, 0);
 }
 
@@ -131,7 +131,7 @@ static void callback(struct kunit *test)
 	anemone_unregister_telemetry(telemetry);
 }
 
-static void interrupts_for_nothing(struct kunit *test)
+static void spurious_interrupts(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
@@ -142,7 +142,7 @@ static void interrupts_for_nothing(struct kunit *test)
 		anemone_notify_vector(mock->ctl, 1 + i % MOCK_PIPELINES);
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 999);
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
-	mock_access(mock, 2ULL << 21, true); /* one with a cause: it is counted anew */
+	mock_access(mock, 2ULL << 21, true); /* an interrupt with a cause restarts the count */
 	anemone_notify_vector(mock->ctl, vector);
 	for (i = 0; i < 999; i++)
 		anemone_notify_vector(mock->ctl, 0);
@@ -151,22 +151,22 @@ static void interrupts_for_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mock->ctl->hw.failed);
 }
 
-/* Now and then, over days, is no storm. */
-static void interrupts_for_nothing_now_and_then(struct kunit *test)
+/* A few over days are no storm. */
+static void rare_spurious_interrupts(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	unsigned int i;
 
 	for (i = 0; i < 3000; i++) {
 		anemone_notify_vector(mock->ctl, 0);
-		if (i % 900 == 899) /* a minute goes by */
+		if (i % 900 == 899) /* a minute passes */
 			mock->ctl->spurious_since -= 61ULL * NSEC_PER_SEC;
 	}
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 3000);
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
 }
 
-static void again_for_an_unread_event(struct kunit *test)
+static void interrupt_for_an_unread_event(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_file *file = new_file(test, mock);
@@ -182,8 +182,8 @@ static void again_for_an_unread_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, telemetry->instance[0].events, 1);
 }
 
-/* The counters begin anew, as at the end of a turn, and the predicate holds again. */
-static void hold_anew(struct mock *mock, struct anemone_telemetry *telemetry, u32 region)
+/* Counters begin anew, as at the end of a time slice, and the predicate holds again. */
+static void notify_after_clear(struct mock *mock, struct anemone_telemetry *telemetry, u32 region)
 {
 	struct anemone_instance *instance = &telemetry->instance[0];
 
@@ -205,32 +205,38 @@ static void event_of_cleared_counters(struct kunit *test)
 	struct anemone_pending_event *pending;
 	struct anemone_event event;
 
-	/* Nobody has read the one before: the newest is told, and it is nobody's fault. */
-	hold_anew(mock, telemetry, 11);
+	/*
+	 * The event before was not read: the newest replaces it, and nothing is counted as
+	 * spurious.
+	 */
+	notify_after_clear(mock, telemetry, 11);
 	anemone_notify_vector(mock->ctl, vector);
-	hold_anew(mock, telemetry, 12);
+	notify_after_clear(mock, telemetry, 12);
 	anemone_notify_vector(mock->ctl, vector);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.counter, 12);
 	KUNIT_EXPECT_FALSE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
-	/* One comes while that before is being copied out: it stays, and is not acknowledged. */
-	hold_anew(mock, telemetry, 13);
+	/* An event that comes while another is being copied stays, and is not acknowledged. */
+	notify_after_clear(mock, telemetry, 13);
 	anemone_notify_vector(mock->ctl, vector);
 	pending = anemone_notify_next(file, &event);
 	KUNIT_ASSERT_NOT_NULL(test, pending);
-	hold_anew(mock, telemetry, 14);
+	notify_after_clear(mock, telemetry, 14);
 	anemone_notify_vector(mock->ctl, vector);
 	anemone_notify_done(pending, &event);
 	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
 	KUNIT_ASSERT_TRUE(test, take(file, &event));
 	KUNIT_EXPECT_EQ(test, event.counter, 14);
-	/* The same before its message is here: what is told then is the new one's to arm. */
-	hold_anew(mock, telemetry, 15);
+	/*
+	 * The same before its message has come: only the read of the new event re-arms the
+	 * pipeline.
+	 */
+	notify_after_clear(mock, telemetry, 15);
 	anemone_notify_vector(mock->ctl, vector);
 	pending = anemone_notify_next(file, &event);
 	KUNIT_ASSERT_NOT_NULL(test, pending);
-	hold_anew(mock, telemetry, 16);
+	notify_after_clear(mock, telemetry, 16);
 	anemone_notify_done(pending, &event);
 	KUNIT_EXPECT_NE(test, pipeline->latch, 0);
 	anemone_notify_vector(mock->ctl, vector);
@@ -239,7 +245,7 @@ static void event_of_cleared_counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pipeline->latch, 0);
 }
 
-/* As in a rotation, whose turns clear the pipelines: that is not the device's fault. */
+/* Clears of the driver, as in a rotation, are not the device's fault. */
 static void cause_cleared_by_the_driver(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -254,7 +260,7 @@ static void cause_cleared_by_the_driver(struct kunit *test)
 		anemone_instance_clear(&telemetry->instance[0]);
 		anemone_instance_start(&telemetry->instance[0]);
 		mutex_unlock(&mock->ctl->lock);
-		anemone_notify_vector(mock->ctl, vector); /* the message, late */
+		anemone_notify_vector(mock->ctl, vector); /* the message comes late */
 	}
 	KUNIT_EXPECT_EQ(test, mock->ctl->spurious, 0);
 	KUNIT_EXPECT_FALSE(test, mock->ctl->hw.failed);
@@ -266,9 +272,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_event_is_read_once),
 	KUNIT_CASE(removed_with_an_event),
 	KUNIT_CASE(callback),
-	KUNIT_CASE(interrupts_for_nothing),
-	KUNIT_CASE(interrupts_for_nothing_now_and_then),
-	KUNIT_CASE(again_for_an_unread_event),
+	KUNIT_CASE(spurious_interrupts),
+	KUNIT_CASE(rare_spurious_interrupts),
+	KUNIT_CASE(interrupt_for_an_unread_event),
 	KUNIT_CASE(event_of_cleared_counters),
 	KUNIT_CASE(cause_cleared_by_the_driver),
 	{},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The PCI driver's probe, with pci.c as it is: each of its steps fails, and it is as if it had not
- * been.
+/*
+ * The PCI driver's probe, with pci.c unchanged: each of its steps fails once, and nothing is left
+ * of the probe.
  */
 #include <linux/string.h>
 
@@ -10,11 +11,11 @@
 #include "../sysfs.h"
 #include "function.h"
 #include "mock.h"
-#include "steps.h"
+#include "fault_injection.h"
 
 struct steps steps;
 
-/* Of mock.c's device instead of BARs; also a step, that fails with an old processor. */
+/* Replaces BARs by the mock's device; this step fails as on an old processor. */
 bool anemone_mmio(struct anemone_hw *hw)
 {
 	hw->io = mock_on_pci->ctl->hw.io;
@@ -40,7 +41,7 @@ static struct scene set(struct kunit *test)
 	return scene;
 }
 
-/* A probe whose so manieth step fails. */
+/* Probes with step number `fails` failing. */
 static int probe(struct scene *scene, unsigned int fails)
 {
 	steps = (struct steps){ .fails = fails };
@@ -60,14 +61,14 @@ static void nothing_is_left(struct kunit *test, struct scene *scene)
 	KUNIT_EXPECT_NULL(test, pdev->resource[2].child);
 	KUNIT_EXPECT_EQ(test, steps.interrupts, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&anemone_controllers));
-	/* The device, if it was there, does not count for anybody. */
+	/* A device that was started must not count for anybody. */
 	KUNIT_EXPECT_EQ(test, scene->mock->effect_window, 0);
 	KUNIT_EXPECT_EQ(test, scene->mock->snapshot_window, 0);
 	for (p = 0; p < MOCK_PIPELINES; p++)
 		KUNIT_EXPECT_EQ(test, scene->mock->pipeline[p].rule.control, 0);
 }
 
-/* A probe that works, as the first of all, and its end. */
+/* A probe that succeeds, as before any failure, and its removal. */
 static void works(struct kunit *test, struct scene *scene)
 {
 	struct device *dev = &scene->function->pdev->dev;
@@ -85,7 +86,7 @@ static void each_step(struct kunit *test)
 {
 	static const struct {
 		const char *name;
-		int error; /* 0: it can do without */
+		int error; /* 0: the step is optional */
 	} expected[] = {
 		{ "devm_kzalloc(", -ENOMEM },
 		{ "pcim_enable_device(", -EIO },
@@ -132,7 +133,7 @@ static void each_step(struct kunit *test)
 		nothing_is_left(test, &scene);                                                     \
 	} while (0)
 
-/* What the kernel itself refuses: no number of a step is needed. */
+/* Failures of the kernel itself, without a failing step. */
 static void bars(struct kunit *test)
 {
 	struct scene scene = set(test);
@@ -144,7 +145,7 @@ static void bars(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe(&scene, 0), -EBUSY);
 	release_mem_region(FUNCTION_LINES + SZ_1M, SZ_64K);
 	nothing_is_left(test, &scene);
-	/* A BAR that got no addresses, and one that is not there. */
+	/* A BAR without addresses, and a BAR that is not there. */
 	KUNIT_ASSERT_EQ(test, release_resource(&pdev->resource[2]), 0);
 	REFUSED(-EINVAL);
 	pdev->resource[2] = (struct resource){};
@@ -154,7 +155,7 @@ static void bars(struct kunit *test)
 	pdev->resource[2] = whole;
 	function_claim(test, scene.function);
 	works(test, &scene);
-	/* Without our DVSEC it is nobody's. */
+	/* Without our DVSEC the function is not ours. */
 	function_set(scene.function, FUNCTION_OURS + PCI_DVSEC_HEADER2, 1);
 	REFUSED(-ENODEV);
 }
@@ -182,17 +183,17 @@ static void device(struct kunit *test)
 	works(test, &scene);
 }
 
-/* It may be given up by who holds a spinlock, in an invalidation: nothing there may wait. */
+/* An invalidation may give the device up under a spinlock, so nothing there may sleep. */
 static void given_up_under_a_spinlock(struct kunit *test)
 {
 	struct scene scene = set(test);
 	struct device *dev = &scene.function->pdev->dev;
-	unsigned int looked_up;
+	unsigned int irq_lookups;
 
 	KUNIT_ASSERT_EQ(test, probe(&scene, 0), 0);
-	looked_up = steps.looked_up;
+	irq_lookups = steps.irq_lookups;
 	anemone_hw_fail(&anemone_of_device(dev)->hw, "a test says so");
-	KUNIT_EXPECT_EQ(test, steps.looked_up, looked_up);
+	KUNIT_EXPECT_EQ(test, steps.irq_lookups, irq_lookups);
 	KUNIT_EXPECT_EQ(test, steps.disabled, MOCK_PIPELINES + 1);
 	device_release_driver(dev);
 }
@@ -203,7 +204,7 @@ static void given_up_under_a_spinlock(struct kunit *test)
 static void region_in_memory(struct kunit *test)
 {
 	static const u64 bases[] = { 0, FUNCTION_HOST };
-	const u32 offset = SZ_32M + SZ_16M; /* of emulated memory that no BAR has */
+	const u32 offset = SZ_32M + SZ_16M; /* in emulated memory outside of every BAR */
 	struct scene scene = set(test);
 	struct pci_dev *pdev = scene.function->pdev;
 	const struct pci_error_handlers *handlers;

@@ -71,8 +71,8 @@ long process_call(struct kunit *test, struct file *filp, unsigned int command, v
 	return result;
 }
 
-const struct cred *process_become(struct kunit *test, unsigned int user, const int *without,
-				  unsigned int count)
+const struct cred *process_set_cred(struct kunit *test, unsigned int user, const int *without,
+				    unsigned int count)
 {
 	struct cred *cred = prepare_creds();
 	unsigned int i;
@@ -85,7 +85,7 @@ const struct cred *process_become(struct kunit *test, unsigned int user, const i
 	return override_creds(cred);
 }
 
-void process_be_oneself(const struct cred *old)
+void process_restore_cred(const struct cred *old)
 {
 	const struct cred *other = current_cred();
 

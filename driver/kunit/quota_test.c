@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nobody takes every pipeline: of 3, one is the kernel's, and half are a user's. */
+/* Of three pipelines one is kept for the kernel, and a user has at most half. */
 #include <linux/err.h>
 
 #include "process.h"
@@ -14,12 +14,12 @@ static long take(struct kunit *test, struct file *filp, unsigned int regions, ch
 	return err;
 }
 
-static void a_user_and_another(struct kunit *test)
+static void two_users(struct kunit *test)
 {
 	static const int resource[] = { CAP_SYS_RESOURCE };
 	struct mock *mock = mock_new(test);
 	struct file *one = process_open(test, mock), *two = process_open(test, mock);
-	const struct cred *self = process_become(test, 1000, resource, 1);
+	const struct cred *self = process_set_cred(test, 1000, resource, 1);
 	char reason[128];
 
 	KUNIT_EXPECT_EQ(test, take(test, one, 2 * MOCK_STATES, reason), -EDQUOT);
@@ -27,13 +27,13 @@ static void a_user_and_another(struct kunit *test)
 			   "2 pipelines needed, the user has 0 of 1 (user_pipelines)");
 	KUNIT_EXPECT_EQ(test, anemone_pool_free(&mock->ctl->pool), MOCK_PIPELINES);
 	KUNIT_EXPECT_EQ(test, take(test, one, 0, NULL), 0);
-	/* Neither by another file. */
+	/* Not by another file, either. */
 	KUNIT_EXPECT_EQ(test, take(test, one, 0, NULL), -EDQUOT);
 	KUNIT_EXPECT_EQ(test, take(test, two, 0, NULL), -EDQUOT);
-	process_be_oneself(self);
-	self = process_become(test, 1001, resource, 1);
+	process_restore_cred(self);
+	self = process_set_cred(test, 1001, resource, 1);
 	KUNIT_EXPECT_EQ(test, take(test, two, 0, NULL), 0);
-	process_be_oneself(self);
+	process_restore_cred(self);
 	KUNIT_EXPECT_EQ(test, anemone_pool_free(&mock->ctl->pool), 1);
 }
 
@@ -47,15 +47,15 @@ static void kept_for_the_kernel(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, take(test, filp, 3 * MOCK_STATES, reason), -ENOSPC);
 	KUNIT_EXPECT_STREQ(test, reason, "3 pipelines needed, 3 of 3 free, 1 kept for the kernel");
-	KUNIT_EXPECT_EQ(test, take(test, filp, 2 * MOCK_STATES, NULL), 0); /* root, of no limit */
+	KUNIT_EXPECT_EQ(test, take(test, filp, 2 * MOCK_STATES, NULL), 0); /* root has no limit */
 	KUNIT_EXPECT_EQ(test, take(test, filp, 0, NULL), -ENOSPC);
 	telemetry = mock_add(test, mock, &spec);
 	KUNIT_EXPECT_NULL(test, telemetry->owner);
 	KUNIT_EXPECT_EQ(test, anemone_pool_free(&mock->ctl->pool), 0);
 }
 
-/* What the kernel has taken already is its share. */
-static void the_kernels_share_in_use(struct kunit *test)
+/* Pipelines that the kernel has taken count as its share. */
+static void kernel_share_in_use(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct file *filp = process_open(test, mock);
@@ -66,9 +66,9 @@ static void the_kernels_share_in_use(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(a_user_and_another),
+	KUNIT_CASE(two_users),
 	KUNIT_CASE(kept_for_the_kernel),
-	KUNIT_CASE(the_kernels_share_in_use),
+	KUNIT_CASE(kernel_share_in_use),
 	{},
 };
 

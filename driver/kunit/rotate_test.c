@@ -21,11 +21,11 @@ static u64 *keys_up_to(struct kunit *test, u32 count)
 }
 
 /*
- * A turn's counts, and waits until the key has had one more turn than `turns`, which it raises. A
- * busy host may begin a turn late and so make it short: of several, look at the longest.
+ * Returns a slice's counts; waits until the key has had more slices than `turns`, and raises that.
+ * A busy host may begin a slice late and shorten it, so use the longest of several.
  */
-static u64 next_turn(struct kunit *test, struct anemone_telemetry *telemetry, u32 key, u64 *turns,
-		     u64 *longest)
+static u64 next_slice(struct kunit *test, struct anemone_telemetry *telemetry, u32 key, u64 *turns,
+		      u64 *longest)
 {
 	struct anemone_turns turn = {};
 	unsigned int wait;
@@ -70,8 +70,8 @@ static void sweep_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotation_batches(8, 7), 2);
 }
 
-/* Five keys take turns in two regions: each counts what comes in its turn, and nothing else. */
-static void turns(struct kunit *test)
+/* Five keys share two regions: each counts the accesses of its own slices, and nothing else. */
+static void time_slices(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(2);
@@ -86,7 +86,7 @@ static void turns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_turn(telemetry, 5, 1, &sweep, NULL), -ERANGE);
 	for (round = 0; round < 2; round++) {
 		for (key = 0; key < 5; key++) {
-			/* To all keys, for as long as the key that is looked at has no turn. */
+			/* Access all keys until the watched key has had a slice. */
 			mutex_lock(lock);
 			for (i = 0; i < 5; i++) {
 				if (xa_load(&telemetry->instance[0].keys, i))
@@ -96,13 +96,13 @@ static void turns(struct kunit *test)
 				mock_access(mock, (u64)i << 21 | 128, true);
 			}
 			mutex_unlock(lock);
-			seen[key] += next_turn(test, telemetry, key, &had[key], &longest);
+			seen[key] += next_slice(test, telemetry, key, &had[key], &longest);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), -ENOENT);
 	KUNIT_EXPECT_EQ(test, telemetry->instance[0].mapped, 0);
-	/* Of turns that went by unseen the counts are lost, so at most; and something was. */
+	/* Counts of unseen slices are lost, so this is an upper bound; some were seen. */
 	for (key = 0, i = 0; key < 5; key++) {
 		KUNIT_EXPECT_LE(test, seen[key], sent[key]);
 		i += seen[key];
@@ -112,10 +112,10 @@ static void turns(struct kunit *test)
 }
 
 /*
- * Keys that all fit count in every turn, so that what is sent is what is seen. Of turns that a busy
- * host lets go by unseen only the last one is kept: then it is tried again.
+ * If all keys fit, they count in every slice, so all that was sent is seen. Of slices that a busy
+ * host misses, only the last is kept; then the test tries again.
  */
-static void nothing_lost_between_turns(struct kunit *test)
+static void nothing_lost_between_slices(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(2);
@@ -127,19 +127,19 @@ static void nothing_lost_between_turns(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 2), 2, PERIOD_MS, &sweep),
 			0);
 	for (attempt = 0; attempt < 50 && !all; attempt++) {
-		/* What the last attempt sent is over. */
-		next_turn(test, telemetry, 1, &had, &longest);
-		next_turn(test, telemetry, 1, &had, &longest);
+		/* Skip what the last attempt sent. */
+		next_slice(test, telemetry, 1, &had, &longest);
+		next_slice(test, telemetry, 1, &had, &longest);
 		all = true;
 		seen = 0;
-		/* The sixth has what was sent behind the end of the fifth. */
+		/* The sixth slice has what was sent after the end of the fifth. */
 		for (turn = 0; turn < 6; turn++) {
 			mutex_lock(&mock->ctl->lock);
 			for (i = 0; i < 7 && turn < 5; i++)
 				mock_access(mock, 1ULL << 21 | 64 * i, false);
 			mutex_unlock(&mock->ctl->lock);
 			before = had;
-			seen += next_turn(test, telemetry, 1, &had, &longest);
+			seen += next_slice(test, telemetry, 1, &had, &longest);
 			all &= had == before + 1;
 		}
 	}
@@ -150,8 +150,8 @@ static void nothing_lost_between_turns(struct kunit *test)
 }
 
 /*
- * A period that is no whole number of ticks. A busy host delays some turns: it is no longer than
- * that of the best six, and no shorter than the mean of all.
+ * A period that is no whole number of ticks. A busy host delays some slices: the best six are no
+ * longer than the period, and the mean of all is no shorter.
  */
 static void period_between_ticks(struct kunit *test)
 {
@@ -183,8 +183,8 @@ static void period_between_ticks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 }
 
-/* What a turn has counted is gone with a reset: it is taken again, from then on. */
-static void reset_amid_a_turn(struct kunit *test)
+/* A reset loses what a slice has counted, so the slice is repeated from then on. */
+static void reset_during_a_slice(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(1);
@@ -194,21 +194,21 @@ static void reset_amid_a_turn(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, anemone_rotate(telemetry, keys_up_to(test, 1), 1, PERIOD_MS, &sweep),
 			0);
-	next_turn(test, telemetry, 0, &had, &longest);
+	next_slice(test, telemetry, 0, &had, &longest);
 	mutex_lock(&mock->ctl->lock);
 	reset = ktime_get_ns();
 	KUNIT_EXPECT_EQ(test, anemone_instance_restore(&telemetry->instance[0]), 0);
 	mutex_unlock(&mock->ctl->lock);
 	while (turn.end_ns < reset) {
-		next_turn(test, telemetry, 0, &had, &longest);
+		next_slice(test, telemetry, 0, &had, &longest);
 		KUNIT_ASSERT_EQ(test, anemone_turn(telemetry, 0, 1, &value, &turn), 0);
 	}
 	KUNIT_EXPECT_GE(test, turn.start_ns, reset);
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 }
 
-/* A removal in the middle of a rotation, as of an unplugged device. */
-static void device_goes_meanwhile(struct kunit *test)
+/* The device is removed during a rotation, as by an unplug. */
+static void device_removed(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(1);
@@ -226,7 +226,7 @@ static void device_goes_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(telemetry), 0);
 }
 
-/* What others are told meanwhile, and of what cannot be rotated. */
+/* Calls that a rotation refuses, and rotations that are refused. */
 static void refusals(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -267,8 +267,8 @@ static u64 seen_by(struct anemone_telemetry *telemetry)
 	return counts.matched + counts.unmapped;
 }
 
-/* What clears counters as it begins and ends takes nothing off the sums. */
-static void sums_go_on(struct kunit *test)
+/* The clears of a rotation do not reduce the sums. */
+static void sums_continue(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(1);
@@ -292,7 +292,7 @@ struct reading {
 	u64 had, longest;
 };
 
-/* A rotation begins, and has a turn, while somebody has the values of before. */
+/* A rotation starts, and ends a slice, between a read and its consume. */
 static int rotates(void *to, const u64 *some, size_t count)
 {
 	struct reading *reading = to;
@@ -302,12 +302,12 @@ static int rotates(void *to, const u64 *some, size_t count)
 					    400, &sweep);
 
 	if (!err)
-		next_turn(reading->test, reading->telemetry, 0, &reading->had, &reading->longest);
+		next_slice(reading->test, reading->telemetry, 0, &reading->had, &reading->longest);
 	return err;
 }
 
-/* What was read before a rotation is taken from none of its turns. */
-static void read_as_it_begins(struct kunit *test)
+/* What was read before a rotation is not taken from any of its slices. */
+static void read_while_it_starts(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(0);
@@ -323,22 +323,17 @@ static void read_as_it_begins(struct kunit *test)
 	mock_access(mock, 0, false);
 	mock_access(mock, 64, false);
 	mutex_unlock(&mock->ctl->lock);
-	KUNIT_EXPECT_EQ(test, next_turn(test, reading.telemetry, 0, &reading.had, &reading.longest),
-			2);
+	KUNIT_EXPECT_EQ(test,
+			next_slice(test, reading.telemetry, 0, &reading.had, &reading.longest), 2);
 	KUNIT_EXPECT_EQ(test, anemone_rotate_stop(reading.telemetry), 0);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(read_as_it_begins),
-	KUNIT_CASE(sweep_time),
-	KUNIT_CASE(turns),
-	KUNIT_CASE(nothing_lost_between_turns),
-	KUNIT_CASE(device_goes_meanwhile),
-	KUNIT_CASE(period_between_ticks),
-	KUNIT_CASE(reset_amid_a_turn),
-	KUNIT_CASE(refusals),
-	KUNIT_CASE(sums_go_on),
-	{},
+	KUNIT_CASE(read_while_it_starts), KUNIT_CASE(sweep_time),
+	KUNIT_CASE(time_slices),	  KUNIT_CASE(nothing_lost_between_slices),
+	KUNIT_CASE(device_removed),	  KUNIT_CASE(period_between_ticks),
+	KUNIT_CASE(reset_during_a_slice), KUNIT_CASE(refusals),
+	KUNIT_CASE(sums_continue),	  {},
 };
 
 static struct kunit_suite suite = { .name = "anemone_rotate", .test_cases = cases };

@@ -3,7 +3,7 @@
 #include <linux/string.h>
 
 #include "mock.h"
-#include "says.h"
+#include "expect_reason.h"
 
 static struct anemone_plan plan;
 static struct anemone_reason reason;
@@ -14,14 +14,14 @@ static int planned(struct mock *mock, const struct anemone_spec *spec)
 	return anemone_spec_plan(spec, &mock->ctl->hw.shape, &mock->ctl->memory, &plan, &reason);
 }
 
-/* Refused with this error, and in words that name the field. */
+/* Expects a refusal with this error, and with words that name the field. */
 #define REFUSES(error, words, change)                                                              \
 	do {                                                                                       \
 		struct anemone_spec spec = mock_hotness(4);                                        \
 		change;                                                                            \
 		KUNIT_EXPECT_EQ_MSG(test, planned(mock, &spec), error, "%s: %s", words,            \
 				    reason.text);                                                  \
-		expect_says(test, reason.text, words);                                             \
+		expect_reason(test, reason.text, words);                                           \
 	} while (0)
 
 static void refusals(struct kunit *test)
@@ -61,7 +61,7 @@ static void refusals(struct kunit *test)
 		spec.translation.sub.shift = 12);
 }
 
-/* Each feature that is left out is named when it is asked for. */
+/* A feature that is not built in is named when a rule needs it. */
 static void not_built(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -81,7 +81,7 @@ static void not_built(struct kunit *test)
 	REFUSES(-EOPNOTSUPP, "update.source 1 is not", spec.update.source = ANEMONE_OPERAND_LINE);
 }
 
-/* The three listings of the paper, in registers. */
+/* The three listings of the paper, as registers. */
 static void listings(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -109,7 +109,7 @@ static void listings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, plan.rule.notify_operand, 40000);
 }
 
-/* Bits that no address of the device has ask for no counters. */
+/* Address bits that the device does not have need no counters. */
 static void sub_mask_past_the_device(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -183,7 +183,7 @@ static void keys_past_the_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 1, &key), 0);
 	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 2, &key), 0);
 	KUNIT_EXPECT_EQ(test, anemone_plan_key(&plan, shape, 3, &key), -ERANGE);
-	/* The address of this one is zero in 64 bits. */
+	/* The address of this key wraps to zero in 64 bits. */
 	spec = mock_hotness(0);
 	spec.translation.primary.shift = 63;
 	KUNIT_ASSERT_EQ(test, planned(mock, &spec), 0);

@@ -31,8 +31,8 @@ static void hotness(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock->pipeline[telemetry->instance[0].cache.slab[0]].unmapped, 1);
 }
 
-/* A read with effect resets what it does not return: lines go as a whole, or not at all. */
-static void parts_of_lines(struct kunit *test)
+/* A read with effect resets whole lines, so a partial line is refused. */
+static void partial_lines(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(13);
@@ -62,8 +62,8 @@ static void nothing_left_over(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, reason.text, "65 regions of 1 need 2 pipelines, 1 of 3 are free");
 }
 
-/* A pipeline that was another's begins from nothing: no key, no count. */
-static void nothing_shows_through(struct kunit *test)
+/* A pipeline that another telemetry used starts without keys and counts. */
+static void pipeline_reuse(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
 	struct anemone_spec spec = mock_hotness(0);
@@ -83,11 +83,11 @@ static void nothing_shows_through(struct kunit *test)
 		mock_access(mock, 0, false);
 		anemone_telemetry_remove(telemetry);
 	}
-	mock_access(mock, 0, false); /* of nobody */
+	mock_access(mock, 0, false); /* mapped by nobody */
 	KUNIT_EXPECT_EQ(test, anemone_pool_free(&mock->ctl->pool), MOCK_PIPELINES);
 }
 
-/* Random maps, moves, unmaps and accesses over pipelines, against an array. */
+/* Random maps, moves, unmaps and accesses over several pipelines, against an array. */
 static void random_maps(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -133,7 +133,7 @@ static void random_maps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, telemetry->instance[0].mapped, step);
 }
 
-/* Counters that are reset to a value begin there, and fold as if it were one. */
+/* Counters with a reset value start from it, and fold as if only one had it. */
 static void begins_at_the_reset_value(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -155,7 +155,7 @@ static void begins_at_the_reset_value(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, values[0], 0x8000);
 }
 
-/* A reset of the device forgets counts, and nothing of what was asked for. */
+/* A reset of the device loses counts, but neither rules nor keys. */
 static void after_a_reset(struct kunit *test)
 {
 	struct mock *mock = mock_new(test);
@@ -175,7 +175,7 @@ static void after_a_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, values[9], 1);
 }
 
-/* On several controllers at once: keys go to whose memory they are in, and reads add them up. */
+/* Several controllers: a key goes to the one with its memory, and reads fold all of them. */
 static void several_controllers(struct kunit *test)
 {
 	struct mock *mock[2] = { mock_new(test), mock_new(test) };
@@ -193,7 +193,7 @@ static void several_controllers(struct kunit *test)
 		list_del_init(&mock[i]->ctl->on_list);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(telemetry));
 	KUNIT_EXPECT_EQ(test, telemetry->instances, 2);
-	for (i = 0; i < 2; i++) /* both to one counter: a tenant's pages, say */
+	for (i = 0; i < 2; i++) /* both to one counter, as for the pages of a tenant */
 		KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, (base[i] >> 21) + 5, 3),
 				0);
 	KUNIT_EXPECT_EQ(test, anemone_set_translation(telemetry, (base[1] >> 21) + 512, 3),
@@ -203,7 +203,7 @@ static void several_controllers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, anemone_read(telemetry, 0, 8, values), 0);
 	KUNIT_EXPECT_EQ(test, values[3], 10);
 
-	/* One of them goes: the other still counts. Then both. */
+	/* One controller goes and the other still counts; then both go. */
 	mutex_lock(&mock[0]->ctl->lock);
 	mock[0]->ctl->gone = true;
 	mock[0]->ctl->hw.down = true;
@@ -222,9 +222,9 @@ static void several_controllers(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(hotness),
-	KUNIT_CASE(parts_of_lines),
+	KUNIT_CASE(partial_lines),
 	KUNIT_CASE(nothing_left_over),
-	KUNIT_CASE(nothing_shows_through),
+	KUNIT_CASE(pipeline_reuse),
 	KUNIT_CASE(random_maps),
 	KUNIT_CASE(begins_at_the_reset_value),
 	KUNIT_CASE(after_a_reset),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What programs were compiled with stays: the numbers of the calls, which hold the structures'
- * sizes. A change of one of these is a program of yesterday that no longer works.
+ * The numbers of the calls, which encode the structures' sizes, must not change: compiled programs
+ * use them.
  */
 #include <kunit/test.h>
 #include <linux/anemone.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries for a process's own pages that stay: what does not move them takes no entry away. */
+/* Entries for user pages that stay: what does not move a page keeps its entry. */
 #include <linux/mm.h>
 
 #include "../user_pages.h"
 #include "../rotate.h"
-#include "own_pages.h"
+#include "user_scene.h"
 
 /*
- * Who splits a mapping invalidates 2 MiB: pages that are where they were are counted again, and
- * nobody is told. Not so a page that another process has by now.
+ * To split a mapping the kernel invalidates 2 MiB. Pages that did not move are counted again,
+ * without a lost event; a page that another process has by now is not.
  */
-static void counted_where_it_stays(struct kunit *test)
+static void counted_if_not_moved(struct kunit *test)
 {
 	static const enum mmu_notifier_event kinds[] = {
 		MMU_NOTIFY_CLEAR,
@@ -20,85 +20,86 @@ static void counted_where_it_stays(struct kunit *test)
 	unsigned long at = process_pages(test, 1);
 	u64 pfn = process_pfn(test, at), value;
 	struct anemone_record record;
-	struct own_scene scene;
+	struct user_scene scene;
 	unsigned int i;
 
-	own_set(test, &scene, at);
-	own_ask_for_losses(test, &scene, sizeof(record));
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	user_scene_init(test, &scene, at);
+	user_scene_report_lost(test, &scene, sizeof(record));
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 3, 0), 0);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		own_invalidated(test, &scene, at, kinds[i]);
-		KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
-		own_touch(test, &scene, pfn);
+		user_scene_invalidate(test, &scene, at, kinds[i]);
+		KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 1);
+		user_scene_access(test, &scene, pfn);
 		KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
 		KUNIT_EXPECT_EQ(test, value, i + 1);
 	}
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), -EAGAIN);
-	ClearPageAnonExclusive(pfn_to_page(pfn)); /* as a fork does */
-	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	own_touch(test, &scene, pfn);
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, &record, sizeof(record)), -EAGAIN);
+	ClearPageAnonExclusive(pfn_to_page(pfn)); /* as after a fork */
+	user_scene_invalidate(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
+	user_scene_access(test, &scene, pfn);
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
 	KUNIT_EXPECT_EQ(test, value, i);
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, &record, sizeof(record)),
+			sizeof(record));
 	SetPageAnonExclusive(pfn_to_page(pfn));
 }
 
-/* The kernel splits a mapping first, and then unmaps a part: what comes there later is another. */
+/* The kernel splits a mapping, then unmaps some of it; new memory there is not counted. */
 static void split_and_unmapped(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
-	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
-	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	own_invalidated(test, &scene, at, MMU_NOTIFY_UNMAP); /* and it is there still */
+	user_scene_init(test, &scene, at);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 3, 0), 0);
+	mutex_lock(&scene.telemetry->pages.lock); /* makes the reaper wait */
+	user_scene_invalidate(test, &scene, at, MMU_NOTIFY_CLEAR);
+	user_scene_invalidate(test, &scene, at, MMU_NOTIFY_UNMAP); /* the entry is still there */
 	mutex_unlock(&scene.telemetry->pages.lock);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 }
 
-/* Nothing of it is mapped in a telemetry that is about other keys now, or on a device no more. */
-static void not_again(struct kunit *test)
+/* No page is mapped again once the telemetry has other keys or the device is gone. */
+static void not_mapped_again(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1), keys = process_pages(test, 1);
 	u64 pfn = process_pfn(test, at), other = pfn ^ 1;
 	struct anemone_rotate rotate = {
 		.size = sizeof(rotate), .keys = keys, .count = 1, .period_ms = 60000
 	};
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
+	user_scene_init(test, &scene, at);
 	process_put(test, keys, &other, sizeof(other));
 	rotate.id = scene.add.id;
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
-	mutex_lock(&scene.telemetry->pages.lock); /* the reaper waits */
-	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 3, 0), 0);
+	mutex_lock(&scene.telemetry->pages.lock); /* makes the reaper wait */
+	user_scene_invalidate(test, &scene, at, MMU_NOTIFY_CLEAR);
 	KUNIT_ASSERT_EQ(test,
 			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)), 0);
 	mutex_unlock(&scene.telemetry->pages.lock);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 1);
 	KUNIT_ASSERT_EQ(test, anemone_rotate_stop(scene.telemetry), 0);
 
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 3, 0), 0);
 	scene.mock->dead = true;
-	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	user_scene_invalidate(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
 }
 
-/* The pages go while it is asleep or in reset: they are not mapped again. */
+/* Pages that go while the device is suspended or in reset are not mapped again. */
 static void goes_during_a_reset(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
 	u64 gone = process_pfn(test, at), stays = process_pfn(test, at + PAGE_SIZE), values[2];
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
+	user_scene_init(test, &scene, at);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
 	scene.mock->ctl->hw.down = true;
 	mock_reset(scene.mock);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
@@ -106,90 +107,87 @@ static void goes_during_a_reset(struct kunit *test)
 	mutex_lock(&scene.mock->ctl->lock);
 	KUNIT_ASSERT_EQ(test, anemone_controller_restart(scene.mock->ctl, MOCK_REGION_BYTES), 0);
 	mutex_unlock(&scene.mock->ctl->lock);
-	own_touch(test, &scene, gone);
-	own_touch(test, &scene, stays);
+	user_scene_access(test, &scene, gone);
+	user_scene_access(test, &scene, stays);
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 0, 2, values), 0);
 	KUNIT_EXPECT_EQ(test, values[0], 0);
 	KUNIT_EXPECT_EQ(test, values[1], 1);
 }
 
-/* Mapped anew, an entry goes from one region to another: no access is missed, and no page brought.
- */
-static void to_another_region(struct kunit *test)
+/* An entry moves to another region without a missed access, and without faulting its page in. */
+static void moved_to_another_region(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
 	u64 pfn = process_pfn(test, at), values[2];
 	struct vm_area_struct *vma = find_vma(current->mm, at);
 	struct anemone_record record;
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	own_ask_for_losses(test, &scene, sizeof(record));
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
-	own_touch(test, &scene, pfn);
+	user_scene_init(test, &scene, at);
+	user_scene_report_lost(test, &scene, sizeof(record));
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 3, 0), 0);
+	user_scene_access(test, &scene, pfn);
 	scene.mock->unmaps = 0;
-	/* To be written it could not be brought any more. */
+	/* The page can no longer be faulted in for writing. */
 	mmap_write_lock(current->mm);
 	vm_flags_clear(vma, VM_WRITE);
 	mmap_write_unlock(current->mm);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 4, 0), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at, 4, 0), 0);
 	mmap_write_lock(current->mm);
 	vm_flags_set(vma, VM_WRITE);
 	mmap_write_unlock(current->mm);
 	KUNIT_EXPECT_EQ(test, scene.mock->unmaps, 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
-	own_touch(test, &scene, pfn);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 1);
+	user_scene_access(test, &scene, pfn);
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 2, values), 0);
 	KUNIT_EXPECT_EQ(test, values[0], 1);
 	KUNIT_EXPECT_EQ(test, values[1], 1);
-	/* And it goes as any other, of its region. */
+	/* It is lost like any other, with its new region. */
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_ASSERT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
+	KUNIT_ASSERT_EQ(test, user_scene_read(test, &scene, &record, sizeof(record)),
+			sizeof(record));
 	KUNIT_EXPECT_EQ(test, record.event.counter, 4);
 }
 
-/* The host has put the memory elsewhere meanwhile: what the key is of now is another's. */
-static void not_where_it_was(struct kunit *test)
+/* If the host has moved the memory, the key is of another page. */
+static void host_memory_moved(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
 	struct anemone_record record;
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	own_ask_for_losses(test, &scene, sizeof(record));
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 3, 0), 0);
+	user_scene_init(test, &scene, at);
+	user_scene_report_lost(test, &scene, sizeof(record));
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 3, 0), 0);
 	scene.mock->ctl->memory.range[0].host_base += PAGE_SIZE;
-	own_invalidated(test, &scene, at, MMU_NOTIFY_CLEAR);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	user_scene_invalidate(test, &scene, at, MMU_NOTIFY_CLEAR);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 0);
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), sizeof(record));
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, &record, sizeof(record)),
+			sizeof(record));
 }
 
-/* An entry of less than a page is of its page: what happens to the next one is not about it. */
+/* An entry of less than a page depends on its own page, and not on the next one. */
 static void less_than_a_page(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set_keys(test, &scene, at, 6);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + 5 * 64, 3, 0), 0);
+	user_scene_init_keys(test, &scene, at, 6);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + 5 * 64, 3, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 1);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 1);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(counted_where_it_stays),
-	KUNIT_CASE(split_and_unmapped),
-	KUNIT_CASE(not_again),
-	KUNIT_CASE(goes_during_a_reset),
-	KUNIT_CASE(to_another_region),
-	KUNIT_CASE(not_where_it_was),
-	KUNIT_CASE(less_than_a_page),
-	{},
+	KUNIT_CASE(counted_if_not_moved),    KUNIT_CASE(split_and_unmapped),
+	KUNIT_CASE(not_mapped_again),	     KUNIT_CASE(goes_during_a_reset),
+	KUNIT_CASE(moved_to_another_region), KUNIT_CASE(host_memory_moved),
+	KUNIT_CASE(less_than_a_page),	     {},
 };
 
 static struct kunit_suite suite = { .name = "anemone_user_pages_kept", .test_cases = cases };

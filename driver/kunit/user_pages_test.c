@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Entries for a process's own pages: they go with the page, and nothing is left of them. */
+/* Entries for user pages that go: nothing is left of them. */
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -9,27 +9,27 @@
 #include <linux/uaccess.h>
 
 #include "../user_pages.h"
-#include "own_pages.h"
+#include "user_scene.h"
 
 #define PAGES 16
 static void counted_until_it_goes(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 4);
 	u64 pfn = process_pfn(test, at + PAGE_SIZE), value;
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 3, 0), 0);
-	own_touch(test, &scene, pfn);
+	user_scene_init(test, &scene, at);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + PAGE_SIZE, 3, 0), 0);
+	user_scene_access(test, &scene, pfn);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
-	own_touch(test, &scene, pfn); /* anybody's by now */
+	user_scene_access(test, &scene, pfn); /* may be another owner's by now */
 	KUNIT_ASSERT_EQ(test, anemone_snapshot(scene.telemetry, 3, 1, &value), 0);
 	KUNIT_EXPECT_EQ(test, value, 1);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 	KUNIT_EXPECT_EQ(test, anemone_user_page_map(scene.telemetry, at + PAGE_SIZE, 3), -EFAULT);
 	KUNIT_EXPECT_EQ(test, anemone_user_page_unmap(scene.telemetry, at + PAGE_SIZE), -ENOENT);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 }
 
 struct unmapping {
@@ -49,23 +49,23 @@ static void unmap_own(struct work_struct *work)
 	kthread_unuse_mm(unmapping->mm);
 }
 
-/* Who does not watch a page any more may be put off then: the device has no entry of it by then. */
-static void watched_until_it_is_gone(struct kunit *test)
+/* Whoever stops watching a page may sleep, so the device's entry must be gone before. */
+static void entry_gone_before_notifier(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
 	struct unmapping unmapping = { .mm = current->mm, .address = at };
 	struct mmu_notifier_range range;
-	struct own_scene scene;
+	struct user_scene scene;
 	unsigned int i;
 
-	own_set(test, &scene, at);
+	user_scene_init(test, &scene, at);
 	unmapping.telemetry = scene.telemetry;
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
 	scene.mock->reads = 0;
 	mmu_notifier_range_init(&range, MMU_NOTIFY_PROTECTION_VMA, 0, current->mm, at + PAGE_SIZE,
 				at + 2 * PAGE_SIZE);
-	mmu_notifier_invalidate_range_start(&range); /* no end of watching until its end */
+	mmu_notifier_invalidate_range_start(&range); /* delays the end of watching */
 	INIT_WORK_ONSTACK(&unmapping.work, unmap_own);
 	schedule_work(&unmapping.work);
 	for (i = 0; i < 100 && !READ_ONCE(scene.mock->reads); i++)
@@ -77,19 +77,19 @@ static void watched_until_it_is_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unmapping.err, 0);
 }
 
-/* A heap that comes and goes: what is left of it is what is mapped now. */
+/* A heap that is mapped and unmapped leaves only the entries of what is mapped now. */
 static void churn(struct kunit *test)
 {
 	unsigned long at = process_pages(test, PAGES);
-	struct own_scene scene;
+	struct user_scene scene;
 	unsigned int turn, i;
 
-	own_set(test, &scene, at);
+	user_scene_init(test, &scene, at);
 	for (turn = 0; turn < 50; turn++) {
 		for (i = 0; i < PAGES; i++) {
 			unsigned long page = at + i * PAGE_SIZE;
 
-			KUNIT_ASSERT_EQ(test, own_map(test, &scene, page, i, 0), 0);
+			KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, page, i, 0), 0);
 			KUNIT_ASSERT_EQ(test, vm_munmap(page, PAGE_SIZE), 0);
 			KUNIT_ASSERT_EQ(test,
 					vm_mmap(NULL, page, PAGE_SIZE, PROT_READ | PROT_WRITE,
@@ -97,41 +97,43 @@ static void churn(struct kunit *test)
 					page);
 			process_put(test, page, &i, sizeof(i));
 		}
-		KUNIT_ASSERT_EQ(test, own_entries(&scene), 0);
+		KUNIT_ASSERT_EQ(test, user_scene_entries(&scene), 0);
 	}
-	/* Mapped again and again, it is one; unmapped, none. */
+	/* Mapped again and again there is one entry; unmapped, none. */
 	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, i, 0), 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 1);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, ANEMONE_ENTRY_UNMAP), 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
+		KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, i, 0), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 1);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at, 0, ANEMONE_ENTRY_UNMAP), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
 	KUNIT_EXPECT_EQ(test, scene.telemetry->instance[0].mapped, 0);
 }
 
-static void told_of_what_was_lost(struct kunit *test)
+static void lost_entries_reported(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 4);
 	struct anemone_record records[4];
 	struct anemone_event old;
-	struct own_scene scene;
+	struct user_scene scene;
 	unsigned int i;
 
-	own_set(test, &scene, at);
-	/* Who has not asked reads notifications only, as ever. */
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 1, 0), 0);
+	user_scene_init(test, &scene, at);
+	/* A reader that has not asked for lost entries gets notifications only. */
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &old, sizeof(old)), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, &old, sizeof(old)), -EAGAIN);
 
-	own_ask_for_losses(test, &scene, sizeof(records[0]));
+	user_scene_report_lost(test, &scene, sizeof(records[0]));
 	for (i = 1; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + i * PAGE_SIZE, 10 + i, 0), 0);
-	/* What the caller takes away itself is no loss. */
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 0, ANEMONE_ENTRY_UNMAP), 0);
+		KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + i * PAGE_SIZE, 10 + i, 0),
+				0);
+	/* An entry that the caller unmaps is not lost. */
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + PAGE_SIZE, 0, ANEMONE_ENTRY_UNMAP),
+			0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at + PAGE_SIZE, 3 * PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, records, 31), -EINVAL);
-	KUNIT_ASSERT_EQ(test, own_records(test, &scene, records, sizeof(records)),
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, records, 31), -EINVAL);
+	KUNIT_ASSERT_EQ(test, user_scene_read(test, &scene, records, sizeof(records)),
 			2 * sizeof(records[0]));
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, records[i].event.type, ANEMONE_EVENT_LOST);
@@ -140,93 +142,93 @@ static void told_of_what_was_lost(struct kunit *test)
 				at + (records[i].event.counter - 10) * PAGE_SIZE);
 	}
 	KUNIT_EXPECT_NE(test, records[0].address, records[1].address);
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, records, sizeof(records)), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, records, sizeof(records)), -EAGAIN);
 }
 
-/* Nobody reads: memory is bounded, and that there were more is told. */
-static void more_than_are_read(struct kunit *test)
+/* Without a reader memory is bounded, and the number of further losses is reported. */
+static void lost_entries_bounded(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 1);
 	struct anemone_record record;
 	unsigned int i, told = 0;
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	own_ask_for_losses(test, &scene, sizeof(record));
+	user_scene_init(test, &scene, at);
+	user_scene_report_lost(test, &scene, sizeof(record));
 	for (i = 0; i < 5000; i++) {
 		KUNIT_ASSERT_EQ(test, anemone_user_page_map(scene.telemetry, at, 7), 0);
 		zap_page_range_single(find_vma(current->mm, at), at, PAGE_SIZE, NULL);
 	}
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	while (own_records(test, &scene, &record, sizeof(record)) == sizeof(record) &&
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
+	while (user_scene_read(test, &scene, &record, sizeof(record)) == sizeof(record) &&
 	       record.event.type == ANEMONE_EVENT_LOST)
 		told++;
 	KUNIT_EXPECT_EQ(test, told, 4096);
 	KUNIT_EXPECT_EQ(test, record.event.type, ANEMONE_EVENT_MORE_LOST);
 	KUNIT_EXPECT_EQ(test, record.event.counter, 5000 - 4096);
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, sizeof(record)), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, &record, sizeof(record)), -EAGAIN);
 }
 
-/* A telemetry that is removed takes what it lost with it. */
+/* Removing a telemetry drops its lost entries. */
 static void removed_with_losses(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2);
 	struct anemone_id id = { .size = sizeof(id) };
 	struct anemone_record record;
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	own_ask_for_losses(test, &scene, 100);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
-	KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
+	user_scene_init(test, &scene, at);
+	user_scene_report_lost(test, &scene, 100);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at, 0, 0), 0);
+	KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + PAGE_SIZE, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 	id.id = scene.add.id;
 	KUNIT_ASSERT_EQ(test, process_call(test, scene.filp, ANEMONE_REMOVE, &id, sizeof(id)), 0);
-	KUNIT_EXPECT_EQ(test, own_records(test, &scene, &record, 100), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, user_scene_read(test, &scene, &record, 100), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, vm_munmap(at + PAGE_SIZE, PAGE_SIZE), 0);
 }
 
-/* Each read of a device that is no more takes a timeout: one is enough, whatever goes. */
-static void device_dies_under_pages(struct kunit *test)
+/* Each read of a dead device takes a timeout; one must be enough for any number of pages. */
+static void dead_device_times_out_once(struct kunit *test)
 {
 	unsigned long at = process_pages(test, PAGES);
-	struct own_scene scene;
+	struct user_scene scene;
 	unsigned int i;
 
-	own_set(test, &scene, at);
+	user_scene_init(test, &scene, at);
 	for (i = 0; i < PAGES; i++)
-		KUNIT_ASSERT_EQ(test, own_map(test, &scene, at + i * PAGE_SIZE, i, 0), 0);
+		KUNIT_ASSERT_EQ(test, user_scene_map(test, &scene, at + i * PAGE_SIZE, i, 0), 0);
 	scene.mock->dead = true;
 	scene.mock->reads = 0;
 	KUNIT_ASSERT_EQ(test, vm_munmap(at, PAGES * PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, scene.mock->reads, 1);
 	KUNIT_EXPECT_TRUE(test, scene.mock->ctl->hw.failed);
-	KUNIT_EXPECT_EQ(test, own_entries(&scene), 0);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), -EIO);
+	KUNIT_EXPECT_EQ(test, user_scene_entries(&scene), 0);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at, 0, 0), -EIO);
 }
 
-/* What is not its own, or not there, or not whole, is not mapped. */
+/* Memory that is shared, absent or not whole is refused. */
 static void refusals(struct kunit *test)
 {
 	unsigned long at = process_pages(test, 2), shared;
-	struct own_scene scene;
+	struct user_scene scene;
 
-	own_set(test, &scene, at);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at + 1, 0, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, TASK_SIZE_MAX, 0, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, PAGE_SIZE, 0, 0), -EFAULT);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, scene.add.regions, 0), -ERANGE);
+	user_scene_init(test, &scene, at);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at + 1, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, TASK_SIZE_MAX, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, PAGE_SIZE, 0, 0), -EFAULT);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at, scene.add.regions, 0), -ERANGE);
 	shared = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
 			       MAP_ANONYMOUS | MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(shared));
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, shared, 0, 0), -EACCES);
-	/* The host has put the memory elsewhere: nothing is where it was. */
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, shared, 0, 0), -EACCES);
+	/* If the host has moved the memory, nothing is where it was. */
 	anemone_memory_set(&scene.mock->ctl->memory, 2 * PAGE_SIZE, SZ_1G);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), -ESTALE);
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at, 0, 0), -ESTALE);
 }
 
-/* Who may not name physical memory, by any way. */
-static void without_rights(struct kunit *test)
+/* A user without CAP_SYS_ADMIN cannot name physical memory by any call. */
+static void without_capability(struct kunit *test)
 {
 	static const int admin[] = { CAP_SYS_ADMIN }, both[] = { CAP_SYS_ADMIN, CAP_PERFMON };
 	unsigned long at = process_pages(test, 2), keys = process_pages(test, 1);
@@ -237,10 +239,10 @@ static void without_rights(struct kunit *test)
 	struct anemone_map map = { .size = sizeof(map), .entries = keys, .count = 1 };
 	struct anemone_add add;
 	const struct cred *self;
-	struct own_scene scene;
+	struct user_scene scene;
 
-	self = process_become(test, 1000, admin, ARRAY_SIZE(admin));
-	own_set(test, &scene, at);
+	self = process_set_cred(test, 1000, admin, ARRAY_SIZE(admin));
+	user_scene_init(test, &scene, at);
 	map.id = scene.add.id;
 	status.id = scene.add.id;
 	rotate.id = scene.add.id;
@@ -251,9 +253,9 @@ static void without_rights(struct kunit *test)
 	KUNIT_EXPECT_EQ(test,
 			process_call(test, scene.filp, ANEMONE_ROTATE, &rotate, sizeof(rotate)),
 			-EPERM);
-	KUNIT_EXPECT_EQ(test, own_map(test, &scene, at, 0, 0), 0);
-	own_touch(test, &scene, process_pfn(test, at + PAGE_SIZE)); /* of no entry */
-	own_touch(test, &scene, process_pfn(test, at));
+	KUNIT_EXPECT_EQ(test, user_scene_map(test, &scene, at, 0, 0), 0);
+	user_scene_access(test, &scene, process_pfn(test, at + PAGE_SIZE)); /* has no entry */
+	user_scene_access(test, &scene, process_pfn(test, at));
 	KUNIT_ASSERT_EQ(test,
 			process_call(test, scene.filp, ANEMONE_STATUS, &status, sizeof(status)), 0);
 	KUNIT_EXPECT_EQ(test, status.matched, 1);
@@ -261,26 +263,26 @@ static void without_rights(struct kunit *test)
 	scene.mock->ctl->interrupts = 5;
 	KUNIT_ASSERT_EQ(test, process_call(test, scene.filp, ANEMONE_INFO, &info, sizeof(info)), 0);
 	KUNIT_EXPECT_EQ(test, info.interrupts, 0);
-	process_be_oneself(self);
+	process_restore_cred(self);
 
 	add = scene.add;
-	self = process_become(test, 1000, both, ARRAY_SIZE(both));
+	self = process_set_cred(test, 1000, both, ARRAY_SIZE(both));
 	KUNIT_EXPECT_EQ(test, process_call(test, scene.filp, ANEMONE_ADD, &add, sizeof(add)),
 			-EPERM);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(add.reason, "CAP_PERFMON"));
-	process_be_oneself(self);
+	process_restore_cred(self);
 }
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(counted_until_it_goes),
-	KUNIT_CASE(watched_until_it_is_gone),
+	KUNIT_CASE(entry_gone_before_notifier),
 	KUNIT_CASE(churn),
-	KUNIT_CASE(told_of_what_was_lost),
-	KUNIT_CASE(more_than_are_read),
+	KUNIT_CASE(lost_entries_reported),
+	KUNIT_CASE(lost_entries_bounded),
 	KUNIT_CASE(removed_with_losses),
-	KUNIT_CASE(device_dies_under_pages),
+	KUNIT_CASE(dead_device_times_out_once),
 	KUNIT_CASE(refusals),
-	KUNIT_CASE(without_rights),
+	KUNIT_CASE(without_capability),
 	{},
 };
 

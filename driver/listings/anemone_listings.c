@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The three listings of the NEMO paper, as a kernel subsystem would have them: an example of
- * <linux/anemone.h>, and what co-simulation tests it with.
+ * The three listings of the NEMO paper as a kernel subsystem: an example of <linux/anemone.h>, and
+ * a test of it in co-simulation.
  *
- * debugfs anemone_listings/: skew, hotness, tenants. Written, "key region" is one translation;
- * read, it is a poll: each counter that is not zero, as "counter value", and all of them are reset.
- * alerts: notifications of the third, as "counter", the latest last.
+ * debugfs anemone_listings/ has skew, hotness and tenants. Writing "key region" sets one
+ * translation. Reading polls: it shows each counter that is not zero as "counter value", and resets
+ * all counters. alerts shows the notifications of tenants by counter, the latest last.
  */
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -38,7 +38,7 @@ MODULE_PARM_DESC(host, "keys are of the host's physical addresses, not of each d
 static struct dentry *root;
 static struct anemone_telemetry *skew, *hotness, *tenants;
 
-static DEFINE_SPINLOCK(alerts_lock); /* the two below */
+static DEFINE_SPINLOCK(alerts_lock); /* guards the two below */
 static u32 alerts[64];
 static unsigned int n_alerts;
 
@@ -107,7 +107,7 @@ static int anemone_listings_poll_show(struct seq_file *file, void *unused)
 
 static int anemone_listings_poll_open(struct inode *inode, struct file *file)
 {
-	/* All at once: a second call would poll, and reset, again. */
+	/* One buffer for all: a second call would poll, and reset, again. */
 	return single_open_size(file, anemone_listings_poll_show, inode->i_private, SZ_1M);
 }
 

@@ -10,17 +10,16 @@ unsigned int address_bits(const Session& session, const anemone_spec& spec) {
     return spec.flags & ANEMONE_SPEC_HOST ? 64 : session.info.address_bits;
 }
 
-/* A value that a mask and shift gave, as the addresses that give it, and whether those are one
- * range. */
+/* The addresses that give a value of a field, and whether they are one range. */
 struct Reversed {
     Span span;
     bool one;
 };
 
-/* `top`: bits of an address. */
+/* `top`: number of address bits. */
 Reversed reverse(const anemone_field& field, uint64_t value, unsigned int top) {
     uint64_t all = top < 64 ? (1ULL << top) - 1 : UINT64_MAX;
-    /* Bits below the shift count for nothing, and so do those that no address has. */
+    /* Bits below the shift and bits that no address has do not count. */
     uint64_t mask = field.mask >> field.shift << field.shift & all;
     uint64_t low = mask ? (mask & -mask) - 1 : all;
     uint64_t first = value << field.shift;
@@ -44,7 +43,7 @@ std::vector<RegionKeys> keys_of_regions(const Telemetry& telemetry) {
     std::vector<RegionKeys> keys(telemetry.regions);
 
     for (const auto& [key, entry] : telemetry.map) {
-        /* The caller's own memory: where it is, only its process knows. */
+        /* Only its process knows the physical address of the caller's own memory. */
         if (entry.region >= telemetry.regions || entry.flags & ANEMONE_ENTRY_VIRTUAL)
             continue;
         if (!keys[entry.region].count++)
@@ -66,7 +65,7 @@ Addresses counter_addresses(const Session& session, const anemone_spec& spec, ui
     Reversed part =
         reverse(spec.translation.sub, offset, static_cast<unsigned int>(std::bit_width(reach)));
 
-    /* Offset bits that the key has, too, would not be free. */
+    /* Offset bits that are also key bits are not free. */
     if (!whole.one || !part.one || part.span.last > reach || spec.translation.sub.mask & ~reach)
         return std::nullopt;
     return clipped({whole.span.first + part.span.first, whole.span.first + part.span.last}, spec);

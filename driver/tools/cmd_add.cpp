@@ -41,7 +41,7 @@ int run(const Options& o) {
             bad_input(o.file, ": rule ", i + 1, ": name is \"", rules[i].name,
                       "\"; allowed: one that is not taken on ", device,
                       " (`anemonectl rm` frees it)");
-    /* Whatever ends the program before the commit takes all of them back. */
+    /* If the program ends before the commit, the holder removes all of them. */
     for (const Rule& rule : rules) {
         added.push_back(telemetry_add(session, rule));
         link->put(added.back());

@@ -12,11 +12,11 @@
 
 namespace {
 
-/* How long a telemetry that is new, or gone, may stay unnoticed. */
+/* Longest delay until a new or removed telemetry is noticed. */
 constexpr int LOOK_MS = 1000;
 constexpr size_t AT_ONCE = 64;
 
-/* Devices on which this user has telemetries, ready to be read. */
+/* Opens the devices on which this user has telemetries. */
 std::vector<Session> look(const std::vector<std::string>& devices) {
     std::vector<Session> sessions;
 
@@ -38,7 +38,7 @@ const Telemetry* find(const Session& session, uint32_t id) {
     return found == session.telemetries.end() ? nullptr : &*found;
 }
 
-/* Of a counter, where it is in its telemetry and what it counts. */
+/* Position of a counter in its telemetry, and the addresses that it counts. */
 struct Where {
     uint32_t region, offset;
     uint32_t keys;
@@ -49,7 +49,7 @@ Where where_of(const Session& session, const Telemetry& t, uint32_t counter) {
     Where where = {counter / t.region_counters, counter % t.region_counters, 0, std::nullopt};
 
     if (!t.turns.empty() || where.region >= t.regions)
-        return where; /* what a rotation counts there has changed since, or may have */
+        return where; /* the rotation may have mapped other keys since */
 
     RegionKeys keys = keys_of_regions(t)[where.region];
 
@@ -114,13 +114,13 @@ void show(const Session& session, const anemone_record& record) {
     }
 }
 
-/* Prints what one device has waiting, `most` events at most; their number. */
+/* Prints at most `most` waiting events of one device; returns their number. */
 size_t show_waiting(const Session& session, size_t most, bool json) {
     std::array<anemone_record, AT_ONCE> records;
     auto wanted = std::span(records).first(std::min(most, records.size()));
     ssize_t got = device_read(session.fd.get(), wanted);
 
-    /* Another reader of the same telemetries may have been faster. */
+    /* Another reader of the same telemetries may have taken it. */
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (got < 0)
@@ -145,7 +145,7 @@ int run(const Options& o) {
         for (const Session& session : sessions)
             polled.push_back({session.fd.get(), POLLIN, 0});
         device_poll(polled, LOOK_MS);
-        /* Each time anew, as names and maps may have changed. */
+        /* Read again each time, because names and maps may have changed. */
         sessions = look(devices);
         for (const Session& session : sessions) {
             left -= show_waiting(session, left, o.json);

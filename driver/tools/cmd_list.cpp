@@ -67,7 +67,7 @@ void show(const Session& s) {
                     plural(t.regions), t.region_counters, t.mapped());
 }
 
-/* A device with what its holder holds; nothing: it cannot be opened, which was noted. */
+/* Opens a device and its holder's telemetries; empty, with a note, if it cannot be opened. */
 std::optional<Session> look_at(const std::string& path) {
     Session session;
 

@@ -10,7 +10,7 @@
 
 namespace {
 
-/* A region of the telemetry's. `what`: of which argument or file. */
+/* Checks a region number; `what` names the argument or file. */
 uint32_t region(const Telemetry& t, std::string_view what, uint64_t number) {
     if (number >= t.regions)
         bad_input(what, " is ", number, "; allowed: a region of 0 to ", t.regions - 1, " of \"",
@@ -20,7 +20,7 @@ uint32_t region(const Telemetry& t, std::string_view what, uint64_t number) {
 
 std::vector<anemone_entry> from_file(const Options& o, const Telemetry& t) {
     static constexpr const char* names[] = {"key", "region"};
-    /* To unmap, a line needs no region. */
+    /* An unmap line needs no region. */
     std::span columns = std::span<const char* const>(names).first(o.unmap ? 1 : 2);
     std::vector<anemone_entry> entries;
 
@@ -38,7 +38,7 @@ anemone_entry from_words(const Options& o, const Telemetry& t) {
     return entry;
 }
 
-/* A free region for each of the keys that has none. */
+/* Chooses a free region for each key that has none. */
 std::vector<anemone_entry> in_free_regions(const Options& o, const Telemetry& t,
                                            std::span<const ProcessKey> keys) {
     auto unmapped = [&](const ProcessKey& key) { return !t.map.contains(key.key); };
@@ -82,7 +82,7 @@ std::vector<anemone_entry> from_process(const Options& o, const Session& session
     return entries;
 }
 
-/* What was done, in JSON; of a process, which of its addresses has which region now. */
+/* The result in JSON; for a process, the region of each of its addresses. */
 Json json_of(const Options& o, const Telemetry& t, size_t set, std::span<const ProcessKey> keys) {
     Json object = {{"name", t.name}, {o.unmap ? "unmapped" : "set", set}, {"mapped", t.mapped()}};
 

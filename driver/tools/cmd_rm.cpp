@@ -7,7 +7,7 @@
 
 namespace {
 
-/* All of a device's holder; their number. */
+/* Removes all telemetries of a device's holder; returns their number. */
 size_t remove_all(const std::string& device) {
     Session session;
     auto link = Link::open(device, false, true, session);

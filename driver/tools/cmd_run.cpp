@@ -14,12 +14,12 @@ namespace {
 
 volatile pid_t child;
 
-/* A signal to us is meant for the command; its counters are still read. */
+/* Forwards a signal to the command, so that its counters are still read. */
 void pass_on(int signal_number) {
     kill(child, signal_number);
 }
 
-/* Runs the command to its end and returns its status, as a shell has it. */
+/* Runs the command to its end; returns its status as a shell does. */
 int run_command(char** words) {
     struct sigaction passed = {};
     int status;
@@ -36,7 +36,7 @@ int run_command(char** words) {
         note(words[0], ": ", error_text(error));
         _exit(error == ENOENT ? 127 : 126);
     }
-    /* The terminal sends these to the command as well. */
+    /* The terminal sends these to the command, too. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     passed.sa_handler = pass_on;

@@ -14,7 +14,7 @@
 namespace {
 
 constexpr int BAR_WIDTH = 24;
-/* Lines of the screen that are not rows, with the cursor's. */
+/* Lines of the screen without rows, including the cursor's. */
 constexpr unsigned int OTHER_LINES = 4;
 
 double now() {
@@ -24,7 +24,7 @@ double now() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-/* Until that time, or until Ctrl-C. */
+/* Waits until that time, or until Ctrl-C. */
 void wait_until(double end) {
     for (double left; !interrupted && (left = end - now()) > 0;) {
         timespec time = {static_cast<time_t>(left), 0};
@@ -59,13 +59,16 @@ void show_json(const Telemetry& t, const Sample& sample, double seconds, uint32_
                 {"rows", rows}});
 }
 
-/* A line's end; on a terminal what was there before it goes. */
+/* Ends a line; on a terminal this also erases the rest of the old line. */
 const char* end_of_line(bool redraw) {
     return redraw ? "\033[K\n" : "\n";
 }
 
 void show_row(const Sample& sample, const Row& row, bool redraw) {
-    /* Sums of what is not counted can be past the total's 64 bits; a share is not. */
+    /*
+     * A sum of other values than counts can overflow the total's 64 bits, so compute the share in
+     * floating point.
+     */
     double count = static_cast<double>(row.count), total = static_cast<double>(sample.total);
     double most = static_cast<double>(sample.rows[0].count);
     std::string bar(static_cast<size_t>(std::min(count / most, 1.0) * BAR_WIDTH + 0.5), '#');
@@ -109,7 +112,7 @@ void show(const Session& session, const Telemetry& t, const Sample& sample, doub
 
 /* --- Watching --------------------------------------------------------------------------------- */
 
-/* Each interval, until Ctrl-C, the telemetry's end, or once. */
+/* Shows each interval until Ctrl-C, until the telemetry ends, or once. */
 void watch(const Options& o, const std::string& device, bool redraw) {
     std::vector<uint64_t> last;
     double next = now(), before = 0;
@@ -119,7 +122,7 @@ void watch(const Options& o, const std::string& device, bool redraw) {
         Session session;
         const Telemetry* t = nullptr;
 
-        /* Each time anew, as names and maps may have changed. */
+        /* Read again each time, because names and maps may have changed. */
         if (Link::open(device, false, false, session))
             t = session.find(o.words[0]);
         if (!t) {
@@ -135,7 +138,7 @@ void watch(const Options& o, const std::string& device, bool redraw) {
 
         Sample sample = take_sample(session, *t, o.counters, last);
 
-        /* The first look only tells where counters stand. */
+        /* The first sample only sets the start values. */
         if (!first && o.json)
             show_json(*t, sample, time - before, o.top);
         else if (!first)

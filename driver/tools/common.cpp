@@ -12,7 +12,7 @@
 
 namespace {
 
-/* No person wrote a larger file. */
+/* A larger file is not a hand-written one. */
 constexpr size_t LARGEST_FILE = 64u << 20;
 
 } // namespace

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-/* Exit statuses: the input was wrong, or it was right and the work failed. */
+/* Exit statuses: the work failed, or the input was wrong. */
 constexpr int STATUS_FAILED = 1;
 constexpr int STATUS_INPUT = 2;
 
@@ -27,7 +27,7 @@ struct Hex {
 };
 std::ostream& operator<<(std::ostream& out, Hex number);
 
-/* All parts in one string. */
+/* Concatenates its arguments. */
 template <class... Parts> std::string text(const Parts&... parts) {
     std::ostringstream out;
     (out << ... << parts);
@@ -42,13 +42,13 @@ template <class... Parts> [[noreturn]] void bad_input(const Parts&... parts) {
     throw Error(STATUS_INPUT, text(parts...));
 }
 
-/* One line on stderr, behind what stdout has so far. */
+/* Prints one line on stderr, after flushing stdout. */
 void print_note(std::string_view message);
 template <class... Parts> void note(const Parts&... parts) {
     print_note(text(parts...));
 }
 
-/* errno, or another error, in words. */
+/* errno or another error, in words. */
 std::string error_text();
 std::string error_text(int error);
 
@@ -76,10 +76,10 @@ private:
     int fd_ = -1;
 };
 
-/* The file's content; "-" is stdin. */
+/* Reads a file; "-" is stdin. */
 std::string read_file(const std::string& path);
 
-/* A whole number, decimal or 0x..., of `least` to `most`. `what` names it in the error. */
+/* A whole number, decimal or 0x..., from `least` to `most`. `what` names it in the error. */
 uint64_t parse_number(std::string_view what, std::string_view digits, uint64_t least,
                       uint64_t most);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All that reaches the kernel's driver. device.cpp is the real one. The tests link
- * test/device_fake.cpp, which keeps devices in files and follows the same contract: anemone(4).
+ * Everything that calls the kernel's driver. device.cpp is the real one. The tests link
+ * test/device_fake.cpp, which keeps devices in files and follows the same contract, anemone(4).
  */
 #ifndef ANEMONECTL_DEVICE_HPP
 #define ANEMONECTL_DEVICE_HPP
@@ -17,14 +17,16 @@
 
 /* Paths of the devices, in order. */
 std::vector<std::string> device_paths();
-/* Like open(2) and ioctl(2): no descriptor, or -1, and errno. */
+/* Like open(2) and ioctl(2); on failure an empty descriptor or -1, and errno. */
 Descriptor device_open(const std::string& path);
 int device_ioctl(int fd, unsigned long request, void* argument);
 
-/* Makes events readable as records, lost entries among them, by reads that do not wait; false:
- * errno. It holds for everybody who shares the open file. */
+/*
+ * Makes events readable as records, including lost entries, by reads that do not wait. On failure
+ * returns false and sets errno. It applies to everybody who shares the open file.
+ */
 bool device_listen(int fd);
-/* Like poll(2), and like read(2) of records: how many, or -1 and errno. */
+/* Like poll(2) and read(2): the number of records, or -1 and errno. */
 int device_poll(std::span<pollfd> polled, int milliseconds);
 ssize_t device_read(int fd, std::span<anemone_record> records);
 

@@ -15,9 +15,9 @@
 namespace {
 
 constexpr size_t MOST_CLIENTS = 64;
-/* A holder without telemetries looks whether it may end. */
+/* A holder without telemetries polls whether it may end. */
 constexpr int LOOK_MS = 200;
-/* One that was started and never used ends after so many looks. */
+/* A holder that nobody used ends after so many polls. */
 constexpr unsigned int UNUSED_LOOKS = 50;
 /* The owner of a telemetry that was committed. */
 constexpr int NOBODY = -1;
@@ -78,7 +78,7 @@ bool Holder::welcome(int client) {
     if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
         (peer.uid != geteuid() && peer.uid != 0))
         return false;
-    /* One that stops in the middle must not stop the others for ever. */
+    /* A client that stops in the middle of a message must not block the others. */
     setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &slow, sizeof(slow));
     setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &slow, sizeof(slow));
     return wire_send(client, message, fd_) && std::ranges::all_of(held_, [&](const Held& held) {
@@ -86,7 +86,7 @@ bool Holder::welcome(int client) {
            });
 }
 
-/* One message; false: the client is gone, or not one of ours. */
+/* Serves one message; false: the client has gone or is not ours. */
 bool Holder::answer(int client) {
     auto message = wire_receive(client);
     WireMessage done = {.kind = WIRE_DONE};
@@ -124,7 +124,7 @@ void Holder::leave(size_t index) {
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-/* A command that is about to connect has the lock: then it is not the end. */
+/* A command that is about to connect holds the lock, so the holder stays. */
 void Holder::end_unless_wanted() const {
     auto lock_path = wire_path(device_, "lock"), socket_path = wire_path(device_, "sock");
 
@@ -154,7 +154,7 @@ void Holder::serve() {
             polled.push_back({client.get(), POLLIN, 0});
         if (poll(polled.data(), polled.size(), idle ? LOOK_MS : -1) < 0)
             continue;
-        /* From the last: a client that leaves moves only those that were served. */
+        /* Backwards, because removing a client moves only those that were already served. */
         for (size_t i = clients; i-- > 0;)
             if (polled[1 + i].revents && !answer(clients_[i].get()))
                 leave(i);

@@ -5,7 +5,7 @@
 
 namespace {
 
-/* The library's own text has no blanks, and as many digits as a fraction needs. */
+/* The library's own format has no blanks and prints fractions with all digits. */
 std::string to_text(const Json& value) {
     if (value.is_number_float()) {
         char digits[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* JSON on stdout: a value on a line, with ", " and ": " between its parts. */
+/* JSON on stdout: one value per line, with ", " and ": " as separators. */
 #ifndef ANEMONECTL_JSON_HPP
 #define ANEMONECTL_JSON_HPP
 
@@ -13,20 +13,20 @@ using Json = nlohmann::ordered_json;
 void print_json(const Json& value);
 
 /*
- * A list that is printed while it grows, so that a long one needs no memory: a list by itself, or
- * the last member of an object.
+ * A list that is printed while it grows, so that its size does not matter: a top-level list, or the
+ * last member of an object.
  */
 class JsonList {
 public:
     JsonList();
     JsonList(const Json& object, const std::string& member);
     JsonList(const JsonList&) = delete;
-    /* Prints the next element, or only what separates it from the one before. */
+    /* Prints the next element, or only its separator. */
     void add(const Json& element);
     void next();
-    /* Prints the brackets that close it. */
+    /* Prints the closing brackets. */
     void close();
-    /* Behind the list that is no part of another. */
+    /* The same for a top-level list, with the end of the line. */
     void close_line();
 
 private:

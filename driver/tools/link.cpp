@@ -38,7 +38,7 @@ Descriptor lock_of(const std::string& device) {
     return lock;
 }
 
-/* A device's socket, as its calls want the address. */
+/* The address of a device's socket for socket calls. */
 class Address {
 public:
     explicit Address(const std::string& device) {
@@ -65,7 +65,10 @@ Descriptor new_socket() {
     return made;
 }
 
-/* What it inherited would otherwise stay open with it: a pipe's end, the command's own socket. */
+/*
+ * Closes inherited descriptors, such as a pipe's end or the command's socket, which would stay open
+ * with the holder.
+ */
 void close_all_but(int one, int other) {
     auto low = static_cast<unsigned int>(std::min(one, other));
     auto high = static_cast<unsigned int>(std::max(one, other));
@@ -77,7 +80,7 @@ void close_all_but(int one, int other) {
     close_range(high + 1, ~0u, 0);
 }
 
-/* In the child: as a process of its own, with nothing of the shell's. */
+/* In the child: detaches from the shell and becomes the holder. */
 [[noreturn]] void become_holder(const char* device, int fd, int listening) noexcept {
     setsid();
     /* The grandchild can never get a terminal again. */
@@ -105,7 +108,7 @@ void start_holder(const std::string& device, const Address& address) {
 
     Descriptor listening = new_socket();
 
-    unlink(address.path()); /* of a holder that was killed: nobody answered */
+    unlink(address.path()); /* left by a holder that was killed */
 
     mode_t mask = umask(0177);
     bool bound = address.bind_to(listening.get());
@@ -184,7 +187,7 @@ void Link::wait_done(const char* what) const {
 }
 
 void Link::request(WireKind kind, uint32_t id) const {
-    /* A failure shows when the answer does not come. */
+    /* A failure is noticed when no reply comes. */
     (void)wire_send(socket_.get(), {.kind = kind, .id = id});
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A command's connection to a device's holder. */
+/* A command's connection to the holder of a device. */
 #ifndef ANEMONECTL_LINK_HPP
 #define ANEMONECTL_LINK_HPP
 
@@ -8,16 +8,16 @@
 class Link {
 public:
     /*
-     * Opens the telemetries of a device's holder. With `start` one is started when there is none;
-     * without, the result is then empty. With `change` no other command changes anything while the
+     * Opens the telemetries of a device's holder. If there is no holder, `start` starts one;
+     * otherwise the result is empty. With `change`, no other command can change anything while the
      * link is open.
      */
     static std::optional<Link> open(const std::string& device, bool start, bool change,
                                     Session& session);
 
-    /* New, or changed. A new one goes again when the link closes without a commit. */
+    /* Sends a new or changed telemetry; a new one goes if the link closes before a commit. */
     void put(const Telemetry& telemetry);
-    /* From the device, too. */
+    /* Removes it from the device, too. */
     void remove(uint32_t id);
     void commit();
 
@@ -26,7 +26,7 @@ private:
     void wait_done(const char* what) const;
     Session receive_session(const std::string& device) const;
 
-    Descriptor lock_; /* held: other commands and the holder's end wait */
+    Descriptor lock_; /* while locked, other commands and the end of the holder wait */
     Descriptor socket_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* anemonectl: telemetries of an Anemone memory expander, from a shell. See man/anemonectl.8. */
+/* anemonectl: telemetries of an Anemone memory expander from a shell. See man/anemonectl.8. */
 #include <cstdio>
 #include <fcntl.h>
 #include <new>
@@ -38,7 +38,7 @@ int run(const Command& command, int argc, char** argv) {
     auto options = parse_options(command, argc, argv);
     int status = options ? command.run(*options) : 0;
 
-    /* A full disk or a closed pipe is no success. */
+    /* A full disk or a closed pipe is a failure. */
     if (std::fflush(stdout) || std::ferror(stdout))
         fail("the output could not be written");
     return status;
@@ -69,7 +69,7 @@ int run_named(int argc, char** argv) {
 int main(int argc, char** argv) {
     int nothing;
 
-    /* A file that is opened must not become stdout. */
+    /* A file that is opened later must not become stdout. */
     while ((nothing = open("/dev/null", O_RDWR)) >= 0 && nothing <= STDERR_FILENO)
         ;
     close(nothing);

@@ -5,7 +5,7 @@
 
 namespace {
 
-/* The device has no code for no op: its first bit is ADD's. */
+/* The device has no code for "no op", so bit 0 is ADD's. */
 constexpr uint64_t op_bit(unsigned int code) {
     return 1ULL << (code - ANEMONE_OP_ADD);
 }
@@ -18,7 +18,7 @@ constexpr uint64_t effect_bit(unsigned int bit) {
     return 1ULL << (ANEMONE_FEATURES_EFFECTS_SHIFT + bit);
 }
 
-/* A read effect by an op needs that op, and read effects by ops. */
+/* A read effect by an op needs that op and the feature of read effects by ops. */
 constexpr Name effect(const char* name, unsigned int code) {
     return {name, code, effect_bit(2) | op_bit(code)};
 }

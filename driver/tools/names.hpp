@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Codes of the uapi and what rule files call them. */
+/* Codes of the uapi and their names in rule files. */
 #ifndef ANEMONECTL_NAMES_HPP
 #define ANEMONECTL_NAMES_HPP
 
@@ -10,7 +10,7 @@
 struct Name {
     const char* name;
     unsigned int code;
-    uint64_t feature; /* bits of register `features` that must all be there; 0: always built in */
+    uint64_t feature; /* bits of the register `features` that are all needed; 0: always built in */
 };
 
 using Names = std::span<const Name>;

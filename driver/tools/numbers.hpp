@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files of keys: numbers on lines, with comments. */
+/* Files with numbers on lines, and comments. */
 #ifndef ANEMONECTL_NUMBERS_HPP
 #define ANEMONECTL_NUMBERS_HPP
 
@@ -9,8 +9,8 @@
 #include "common.hpp"
 
 /*
- * The file's lines of whole numbers (decimal or 0x, between blanks; # begins a comment), a number
- * for each column. `columns`: what messages call them.
+ * Reads lines of whole numbers (decimal or 0x, separated by blanks; # begins a comment), one for
+ * each column. `columns` names them in messages.
  */
 std::vector<std::vector<uint64_t>> read_numbers(const std::string& path,
                                                 std::span<const char* const> columns);

@@ -9,7 +9,7 @@
 
 namespace {
 
-/* Codes of options without a letter: past all letters. */
+/* Codes of options without a letter, above all letters. */
 enum Code {
     UNMAP = 256,
     SNAPSHOT,
@@ -72,7 +72,7 @@ uint32_t small_number(const char* what, const char* word, uint32_t least, uint32
     return static_cast<uint32_t>(parse_number(what, word, least, most));
 }
 
-/* START-END, the end exclusive. */
+/* START-END, end exclusive. */
 void take_range(Options& o, std::string_view word) {
     size_t dash = word.find('-');
 
@@ -155,7 +155,7 @@ bool& flag(Options& o, int code) {
 } // namespace
 
 std::optional<Options> parse_options(const Command& command, int argc, char** argv) {
-    /* Options may stand behind words, but for those of a command that is run. */
+    /* Options may follow words, except for a command that runs another. */
     std::string letters = command.most == ANY_WORDS ? "+:" : ":";
     std::vector<option> longs;
     Options o;
@@ -190,7 +190,7 @@ std::optional<Options> parse_options(const Command& command, int argc, char** ar
     if (o.words.size() < command.least || o.words.size() > command.most) {
         std::string_view help = command.help;
 
-        /* The first line of the page is the usage. */
+        /* The help begins with the usage line. */
         bad_input(command.name, ": ",
                   o.words.size() < command.least ? "something is missing" : "too many words", "; ",
                   help.substr(0, help.find('\n')));

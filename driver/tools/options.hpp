@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The command line: commands, and the options that they share. */
+/* The command line: commands and their shared options. */
 #ifndef ANEMONECTL_OPTIONS_HPP
 #define ANEMONECTL_OPTIONS_HPP
 
@@ -8,7 +8,7 @@
 
 #include "rules.hpp"
 
-/* Which options a command takes. */
+/* The options that a command takes. */
 enum OptionBit : unsigned int {
     OPTION_DEVICE = 1u << 0,
     OPTION_FILE = 1u << 1,
@@ -28,38 +28,38 @@ enum OptionBit : unsigned int {
     OPTION_COUNT = 1u << 15,
     OPTION_HOST = 1u << 16,
     OPTION_PID = 1u << 17,  /* --pid, --range */
-    OPTION_HELP = 1u << 31, /* every command's */
+    OPTION_HELP = 1u << 31, /* taken by every command */
 };
 
 struct Options {
-    /* Empty: not given. */
+    /* Empty if not given. */
     std::string device, file, output;
     bool json = false, all = false, unmap = false, snapshot = false, channels = false, once = false,
          stop = false, counters = false, host = false;
     double interval = 1;                                  /* seconds */
-    uint32_t top = 20, period_ms = 0, count = 0, pid = 0; /* count 0: no end; pid 0: none */
-    uint64_t first = 0, last = UINT64_MAX;                /* of the process's addresses: --range */
+    uint32_t top = 20, period_ms = 0, count = 0, pid = 0; /* count 0: unlimited; pid 0: none */
+    uint64_t first = 0, last = UINT64_MAX;                /* addresses of the process: --range */
     Limits limits = default_limits;
-    /* What is no option; behind the last word there is a null pointer. */
+    /* Words that are not options; a null pointer follows the last one. */
     std::span<char*> words;
 };
 
 struct Command {
     const char* name;
-    const char* summary; /* a line of the list of commands */
-    const char* help;    /* the whole page; begins with the usage */
+    const char* summary; /* its line in the list of commands */
+    const char* help;    /* the whole help, which begins with the usage line */
     unsigned int options;
     size_t least, most; /* words */
     int (*run)(const Options& options);
 };
 
-/* The most words of a command that runs another. */
+/* Maximum number of words for a command that runs another. */
 constexpr size_t ANY_WORDS = SIZE_MAX;
 
 extern const Command command_list, command_add, command_run, command_map, command_read,
     command_watch, command_status, command_rotate, command_rm, command_check, command_events;
 
-/* Reads the words behind a command's name; nothing: it printed the help that was asked for. */
+/* Parses the words after a command's name; empty if it printed the help. */
 std::optional<Options> parse_options(const Command& command, int argc, char** argv);
 
 #endif

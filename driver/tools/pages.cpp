@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Of a 32-bit program, too, pagemap is longer than 2 GiB. */
+/* pagemap is longer than 2 GiB even for a 32-bit program. */
 #define _FILE_OFFSET_BITS 64
 
 #include "pages.hpp"
@@ -27,7 +27,7 @@ static_assert(sizeof(off_t) == sizeof(uint64_t));
     bad_input("--pid is ", pid, "; allowed: a process that runs and has memory of its own");
 }
 
-/* After a failed open(). */
+/* Reports a failed open(). */
 [[noreturn]] void refused(uint32_t pid, const std::string& file) {
     int error = errno;
 
@@ -38,7 +38,7 @@ static_assert(sizeof(off_t) == sizeof(uint64_t));
          "a kernel with CONFIG_PROC_PAGE_MONITOR (see anemonectl(8))");
 }
 
-/* "START-END ..." in hex; what is not one of the process's is empty. */
+/* "START-END ..." in hex; a mapping of the kernel gives an empty span. */
 Span parse_mapping(const std::string& line) {
     const char* end = line.data() + line.size();
     uint64_t first = 0, past = 0;
@@ -58,7 +58,7 @@ public:
             refused(pid, path_);
     }
 
-    /* Whether the process still has the memory that it had: it did not end, nor call execve(2). */
+    /* Whether the process still has the same memory: it neither ended nor called execve(2). */
     bool stands() const {
         uint64_t entry;
 
@@ -76,7 +76,7 @@ public:
             if (got < 0 && errno != EINTR)
                 fail(path_, ": ", error_text());
             if (got == 0)
-                return; /* not of the process: the kernel's own page for calls */
+                return; /* the kernel's page for system calls, not the process's */
             for (size_t i = 0; got > 0 && i < static_cast<size_t>(got) / sizeof(entries[0]); i++)
                 add_page(page++ * size_, entries[i]);
         }
@@ -120,7 +120,10 @@ private:
 
 std::vector<ProcessKey> keys_of_process(uint32_t pid, const anemone_spec& spec, Span within,
                                         uint32_t most) {
-    /* Before the mappings: of a program that execve(2) starts in between it has nothing. */
+    /*
+     * Opened before the mappings, so that a program which execve(2) starts in between has none of
+     * these pages.
+     */
     Collector collector(pid, spec, most);
     std::string path = device_proc(pid) + "/maps";
     std::ifstream maps(path);
@@ -137,7 +140,7 @@ std::vector<ProcessKey> keys_of_process(uint32_t pid, const anemone_spec& spec, 
         if (mapping.first <= mapping.last)
             collector.add(mapping);
     }
-    /* One that has ended but was not waited for, or a thread of the kernel's. */
+    /* A zombie, or a kernel thread. */
     if (!any)
         no_process(pid);
     if (maps.bad() || !collector.stands())

@@ -8,7 +8,7 @@
 #include "rule_fields.hpp"
 #include "utf8.hpp"
 
-/* No host has more physical addresses. */
+/* No host has more physical address bits. */
 static constexpr unsigned int HOST_BITS = 52;
 
 Limits Limits::of_host() const {
@@ -20,19 +20,19 @@ Limits Limits::of_host() const {
 }
 
 uint64_t region_counters(const anemone_spec& spec, uint64_t bytes) {
-    /* Address bits that the device does not have are zero, and ask for no counters. */
+    /* Address bits that the device does not have are zero, so they need no counters. */
     uint64_t all = UINT64_MAX >> std::countl_zero(bytes - 1) >> spec.translation.sub.shift;
     uint64_t last =
         std::min<uint64_t>(spec.translation.sub.mask >> spec.translation.sub.shift, all);
 
-    /* The least power of two above the last offset. */
+    /* The smallest power of two above the last offset. */
     return last ? 2ULL << (63 - std::countl_zero(last)) : 1;
 }
 
 bool reaches(const anemone_spec& spec, uint64_t key) {
     unsigned int shift = spec.translation.primary.shift;
 
-    /* Other masks let a key have addresses in many places. */
+    /* With other masks a key may have addresses in many ranges. */
     if (spec.translation.primary.mask >> shift != UINT64_MAX >> shift || !spec.filter.end)
         return true;
     return key >= spec.filter.start >> shift && key <= (spec.filter.end - 1) >> shift;
@@ -56,7 +56,7 @@ void read_name(const Scope& s, Rule& rule) {
         !std::ranges::all_of(characters, is_printable))
         s.wrong("name", text("1 to ", NAME_CHARACTERS, " printable characters"));
     rule.name = *name;
-    /* The kernel's name is for people who read its log: ASCII, and shorter. */
+    /* The kernel's name is for its log: ASCII, and shorter. */
     for (size_t i = 0; i < characters.size() && i + 1 < sizeof(rule.spec.name); i++)
         rule.spec.name[i] = characters[i] < 0x80 ? static_cast<char>(characters[i]) : '?';
 }
@@ -83,7 +83,7 @@ unsigned int read_width(const Scope& s) {
         if (s.is_built(name) &&
             (width ? bits && !bits->negative && bits->magnitude == name.code : name.code == 64))
             return name.code;
-    /* 64 is what is meant when nothing is said: it may not be built in. */
+    /* The default is 64, which may not be built in. */
     if (!width)
         s.wrong_words("width", "64", s.built_names(width_names, " or "));
     s.wrong("width", s.built_names(width_names, " or "));
@@ -94,7 +94,7 @@ void read_field(const Scope& s, anemone_field& field) {
     field.shift = static_cast<uint32_t>(s.number("shift", 63));
 }
 
-/* What the driver wants of host addresses, so that keys do not depend on where the memory is. */
+/* The driver's conditions for host addresses: keys must not depend on the memory's base. */
 void check_host_fields(const Scope& primary, const Scope& sub, const anemone_translation& fields) {
     uint32_t shift = fields.primary.shift;
     uint64_t reach = 1ULL << shift;
@@ -159,7 +159,7 @@ void read_effect(const Scope& rule, anemone_operation& effect) {
 
 /* --- The map ---------------------------------------------------------------------------------- */
 
-/* A base index, which has to be the first counter of a region. */
+/* Checks that a base index is the first counter of a region. */
 uint32_t region_of(const Scope& s, const anemone_spec& spec, const std::string& at,
                    const toml::node& entry, uint64_t base) {
     uint64_t counters = region_counters(spec, s.limits.bytes);
@@ -177,7 +177,7 @@ void read_map(const Scope& s, Rule& rule) {
     uint64_t counters = uint64_t{s.limits.states} * (64 / spec_width(rule.spec));
     const char* table_option = s.limits.from_options && !s.limits.host ? " (--table)" : "";
     const char* states_option = s.limits.from_options ? " (--states x 64 / width)" : "";
-    /* Of host addresses the driver knows which keys there are. */
+    /* For host addresses the driver knows which keys exist. */
     uint64_t keys = s.limits.host ? s.limits.bytes : s.limits.table;
     std::map<uint64_t, size_t> seen;
     uint32_t most = 0;
@@ -212,8 +212,10 @@ void read_map(const Scope& s, Rule& rule) {
         rule.map.push_back({.key = *key, .region = region, .flags = 0});
         most = std::max(most, region + 1);
     }
-    /* As many as the file names. A file without any gets one, for `map` to use, or of host
-     * addresses as many as a pipeline holds, for a process's pages. */
+    /*
+     * As many regions as the file names. If it names none, one for `map` to use, or for host
+     * addresses as many as a pipeline holds, for a process's pages.
+     */
     rule.spec.regions = most || s.limits.host ? most : 1;
 }
 
@@ -264,7 +266,7 @@ void note_truncated(const Rule& rule, const char* name, uint64_t operand) {
 
 void print_notes(const Rule& rule) {
     const anemone_spec& spec = rule.spec;
-    /* Arithmetic modulo 2^width on a longer operand is what the other ops mean anyway. */
+    /* For the other ops a longer operand works modulo 2^width anyway. */
     auto truncates = [](unsigned int op) { return op > ANEMONE_OP_OR; };
 
     if (spec.notify.op != ANEMONE_NOTIFY_NONE)

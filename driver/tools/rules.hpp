@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Rule files (docs/rules.md): what `anemone replay` takes, as telemetries of the driver. */
+/* Rule files (docs/rules.md) of `anemone replay`, as telemetries of the driver. */
 #ifndef ANEMONECTL_RULES_HPP
 #define ANEMONECTL_RULES_HPP
 
@@ -8,20 +8,20 @@
 
 #include "common.hpp"
 
-/* What a rule may ask for: the sizes of a device, and what is built into it. */
+/* What a rule may use: the sizes of a device, and its features. */
 struct Limits {
     uint32_t pipelines, states, table;
     uint64_t bytes;    /* of the device's memory */
-    uint64_t features; /* register `features` */
+    uint64_t features; /* the register `features` */
     bool flat;
-    bool from_options; /* command line options of these names can change them */
-    bool host;         /* addresses and keys of the file are the host's */
+    bool from_options; /* command line options of these names change them */
+    bool host;         /* the file's addresses and keys are the host's */
 
     /* The same for a file of host addresses. */
     Limits of_host() const;
 };
 
-/* The prototype of the paper, which the software model assumes, too. */
+/* The paper's prototype, which the software model also assumes. */
 constexpr Limits default_limits = {
     .pipelines = 8,
     .states = 8192,
@@ -36,22 +36,25 @@ constexpr Limits default_limits = {
 struct Rule {
     std::string name;
     anemone_spec spec = {};
-    /* The first key of the device, or of the range in the host's memory, to region 0, and so on. */
+    /*
+     * Maps keys in order to the regions from 0 on, beginning with the first key of the device or of
+     * the range in host memory.
+     */
     bool identity = false;
     std::vector<anemone_entry> map;
 };
 
-/* All rules of a file ("-" is stdin); throws what is wrong with it, and prints notes. */
+/* Reads all rules of a file ("-" is stdin); throws its first error, and prints notes. */
 std::vector<Rule> read_rules(const std::string& path, const Limits& limits);
 
-/* Counters of a region: as many as `bytes` of memory have offsets, rounded up; 0 is 2^64. */
+/* Counters of a region: as many as `bytes` of memory have offsets, rounded up; 0 means 2^64. */
 uint64_t region_counters(const anemone_spec& spec, uint64_t bytes);
-/* Whether the filter lets any address of a key pass; the driver maps no other key. */
+/* Whether the filter lets any address of a key pass; the driver refuses other keys. */
 bool reaches(const anemone_spec& spec, uint64_t key);
-/* Bits of a counter of the spec: 0 is 64. */
+/* Bits of a counter; 0 in the spec means 64. */
 unsigned int spec_width(const anemone_spec& spec);
 
-/* Names of codes, as rule files have them. */
+/* Names of codes in rule files. */
 const char* type_name(unsigned int type);
 const char* near_name(unsigned int near);
 const char* op_name(unsigned int op); /* of updates and of read effects */

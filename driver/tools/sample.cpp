@@ -6,7 +6,7 @@
 
 namespace {
 
-/* What was counted between two looks, though somebody else may have read with a reset between. */
+/* What was counted between two samples, even if another reader reset the counter in between. */
 uint64_t difference(const anemone_spec& spec, uint64_t now, uint64_t before) {
     unsigned int width = spec_width(spec);
     uint64_t all = width < 64 ? (1ULL << width) - 1 : UINT64_MAX;
@@ -23,7 +23,7 @@ void add_row(Sample& sample, const Row& row) {
     sample.total += row.count;
 }
 
-/* The rows of a key with `values`, which begin at a region or are of a turn. */
+/* Adds rows of `values`, which start at a region or belong to a key's last turn. */
 void add_rows(Sample& sample, const Session& session, const Telemetry& t, uint64_t region,
               std::span<const uint64_t> values, const RegionKeys& keys) {
     Row whole = {region, 0, 0, keys.count, std::nullopt};

@@ -7,7 +7,7 @@
 
 namespace {
 
-/* Whether a path is what --device says. */
+/* Whether --device names this path. */
 bool is_called(const std::string& path, const std::string& device) {
     std::string name = path.substr(path.rfind('/') + 1);
 
@@ -54,7 +54,7 @@ Target open_telemetry(const Options& options, const std::string& name, bool chan
     }
     if (found.size() > 1)
         bad_input("telemetry \"", name, "\" is on ", found.size(), " devices; say which: --device");
-    /* It may have gone since. */
+    /* It may have been removed since. */
     if (!found.empty())
         target.link = Link::open(found.front(), false, change, target.session);
     target.telemetry = target.link ? target.session.find(name) : nullptr;

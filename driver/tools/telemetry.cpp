@@ -9,10 +9,10 @@
 
 namespace {
 
-/* Counters of one read: its values fit memory, and no call holds the device for long. */
+/* Counters per read, so that values fit into memory and no call occupies the device for long. */
 constexpr uint32_t READ_AT_ONCE = 1u << 15;
 
-/* errno in words, with what it means here. */
+/* errno in words, with its meaning here. */
 std::string why(int error) {
     switch (error) {
     case EPERM:
@@ -55,7 +55,7 @@ anemone_map map_call(const Telemetry& telemetry, std::span<const anemone_entry> 
     return call;
 }
 
-/* After a failed call: the entries as they were before. */
+/* Restores the entries after a failed call. */
 void undo(const Session& session, const Telemetry& telemetry,
           std::span<const anemone_entry> entries) {
     std::vector<anemone_entry> old;
@@ -70,7 +70,7 @@ void undo(const Session& session, const Telemetry& telemetry,
 
     anemone_map call = map_call(telemetry, old);
 
-    /* Nothing can be done about a second failure; the first one is reported. */
+    /* A second failure cannot be handled; the first one is reported. */
     (void)device_ioctl(session.fd.get(), ANEMONE_MAP, &call);
 }
 
@@ -156,7 +156,7 @@ Telemetry telemetry_add(const Session& session, const Rule& rule) {
     return added;
 }
 
-/* The keys of "identity". */
+/* The keys of a map "identity". */
 static std::vector<anemone_entry> identity(const anemone_info& info, const anemone_spec& spec,
                                            uint32_t regions) {
     unsigned int shift = spec.translation.primary.shift;
@@ -164,12 +164,15 @@ static std::vector<anemone_entry> identity(const anemone_info& info, const anemo
     std::vector<anemone_entry> entries;
 
     if (spec.flags & ANEMONE_SPEC_HOST) {
-        /* The range may begin before the memory and end behind it. */
+        /* The range may begin before the memory and end after it. */
         uint64_t start = std::max(spec.filter.start, info.host_base);
         uint64_t end = info.host_base + info.host_size;
 
         first = start >> shift;
-        /* Else it is in memory that the driver has in a second place. */
+        /*
+         * Otherwise the range is in memory of another address range, of which the driver tells
+         * nothing.
+         */
         if (start < end)
             keys = std::min(keys, ((end - 1) >> shift) - first + 1);
     }
@@ -182,7 +185,7 @@ void telemetry_map_rule(const Session& session, const Rule& rule, Telemetry& add
     std::vector<anemone_entry> entries =
         rule.identity ? identity(session.info, rule.spec, added.regions) : rule.map;
 
-    /* Keys that can never be counted do no harm in a replay; the driver refuses them. */
+    /* Leave out keys that can never be counted, which a replay allows and the driver refuses. */
     auto left_out = std::erase_if(
         entries, [&](const anemone_entry& entry) { return !reaches(rule.spec, entry.key); });
 
@@ -196,7 +199,7 @@ uint64_t telemetry_rotate(const Session& session, Telemetry& telemetry,
                           std::span<const uint64_t> keys, uint32_t period_ms) {
     anemone_rotate call = {};
 
-    /* The driver maps the keys of turns itself, and refuses while others are mapped. */
+    /* The driver maps the keys of a rotation itself, and refuses to while others are mapped. */
     if (!keys.empty()) {
         std::vector<anemone_entry> mapped;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Telemetries of an open device. The kernel knows them by id, keeps only short names and no list
- * of what is mapped. The holder (holder.hpp) keeps both.
+ * Telemetries of an open device. The kernel knows them by id, and keeps only short names and no
+ * list of the mapped keys; the holder (holder.hpp) keeps both.
  */
 #ifndef ANEMONECTL_TELEMETRY_HPP
 #define ANEMONECTL_TELEMETRY_HPP
@@ -15,49 +15,53 @@
 struct Telemetry {
     std::string name;
     uint32_t id = 0, regions = 0, region_counters = 0, pipelines = 0, granule = 0;
-    uint32_t period_ms = 0; /* of a rotation's turns */
+    uint32_t period_ms = 0; /* of a rotation */
     anemone_spec spec = {};
     std::map<uint64_t, anemone_entry> map; /* by key */
-    std::vector<uint64_t> turns;           /* keys of a rotation; empty: it is not rotated */
+    std::vector<uint64_t> turns;           /* keys of a rotation; empty: none is running */
 
     uint32_t mapped() const { return static_cast<uint32_t>(map.size()); }
     /* Counters of all regions; the kernel's indices have 32 bits, too. */
     uint32_t counters() const { return regions * region_counters; }
 };
 
-/* A device that is open, and the telemetries on that descriptor. */
+/* An open device, and the telemetries of that open file. */
 struct Session {
     std::string path;
     Descriptor fd;
     anemone_info info = {};
     std::vector<Telemetry> telemetries;
 
-    /* Null: there is none of that name. */
+    /* Null if there is none of that name. */
     Telemetry* find(std::string_view name);
 };
 
-/* Of an open device; none: errno. */
+/* Information on an open device; empty on failure, with errno. */
 std::optional<anemone_info> device_info(int fd);
 Limits limits_of(const anemone_info& info);
 
-/* Every call of the kernel's that is refused throws. Adding is two steps: the holder is told in
- * between. */
+/*
+ * A call that the kernel refuses throws. Adding has two steps, because the holder is informed in
+ * between.
+ */
 Telemetry telemetry_add(const Session& session, const Rule& rule);
 void telemetry_map_rule(const Session& session, const Rule& rule, Telemetry& added);
-/* Sets (or with ANEMONE_ENTRY_UNMAP clears) entries, in the kernel and in `map`: all or none. */
+/* Sets or (ANEMONE_ENTRY_UNMAP) clears entries, in the kernel and in `map`: all or none. */
 void telemetry_map(const Session& session, Telemetry& telemetry,
                    std::span<const anemone_entry> entries);
-/* What was mapped or took turns before no longer does. No keys: the end of all turns. Returns the
- * nanoseconds until every key has had a turn. */
+/*
+ * Replaces the map or rotation of before; no keys end the rotation. Returns the nanoseconds until
+ * every key has had a turn.
+ */
 uint64_t telemetry_rotate(const Session& session, Telemetry& telemetry,
                           std::span<const uint64_t> keys, uint32_t period_ms);
 anemone_status telemetry_status(const Session& session, const Telemetry& telemetry);
 
-/* All counters; with ANEMONE_READ_CHANNELS a value of each channel for each of them. */
+/* All counters; with ANEMONE_READ_CHANNELS one value per channel for each. */
 std::vector<uint64_t> telemetry_read(const Session& session, const Telemetry& telemetry,
                                      uint32_t flags);
 
-/* What a key of a rotation counted in its last turn; `turns` 0: it has had none yet. */
+/* What a key of a rotation counted in its last turn; turns 0: none yet. */
 struct Turn {
     uint64_t turns, start_ns, end_ns;
     std::vector<uint64_t> values;

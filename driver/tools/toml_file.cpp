@@ -12,15 +12,15 @@
 
 namespace {
 
-/* Characters of a text, and elements of a list, that messages show. */
+/* Longest text, and most elements of a list, that a message shows. */
 constexpr size_t LONGEST = 80;
 constexpr size_t MOST_ELEMENTS = 4;
-/* More numbers past 63 bits than the fields of any good file. Each is a look at the file more. */
+/* More wide numbers than any valid file has; each one makes the parser read the file again. */
 constexpr size_t MOST_WIDE = 1000;
-/* Dots of a key: more than anything a rule has, and far from the end of the stack. */
+/* More dots in a key than any rule has, and few enough for the parser's recursion. */
 constexpr size_t MOST_DOTS = 128;
 
-/* As Python reads text: the ends of lines of another system are ours. */
+/* Converts other systems' line ends to ours, as Python does. */
 std::string plain_lines(std::string_view content) {
     std::string plain;
 
@@ -102,9 +102,9 @@ void TomlFile::find_lines() {
 }
 
 /*
- * Where the string that begins at `start` ends: its last quote, or the end of the file when it has
- * none. Behind a backslash that skips blanks, a character past ASCII becomes an escape, for the
- * parser tests it for a blank.
+ * Returns the end of the string at `start`: its last quote, or the end of the file if there is
+ * none. After a backslash that skips blanks it escapes a character past ASCII, because the parser
+ * would test it for a blank.
  */
 size_t TomlFile::string_end(size_t start) {
     char32_t quote = content_[start];
@@ -126,10 +126,10 @@ size_t TomlFile::string_end(size_t start) {
             }
             at = lines && next > at + 1 ? next - 1 : at + 1;
         } else if (content_[at] == '\n' && !lines) {
-            break; /* the parser stops here, too */
+            break; /* the parser reports this */
         } else if (content_.compare(at, end.size(), end) == 0) {
             at += end.size() - 1;
-            /* The last two quotes of five belong to the string. */
+            /* Of five quotes the first two belong to the string. */
             for (int i = 0; i < 2 && lines && content_[at + 1] == quote; i++)
                 at++;
             return at;
@@ -139,9 +139,9 @@ size_t TomlFile::string_end(size_t start) {
 }
 
 /*
- * Files that are no TOML and that toml++ 3 does not survive: with characters past ASCII outside of
- * strings and comments, of which its test for blanks has undefined behaviour, and with keys of
- * thousands of dots, along which it recurses. A byte order mark it would skip.
+ * Refuses files that toml++ 3 does not survive: characters past ASCII outside of strings and
+ * comments, for which its test for blanks has undefined behaviour, and keys of thousands of dots,
+ * on which it recurses. It also refuses a byte order mark, which toml++ would skip.
  */
 void TomlFile::refuse_what_breaks_the_parser() {
     size_t dots = 0;
@@ -164,8 +164,8 @@ void TomlFile::refuse_what_breaks_the_parser() {
 }
 
 /*
- * toml++ takes no integer past 63 bits, and masks are of 64: where it stops at one, the number is
- * put between quotes. Errors come in the file's order, so that the places before stay right.
+ * toml++ accepts no integer past 63 bits, but masks have 64. Where it stops at one, this puts the
+ * number between quotes. Errors come in file order, so earlier positions stay valid.
  */
 bool TomlFile::quote_wide_integer(const toml::parse_error& error) {
     constexpr std::u32string_view blanks = U" \t\n", of_number = U"0123456789abcdefABCDEFxob_+-";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A TOML file that toml++ reads, with what rule files need beyond it: whole numbers past 63 bits,
- * and values shown in messages as they were written.
+ * A TOML file read by toml++, with what rule files need in addition: whole numbers past 63 bits,
+ * and values in messages as they were written.
  */
 #ifndef ANEMONECTL_TOML_FILE_HPP
 #define ANEMONECTL_TOML_FILE_HPP
@@ -23,11 +23,11 @@ public:
     /* A whole number of any size. */
     struct Integer {
         bool negative;
-        std::optional<uint64_t> magnitude; /* none: past 64 bits */
+        std::optional<uint64_t> magnitude; /* empty: past 64 bits */
         std::string written;
     };
 
-    /* `name` is what messages call the file. Throws where it is not TOML. */
+    /* `name` is the file's name in messages. Throws if it is not TOML. */
     TomlFile(std::string name, std::string content);
 
     const std::string& name() const { return name_; }
@@ -36,7 +36,7 @@ public:
     static std::vector<Member> members(const toml::table& table);
     std::optional<std::string_view> string(const toml::node& node) const;
     std::optional<Integer> integer(const toml::node& node) const;
-    /* The value as it was written, near enough, on one line and not long. */
+    /* The value as it was written, approximately, shortened to one line. */
     std::string show(const toml::node& node, int depth = 2) const;
 
 private:
@@ -57,7 +57,7 @@ private:
     std::string name_;
     std::u32string content_;
     std::vector<size_t> lines_;         /* offsets of their first characters */
-    std::map<Place, std::string> wide_; /* what is a string for toml++ and a number in the file */
+    std::map<Place, std::string> wide_; /* strings for toml++ that are numbers in the file */
     toml::table root_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace {
 
-/* The standard library's conversion; it needs no locale to be installed. */
+/* The standard library's conversion, which needs no installed locale. */
 using Facet = std::codecvt<char32_t, char8_t, std::mbstate_t>;
 
 const Facet& facet() {
@@ -45,7 +45,7 @@ std::string encode_utf8(std::u32string_view characters) {
 }
 
 bool is_printable(char32_t character) {
-    /* Unicode's separators, controls, formats and private use. */
+    /* Unicode's separators, controls, formats and private use characters. */
     static constexpr struct {
         char32_t first, last;
     } hidden[] = {

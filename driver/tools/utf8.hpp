@@ -6,13 +6,15 @@
 #include <string>
 #include <string_view>
 
-/* The characters of UTF-8 text, up to the first byte that is not UTF-8; *good: bytes until there.
- */
+/* Decodes UTF-8 up to the first invalid byte; *good: number of valid bytes. */
 std::u32string decode_utf8(std::string_view bytes, size_t* good = nullptr);
 std::string encode_utf8(std::u32string_view characters);
-/* Whether a character shows: not a separator, control, format or private one. A blank is. */
+/* Whether a character is visible or a blank: not a separator, control, format or private one. */
 bool is_printable(char32_t character);
-/* Escapes what does not print, and cuts the middle of text with more than `longest` characters. */
+/*
+ * Escapes unprintable characters, and cuts the middle of a text with more than `longest`
+ * characters.
+ */
 std::string one_line(std::string_view bytes, size_t longest);
 
 #endif

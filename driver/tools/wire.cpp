@@ -11,14 +11,14 @@
 
 namespace {
 
-/* More keys than any table has, and bytes of the longest name. */
+/* More keys than any table has, and the bytes of the longest name. */
 constexpr uint32_t MOST_KEYS = 1u << 22;
 constexpr uint32_t LONGEST_NAME = 400;
 
-/* A telemetry as it is sent: name, entries and keys follow. */
+/* The fixed start of a telemetry on the wire; name, entries and keys follow. */
 struct Head {
     uint32_t id, regions, region_counters, pipelines, granule, period_ms;
-    uint32_t name, entries, turns; /* how many follow */
+    uint32_t name, entries, turns; /* numbers of what follows */
     uint32_t pad;
     anemone_spec spec;
 };
@@ -111,7 +111,7 @@ std::optional<WireMessage> wire_receive(int socket, Descriptor* fd) {
 
             std::memcpy(&number, CMSG_DATA(c), sizeof(number));
 
-            /* One that nobody asked for is closed. */
+            /* A descriptor that was not expected is closed. */
             Descriptor passed(number);
 
             if (fd)
@@ -182,7 +182,7 @@ std::string wire_directory() {
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
     struct stat info;
 
-    /* A directory of another user's (su, sudo -E) is neither written nor trusted. */
+    /* Another user's directory (su, sudo -E) is neither written nor trusted. */
     if (runtime && *runtime == '/' && !stat(runtime, &info) && info.st_uid == geteuid())
         return std::string(runtime) + "/anemone";
     return "/run/anemone-" + std::to_string(geteuid());

@@ -76,7 +76,7 @@ static void send_and_receive(double* x) {
         MPI_Wait(&requests[f], MPI_STATUS_IGNORE);
 }
 
-// Where a rank leaves a face for its neighbour, by turns: one barrier an iteration is enough.
+// Where a rank leaves a face for its neighbour, alternating: one barrier an iteration is enough.
 static double* place(double* segment, int f, int turn) {
     return segment + ((size_t)f * 2 + (size_t)(turn & 1)) * face;
 }

@@ -52,7 +52,7 @@ static void exchange(double* cells, MPI_Comm grid) {
     MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE);
 }
 
-// Where a rank leaves an edge for its neighbour, by turns: one barrier a step is enough.
+// Where a rank leaves an edge for its neighbour, alternating: one barrier a step is enough.
 static double* place(double* segment, enum side side, int step) {
     return segment + ((size_t)side * 2 + (size_t)(step & 1)) * (size_t)n;
 }

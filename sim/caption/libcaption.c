@@ -5,8 +5,8 @@
 //
 // FILE is what `anemone caption run --ratio-file FILE` writes: "DRAM_NODE CXL_NODE WEIGHT WEIGHT".
 // A thread looks ten times a second for private anonymous memory that it has not seen, and binds it
-// in pieces of 2 MiB, in turns by the weights of then. Pages that were touched before stay where
-// they are.
+// in pieces of 2 MiB, alternating by the weights at that time. Pages that were touched before stay
+// where they are.
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -43,7 +43,7 @@ static bool read_ratio(const char* path, struct ratio* r) {
            r->weight[0] + (uint64_t)r->weight[1] > 0;
 }
 
-// Of so many turns each node has its weight's share, spread as evenly as whole pieces can be.
+// Each node gets its weight's share of the pieces, spread as evenly as whole pieces allow.
 static unsigned node_of(uint64_t n, const struct ratio* r) {
     const uint64_t all = (uint64_t)r->weight[0] + r->weight[1];
     return r->node[(n + 1) * r->weight[1] / all > n * r->weight[1] / all];
@@ -88,7 +88,7 @@ static size_t ranges_of(struct range* found) {
         const int read = sscanf(line, "%lx-%lx %7s %*x %*s %lu %63s", &range.start, &range.end,
                                 rights, &inode, name);
         const bool plain = !*name || !strcmp(name, "[heap]") || !strncmp(name, "[anon:", 6);
-        // Neighbours that differ in policy alone are told one by one; together they are one range.
+        // Linux lists neighbours that differ only in policy separately; here they are one range.
         if (read < 4 || strcmp(rights, "rw-p") || inode || !plain)
             continue;
         if (count && found[count - 1].end == range.start)

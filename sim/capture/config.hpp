@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a capture is made of: the cache, the prefetcher, the pages, the clock. One place, checked
-// once.
+// Settings of a capture: cache, prefetcher, pages, clock; checked here, once.
 #pragma once
 
 #include <cstdint>

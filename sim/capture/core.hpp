@@ -21,10 +21,10 @@ enum class Kind : std::uint8_t {
     nt,        // a non-temporal store, which goes past the cache
 };
 
-// Who is told of what the core asks of memory.
+// Receives the core's requests of memory.
 class Traffic {
 public:
-    virtual void stalls() = 0; // a demand miss, told before its line moves
+    virtual void stalls() = 0; // a demand miss, called before its line moves
     // `full` is false for a line that left a write-combining buffer incomplete.
     virtual void moves(std::uint64_t line, Kind kind, bool full) = 0;
     virtual void prefetched(bool used) = 0; // a prefetched line was asked for, or fell out unasked

@@ -321,7 +321,7 @@ private:
     std::uint64_t at_[2], out_ = 0;
 };
 
-// Two halves by turns: a stretch of stream, a stretch of gather.
+// Two halves alternate: a stretch of stream, a stretch of gather.
 class Mixed : public Source {
 public:
     explicit Mixed(const Settings& s) : stream_(s), gather_(s) {}

@@ -67,7 +67,7 @@ void Memory::perform(const Write& write) {
     ++writes_;
 }
 
-void Memory::spoil(uint64_t address) {
+void Memory::flipSideband(uint64_t address) {
     const auto line = lines_.find(address);
     if (!sidebandRead_ || line == lines_.end())
         throw std::runtime_error("near memory has no line at " + std::to_string(address));

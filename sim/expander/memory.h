@@ -28,7 +28,7 @@ public:
 
     // Two bits flip beside a line that was written, by its address; throws std::runtime_error where
     // there is none.
-    void spoil(uint64_t address);
+    void flipSideband(uint64_t address);
 
     // What was asked for is forgotten; lines stay.
     void reset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What near and far hold at the end, looked at behind the controller's back.
+// Checks the final contents of near and far memory directly, without the controller.
 #pragma once
 
 #include <cstdint>

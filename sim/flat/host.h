@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host: the accesses of a trace in its order, and a flat memory that says what reads must give.
+// The host: the accesses of a trace in its order, and the data that reads must return.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct Job {
     // Most cycles by which an answer is late at random; then answers of different ids overtake each
     // other, too, and what a read and a write that are in flight together do is left to chance.
     uint64_t jitter, seed;
-    uint64_t ids; // AXI ids that the host uses by turns
+    uint64_t ids; // AXI ids that the host uses in turn
 
     bool dedicated(uint64_t p) const { return p >= dedicatedStart && p < dedicatedEnd; }
     uint64_t set(uint64_t p) const { return p % nearLines; }

@@ -39,8 +39,8 @@ public:
            std::function<Line(uint64_t)> first);
 
     void offer(uint64_t cycle); // before settle
-    // After settle; sideband: what comes with the data of a write. Throws std::runtime_error when
-    // an access is none of a line.
+    // After settle; sideband: what comes with the data of a write. Throws std::runtime_error if an
+    // access is not of one line.
     void take(uint64_t cycle, uint64_t sideband);
 
     // What comes with the data of a read, from offer on.
@@ -51,7 +51,7 @@ public:
 
     Line at(uint64_t line) const;
     const Lines& written() const { return lines_; }
-    // Of what was written and counted, nothing was; first: what lines hold now.
+    // Forgets all writes and counts; first: what lines hold now.
     void forget(std::function<Line(uint64_t)> first);
 
 private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads that wait for each other, by the size of what they go round in; what the last cache serves.
+// Latency of dependent loads by working-set size; what the last-level cache serves.
 #include "memo.h"
 
 #include "../common/circle.h"
 #include "ticks.h"
 
-// Runs are short, so that the median is of such as nobody interrupted.
+// Runs are short, so that the median run is not interrupted.
 enum { RUNS = 201, STEPS = 1000 };
 
 // The lines of a chase, in one circle.

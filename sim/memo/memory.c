@@ -86,7 +86,7 @@ static void bind_to(char* at, size_t bytes, int node) {
         fail(1, "node %d: %s", node, strerror(errno));
 }
 
-// Linux says of some pages where they are: what was bound has to be there.
+// Asks Linux where some pages are: bound memory must be on its node.
 static void check_node(const struct region* region) {
     for (int i = 0; i < 16; i++) {
         int on = -1;

@@ -16,7 +16,7 @@ struct field {
 };
 
 static bool json, any_row, any_wrong;
-static FILE* rows; // of JSON, which is printed whole at the end: who fails before leaves no half
+static FILE* rows; // of JSON, printed as a whole at the end: a failure leaves no partial output
 static char* rows_text;
 static size_t rows_size;
 static struct field fields[MOST_FIELDS];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of a rank: RANK.trace, mapped, so that what is written survives abort and SIGKILL, and
-// RANK.names, a text of call sites and communicators, each line written when it is first seen.
+// RANK.names, a text of call sites, communicators and datatypes, each line written when it is first
+// seen. Those of a program that MPI_Comm_spawn has started are WORLD-RANK.trace and .names.
 #include "trace.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GROW = 8192 }; // records
+enum { GROW = 8192, WORLDS = 1000000 }; // records; of one folder
 
 bool tracing;
 static struct header* header;
@@ -48,7 +49,7 @@ static void* map(off_t offset, size_t bytes) {
     return at == MAP_FAILED ? NULL : at;
 }
 
-// The records of a window fill whole pages: 8192 * 96 = 192 * 4096.
+// The records of a window fill whole pages: 8192 * 104 = 208 * 4096.
 _Static_assert(GROW * sizeof(struct record) % HEADER_BYTES == 0, "window");
 
 static bool next_window(uint64_t first) {
@@ -60,14 +61,32 @@ static bool next_window(uint64_t first) {
     return window != NULL;
 }
 
-static int create(const char* folder, int rank, const char* kind) {
-    char path[4096];
-    const int length = snprintf(path, sizeof path, "%s/%06d.%s", folder, rank, kind);
+static int create(const char* folder, int world, int rank, const char* kind) {
+    char path[4096], of_world[16] = "";
+    if (world)
+        snprintf(of_world, sizeof of_world, "%d-", world);
+    const int length = snprintf(path, sizeof path, "%s/%s%06d.%s", folder, of_world, rank, kind);
     if (length < 0 || (size_t)length >= sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
     }
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0644);
+}
+
+// Opens the trace and returns its world. A spawned program's rank 0 takes the first number that is
+// free and tells it to the others.
+static int open_world(const char* folder, int rank) {
+    MPI_Comm parent;
+    int world = 0;
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        while (!rank && world < WORLDS && trace_file < 0 && (!world || errno == EEXIST))
+            trace_file = create(folder, ++world, rank, "trace");
+        PMPI_Bcast(&world, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    if (trace_file < 0)
+        trace_file = create(folder, world, rank, "trace");
+    return world;
 }
 
 void open_trace(void) {
@@ -77,8 +96,8 @@ void open_trace(void) {
     int rank, ranks, length;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    trace_file = create(folder, rank, "trace");
-    names_file = create(folder, rank, "names");
+    const int world = open_world(folder, rank);
+    names_file = create(folder, world, rank, "names");
     if (trace_file < 0 || names_file < 0 || !(header = map(0, HEADER_BYTES)) || !next_window(0)) {
         complain(folder);
         return;
@@ -87,6 +106,7 @@ void open_trace(void) {
     header->record_bytes = sizeof(struct record);
     header->rank = rank;
     header->ranks = ranks;
+    header->world = (uint64_t)world;
     header->pid = (uint32_t)getpid();
     header->epoch_ns = clock_ns(CLOCK_REALTIME);
     header->begin_ns = now_ns();

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SITES = 4096 }; // a power of two; past three quarters of it a site may be told twice
-
 struct communicator {
     uint32_t id;
     int size;
@@ -20,8 +18,8 @@ struct communicator {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t sites[SITES];
-static unsigned known;
+static uint64_t* sites;      // a hash table
+static unsigned room, known; // room: a power of two, at most three quarters of which are filled
 static int keyval = MPI_KEYVAL_INVALID;
 static uint32_t last_id;
 
@@ -48,20 +46,38 @@ static void tell_site(uint64_t address) {
     write_name(line);
 }
 
+static uint64_t* slot_of(uint64_t address) {
+    unsigned i = (unsigned)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (room - 1);
+    while (sites[i] && sites[i] != address)
+        i = (i + 1) & (room - 1);
+    return &sites[i];
+}
+
+static bool grow(void) {
+    uint64_t* const old = sites;
+    const unsigned old_room = room, wanted = room ? 2 * room : 1024;
+    uint64_t* const more = calloc(wanted, sizeof *more);
+    if (!more)
+        return false;
+    sites = more;
+    room = wanted;
+    for (unsigned i = 0; i < old_room; i++)
+        if (old[i])
+            *slot_of(old[i]) = old[i];
+    free(old);
+    return true;
+}
+
 void know_site(uint64_t address) {
-    const unsigned start = (unsigned)((address * UINT64_C(0x9E3779B97F4A7C15)) >> 52) % SITES;
     pthread_mutex_lock(&lock);
-    for (unsigned i = start;; i = (i + 1) % SITES) {
-        if (sites[i] == address)
-            break;
-        if (!sites[i]) {
-            if (known < SITES / 4 * 3) {
-                sites[i] = address;
-                known++;
-            }
-            tell_site(address);
-            break;
+    uint64_t* slot = sites ? slot_of(address) : NULL;
+    if (!slot || !*slot) {
+        // Without memory for it a site is told again.
+        if (known < room / 4 * 3 || grow()) {
+            *slot_of(address) = address;
+            known++;
         }
+        tell_site(address);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096 }; // a power of two
+enum { BUCKETS = 1 << 16 }; // as many as bucket() has
 
 static struct pending* buckets[BUCKETS];
 static struct pending* spare;
+static uint64_t order;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // A handle is a pointer in Open MPI and a number in MPICH.
@@ -26,61 +27,49 @@ uint64_t key_of_message(MPI_Message message) {
 }
 
 static struct pending** bucket(uint64_t key) {
-    return &buckets[(key * UINT64_C(0x9E3779B97F4A7C15)) >> 52];
+    return &buckets[(key * UINT64_C(0x9E3779B97F4A7C15)) >> 48];
 }
 
-static void link_in(struct pending* pending) {
-    struct pending** at = bucket(pending->key);
-    pending->next = *at;
-    *at = pending;
+uint64_t kept(void) {
+    return __atomic_load_n(&order, __ATOMIC_ACQUIRE);
 }
 
-struct pending* keep(uint64_t key, const struct pending* what) {
+void keep(uint64_t key, const struct pending* what) {
     pthread_mutex_lock(&lock);
-    struct pending* kept = spare;
-    if (kept)
-        spare = kept->next;
+    struct pending* one = spare;
+    if (one)
+        spare = one->next;
     else
-        kept = malloc(sizeof *kept);
-    if (kept) {
-        *kept = *what;
-        kept->key = key;
-        link_in(kept);
+        one = malloc(sizeof *one);
+    if (one) {
+        *one = *what;
+        one->key = key;
+        one->order = order + 1;
+        one->next = *bucket(key);
+        *bucket(key) = one;
+        __atomic_store_n(&order, one->order, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
-    return kept;
 }
 
-struct pending* take(uint64_t key) {
-    pthread_mutex_lock(&lock);
-    struct pending** at = bucket(key);
-    while (*at && (*at)->key != key)
-        at = &(*at)->next;
-    struct pending* taken = *at;
-    if (taken)
-        *at = taken->next;
-    pthread_mutex_unlock(&lock);
-    return taken;
-}
-
-void put_back(struct pending* pending) {
-    pthread_mutex_lock(&lock);
-    link_in(pending);
-    pthread_mutex_unlock(&lock);
-}
-
-void release(struct pending* pending) {
-    pthread_mutex_lock(&lock);
-    pending->next = spare;
-    spare = pending;
-    pthread_mutex_unlock(&lock);
-}
-
-struct pending* look(uint64_t key) {
+// Behind a call that has completed a request another thread may have been given the same handle and
+// have kept it. It did so after the call had begun, so the call's own is the last one before.
+struct pending* look(uint64_t key, uint64_t before) {
     pthread_mutex_lock(&lock);
     struct pending* found = *bucket(key);
-    while (found && found->key != key)
+    while (found && (found->key != key || found->order > before))
         found = found->next;
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+void drop(struct pending* pending) {
+    pthread_mutex_lock(&lock);
+    struct pending** at = bucket(pending->key);
+    while (*at != pending)
+        at = &(*at)->next;
+    *at = pending->next;
+    pending->next = spare;
+    spare = pending;
+    pthread_mutex_unlock(&lock);
 }

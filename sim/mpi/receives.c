@@ -15,7 +15,7 @@ static struct pending matched(enum kind kind, const struct call* call, const voi
         begin_receive(kind, call, buffer, count, type, probed->record.local_source,
                       probed->record.tag, probed->comm);
     receive.record.flags = probed->record.flags;
-    release(probed);
+    drop(probed);
     return receive;
 }
 

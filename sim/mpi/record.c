@@ -18,14 +18,26 @@ struct pending begin_receive(enum kind kind, const struct call* call, const void
     record->tag = tag;
     record->flags = (uint16_t)((source == MPI_ANY_SOURCE ? ANY_SOURCE : 0) |
                                (tag == MPI_ANY_TAG ? ANY_TAG : 0));
-    MPI_Count low, extent, true_low, true_extent, size;
+    MPI_Count low, extent, true_low, true_extent, size, elements = 0;
     PMPI_Type_get_extent_x(type, &low, &extent);
     PMPI_Type_get_true_extent_x(type, &true_low, &true_extent);
     PMPI_Type_size_x(type, &size);
-    record->buffer = (uint64_t)((intptr_t)buffer + (intptr_t)true_low);
-    record->span = count > 0 ? (uint64_t)((count - 1) * extent + true_extent) : 0;
+    const int64_t others = count > 0 ? (count - 1) * extent : 0; // where the last item is
+    record->buffer =
+        (uint64_t)((intptr_t)buffer + (intptr_t)(true_low + (others < 0 ? others : 0)));
+    record->span = count > 0 ? (uint64_t)((others < 0 ? -others : others) + true_extent) : 0;
     record->posted = (uint64_t)(count * size);
-    record->type_bytes = (uint32_t)size;
+    // As if one item had been received: of how many basic elements it is.
+    MPI_Status item;
+    memset(&item, 0, sizeof item);
+    PMPI_Status_set_elements_x(&item, MPI_BYTE, size);
+    PMPI_Get_elements_x(&item, type, &elements);
+    pending.item_bytes = (uint64_t)size;
+    pending.item_elements = elements == MPI_UNDEFINED ? (uint64_t)size : (uint64_t)elements;
+    if (size != true_extent || (count > 1 && extent != size))
+        record->type = know_type(type);
+    pending.source = source;
+    pending.tag = tag;
     pending.comm = comm;
     if (kind != PROBED)
         know_site(call->site);
@@ -63,6 +75,8 @@ void complete(struct pending* pending, const struct call* call, MPI_Status* stat
         record->local_source = status->MPI_SOURCE;
         record->tag = status->MPI_TAG;
     }
+    if (pending->item_bytes)
+        record->elements = record->bytes * pending->item_elements / pending->item_bytes;
     place_source(record, pending->comm);
     write_record(record);
 }

@@ -3,79 +3,76 @@
 #include "trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { FEW = 32 }; // requests of one call for which the stack has room
+enum { FEW = 64 }; // requests of one call for which the stack has room
 
-// The receives among the requests of a call. Before the call they are taken out of the table, for
-// behind it another thread may get the same handle; those that are not complete are put back.
+// The requests of a call as they were before it: the call frees handles. Only those that it
+// completes are looked up, for a program may ask for one of thousands at a time.
 struct claim {
     int count;
-    struct pending** receives;
+    uint64_t before; // of kept()
+    MPI_Request* requests;
     MPI_Status* statuses; // the caller's, or ours where it ignores them
-    struct pending* few[FEW];
+    MPI_Request few[FEW];
     MPI_Status few_statuses[FEW];
 };
 
 static void begin_claim(struct claim* claim, int count, const MPI_Request* requests,
                         MPI_Status* statuses) {
-    claim->count = tracing ? count : 0;
-    claim->receives = claim->few;
-    claim->statuses = statuses;
+    const size_t wanted = tracing && count > 0 && requests ? (size_t)count : 0;
     const bool ignored = statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
-    if (ignored)
-        claim->statuses = claim->few_statuses;
-    if (count > FEW) {
-        claim->receives = malloc((size_t)count * sizeof(struct pending*));
+    claim->requests = claim->few;
+    claim->statuses = ignored ? claim->few_statuses : statuses;
+    if (wanted > FEW) {
+        claim->requests = malloc(wanted * sizeof(MPI_Request));
         if (ignored)
-            claim->statuses = malloc((size_t)count * sizeof(MPI_Status));
-        if (!claim->receives || !claim->statuses)
+            claim->statuses = malloc(wanted * sizeof(MPI_Status));
+        if (!claim->requests || !claim->statuses)
             abort();
     }
-    for (int i = 0; i < claim->count; i++)
-        claim->receives[i] =
-            requests[i] == MPI_REQUEST_NULL ? NULL : take(key_of_request(requests[i]));
+    claim->count = (int)wanted;
+    claim->before = kept();
+    memcpy(claim->requests, requests, wanted * sizeof(MPI_Request));
 }
 
-static void finish(struct claim* claim, int i, MPI_Status* status, int error,
+static void finish(const struct claim* claim, int i, MPI_Status* status, int error,
                    const struct call* call) {
-    struct pending* receive = i < claim->count ? claim->receives[i] : NULL;
+    struct pending* receive =
+        i < claim->count ? look(key_of_request(claim->requests[i]), claim->before) : NULL;
     if (!receive)
         return;
-    claim->receives[i] = NULL;
     if (receive->active)
         complete(receive, call, status, error);
     receive->active = false;
-    if (receive->persistent) {
-        receive->record.flags &= ANY_SOURCE | ANY_TAG;
-        put_back(receive);
-    } else {
-        release(receive);
-    }
+    if (!receive->persistent)
+        drop(receive);
 }
 
-static void end_claim(struct claim* claim, MPI_Status* callers) {
-    for (int i = 0; i < claim->count; i++)
-        if (claim->receives[i])
-            put_back(claim->receives[i]);
-    if (claim->receives != claim->few)
-        free(claim->receives);
+static void end_claim(struct claim* claim, const MPI_Status* callers) {
+    if (claim->requests != claim->few)
+        free(claim->requests);
     if (claim->statuses != claim->few_statuses && claim->statuses != callers)
         free(claim->statuses);
 }
 
-// All of them are complete, or `error` says which not.
-static void finish_all(struct claim* claim, int error, const struct call* call) {
+// All of them are complete, or their statuses say which not. Another error is of the call, and it
+// does not say of which request: those that are gone are complete.
+static void finish_all(const struct claim* claim, const MPI_Request* after, int error,
+                       const struct call* call) {
     for (int i = 0; i < claim->count; i++) {
         int own = error;
         if (error == MPI_ERR_IN_STATUS)
             own = claim->statuses[i].MPI_ERROR;
+        else if (error != MPI_SUCCESS && after[i] != MPI_REQUEST_NULL)
+            own = MPI_ERR_PENDING;
         if (own != MPI_ERR_PENDING)
             finish(claim, i, &claim->statuses[i], own, call);
     }
 }
 
 // Those that Waitsome and Testsome name; an error of one is in its status.
-static void finish_some(struct claim* claim, int done, const int* which, int error,
+static void finish_some(const struct claim* claim, int done, const int* which, int error,
                         const struct call* call) {
     if (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS)
         return;
@@ -100,7 +97,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     struct claim claim;
     begin_claim(&claim, count, requests, statuses);
     const int error = PMPI_Waitall(count, requests, claim.statuses);
-    finish_all(&claim, error, &call);
+    finish_all(&claim, requests, error, &call);
     end_claim(&claim, statuses);
     return error;
 }
@@ -149,7 +146,7 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
     *flag = 0;
     const int error = PMPI_Testall(count, requests, flag, claim.statuses);
     if (*flag)
-        finish_all(&claim, error, &call);
+        finish_all(&claim, requests, error, &call);
     end_claim(&claim, statuses);
     return error;
 }
@@ -181,12 +178,17 @@ int MPI_Testsome(int count, MPI_Request requests[], int* done, int which[], MPI_
 }
 
 static void started(MPI_Request request, const struct call* call) {
-    struct pending* receive = tracing ? look(key_of_request(request)) : NULL;
+    struct pending* receive = tracing ? look(key_of_request(request), kept()) : NULL;
     if (!receive)
         return;
+    struct record* record = &receive->record;
     receive->active = true;
-    receive->record.posted_ns = call->begin_ns;
-    receive->record.bytes = 0;
+    record->posted_ns = call->begin_ns;
+    // Nothing of the last time: a cancelled receive leaves them as they are.
+    record->bytes = record->elements = 0;
+    record->local_source = receive->source;
+    record->tag = receive->tag;
+    record->flags &= ANY_SOURCE | ANY_TAG;
     count_posted();
 }
 
@@ -208,7 +210,7 @@ int MPI_Startall(int count, MPI_Request requests[]) {
 
 int MPI_Request_free(MPI_Request* request) {
     CALL;
-    struct pending* receive = tracing ? take(key_of_request(*request)) : NULL;
+    struct pending* receive = tracing ? look(key_of_request(*request), kept()) : NULL;
     const int error = PMPI_Request_free(request);
     if (receive && receive->active) {
         receive->record.done_ns = now_ns();
@@ -220,6 +222,6 @@ int MPI_Request_free(MPI_Request* request) {
         write_record(&receive->record);
     }
     if (receive)
-        release(receive);
+        drop(receive);
     return error;
 }

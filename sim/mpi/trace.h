@@ -44,15 +44,16 @@ struct record {
     uint64_t span;        // bytes from the first to the last that was posted
     uint64_t bytes;       // received
     uint64_t posted;      // bytes that would have fitted
+    uint64_t elements;    // received, of basic datatypes
     int32_t source;       // rank in MPI_COMM_WORLD; -1: unknown
     int32_t local_source; // rank in the communicator
     int32_t tag;
-    uint32_t comm;       // its id in the rank's .names file; 0: unknown
-    uint32_t type_bytes; // size of the datatype
+    uint32_t comm; // its id in the rank's .names file; 0: unknown
+    uint32_t type; // so, of a datatype that leaves gaps; 0: the data are `bytes` from `buffer` on
     uint16_t kind;
     uint16_t flags;
 };
-_Static_assert(sizeof(struct record) == 96, "record");
+_Static_assert(sizeof(struct record) == 104, "record");
 
 enum { HEADER_BYTES = 4096, COUNTERS = 96 };
 
@@ -77,6 +78,7 @@ struct header {
     int64_t epoch_ns; // CLOCK_REALTIME at begin_ns
     char host[64];
     char library[64];
+    uint64_t world;                       // 0: the launcher's; others by MPI_Comm_spawn
     struct counter collectives[COUNTERS]; // those that were called
 };
 _Static_assert(sizeof(struct header) <= HEADER_BYTES, "header");
@@ -86,7 +88,10 @@ struct communicator;
 struct pending {
     struct pending* next; // in its bucket
     uint64_t key;         // the request
+    uint64_t order;       // in which they were kept
     const struct communicator* comm;
+    uint64_t item_bytes, item_elements; // of the datatype
+    int32_t source, tag;                // as posted
     bool persistent;
     bool active;
     struct record record;
@@ -124,14 +129,16 @@ void know_site(uint64_t address);
 const struct communicator* know_communicator(MPI_Comm comm);
 void place_source(struct record* record, const struct communicator* comm);
 
+// types.c: writes a line to .names the first time
+uint32_t know_type(MPI_Datatype type);
+
 // pending.c
 uint64_t key_of_request(MPI_Request request);
 uint64_t key_of_message(MPI_Message message);
-struct pending* keep(uint64_t key, const struct pending* what);
-struct pending* take(uint64_t key); // out of the table; NULL: not ours
-void put_back(struct pending* pending);
-void release(struct pending* pending);
-struct pending* look(uint64_t key); // stays in the table
+uint64_t kept(void); // how many were so far
+void keep(uint64_t key, const struct pending* what);
+struct pending* look(uint64_t key, uint64_t before); // of those that were kept by then; NULL: none
+void drop(struct pending* pending);
 
 // record.c
 struct pending begin_receive(enum kind kind, const struct call* call, const void* buffer,

@@ -14,7 +14,7 @@
 namespace anemone {
 
 namespace {
-constexpr std::size_t kBehind = 4096; // accesses that the device has to make
+constexpr std::size_t kQueueLimit = 4096; // most accesses that may wait in the device
 }
 
 AccessRing::AccessRing(const std::string& path) {
@@ -39,7 +39,7 @@ bool AccessRing::empty() const {
 void AccessRing::moveInto(Device& device) {
     const uint64_t head = __atomic_load_n(&ring_->head, __ATOMIC_ACQUIRE);
     uint64_t tail = ring_->tail;
-    for (; tail != head && device.behind() < kBehind; ++tail) {
+    for (; tail != head && device.queued() < kQueueLimit; ++tail) {
         const uint64_t row = ring_->rows[tail % RING_ROWS];
         if (row >> 1 >= kDeviceBytes)
             throw std::runtime_error("the ring: an access past the device's end");

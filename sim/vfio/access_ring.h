@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading end of a ring of accesses (ring.h): the guest's own, as QEMU sees them.
+// The reader of a ring of accesses (ring.h): the guest's accesses to memory, as QEMU sees them.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace anemone {
 
 class AccessRing {
 public:
-    // Makes the file. Throws std::runtime_error.
+    // Creates the file. Throws std::runtime_error.
     explicit AccessRing(const std::string& path);
     ~AccessRing();
     AccessRing(const AccessRing&) = delete;
     AccessRing& operator=(const AccessRing&) = delete;
 
-    // Gives the device what came, as long as it is not far behind; a full ring holds up the guest.
+    // Moves accesses into the device unless it is far behind; a full ring stops the guest.
     void moveInto(Device& device);
     bool empty() const;
 

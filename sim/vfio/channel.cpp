@@ -26,7 +26,7 @@ void Channel::write(const LineWrite& write) {
 
 void Channel::offer(bool accesses) {
     const bool refresh = ++cycle_ % kRefresh == 0;
-    if (offered_ == kNothing) { // what was offered stays until it is accepted
+    if (offered_ == kNothing) { // an offered request stays until it is accepted
         if (guest_ == kToOffer) {
             offered_ = kGuestRequest;
             drive(request_, kGuest);
@@ -43,7 +43,7 @@ void Channel::offer(bool accesses) {
     pins_.w.valid = data_;
 }
 
-// Data are the line's address, as memory wants it (memory.h).
+// A write's data are the line's address, as the memory model expects (memory.h).
 void Channel::drive(const Access& access, unsigned id) {
     AddressPins& request = access.write ? pins_.aw : pins_.ar;
     request.id = SData(id);
@@ -77,7 +77,7 @@ void Channel::withdraw() {
 
 void Channel::accepted() {
     if (offered_ == kGuestRequest) {
-        guest_ = kAsked;
+        guest_ = kRequested;
     } else {
         const Access& access = accesses_.front();
         const uint64_t line = lineOf(access.address);
@@ -109,7 +109,7 @@ void Channel::takeRead() {
     const auto its = [&](const Read& read) {
         return holds == read.line || (kRatio && !holds && !read.written);
     };
-    if (asked.empty() || !(pins_.r.resp ? doubted_ : its(asked.front())))
+    if (asked.empty() || !(pins_.r.resp ? errorsAllowed_ : its(asked.front())))
         fail("an answer that is not that of its read");
     asked.pop_front();
     --pending_;
@@ -121,7 +121,7 @@ void Channel::takeWritten() {
         return;
     }
     std::deque<uint64_t>& asked = writes_[pins_.b.id % kIds];
-    if (asked.empty() || (pins_.b.resp && !doubted_))
+    if (asked.empty() || (pins_.b.resp && !errorsAllowed_))
         fail("a write fails");
     if (kRatio && !pins_.b.resp)
         written_.insert(asked.front());

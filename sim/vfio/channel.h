@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host at a channel's upstream port: what its programs access, and what the guest reads and
-// writes in the telemetry region.
+// The host at a channel's upstream port: accesses of programs, and the guest's reads and writes of
+// the telemetry region.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace anemone {
 
 using Line = std::array<uint64_t, kLineWords>;
 
-// What is written of a line; strobe: its bytes, a bit each.
+// A write to a line; strobe has one bit per byte.
 struct LineWrite {
     uint64_t line;
     Line words;
@@ -26,43 +26,43 @@ class Channel {
 public:
     Channel(AxiPins& pins, unsigned number);
 
-    // An access of a program's, offered when those before it were accepted, a cycle each but one of
-    // kRefresh.
+    // A program's access. Accesses are offered in order, one per cycle, except in one of kRefresh
+    // cycles.
     void access(uint64_t address, bool write) { accesses_.push_back({address, write}); }
-    // The guest's, before any of the programs'; one at a time.
+    // The guest's access, which goes before programs' accesses; one at a time.
     void read(uint64_t line);
     void write(const LineWrite& write);
 
-    void offer(bool accesses); // before settle; accesses: of programs, too
+    void offer(bool accesses); // before settle; accesses: also those of programs
     void take();               // after settle; throws std::runtime_error
-    void withdraw();           // what is offered, for a reset; it is offered again behind it
+    void withdraw(); // drops the offered request for a reset; it is offered again afterwards
 
-    // From now on programs' accesses may be refused.
-    void doubt() { doubted_ = true; }
+    // From now on programs' accesses may be answered with an error.
+    void allowErrors() { errorsAllowed_ = true; }
 
     bool guestWaits() const { return guest_ != kNone; }
-    // What the guest read last; nothing: it was refused, or its data are poisoned.
+    // The line that the guest read last; empty if it was refused or poisoned.
     const std::optional<Line>& line() const { return line_; }
 
-    // For answers to programs' accesses, or for the rest of a write: its data may be taken behind
-    // its address.
+    // Whether a program's access is unanswered, or a write is accepted in part; its data may be
+    // accepted after its address.
     bool waiting() const { return pending_ != 0 || (write_ && address_ != data_); }
-    std::size_t behind() const { return accesses_.size(); } // accesses that wait
+    std::size_t queued() const { return accesses_.size(); } // accesses not offered yet
     bool idle() const { return accesses_.empty() && !waiting(); }
-    uint64_t count() const { return accepted_; } // of programs' accesses that were accepted
+    uint64_t count() const { return accepted_; } // programs' accesses that were accepted
 
 private:
-    static constexpr unsigned kIds = 64; // of programs' accesses, in turn
+    static constexpr unsigned kIds = 64; // ids for programs' accesses, used in order
     static constexpr unsigned kGuest = kIds;
-    // No program gets a channel's every cycle, as DRAM is refreshed: 350 ns each 7.8 us of DDR4.
-    // What takes a line away from its counters waits for such cycles.
+    // A program does not get every cycle of a channel, because DRAM is refreshed: 350 ns of every
+    // 7.8 us for DDR4. An acknowledge of telemetry waits for such cycles.
     static constexpr unsigned kRefresh = 16;
 
     struct Access {
         uint64_t address;
         bool write;
     };
-    enum State { kNone, kToOffer, kAsked };
+    enum State { kNone, kToOffer, kRequested };
     enum Offered { kNothing, kProgram, kGuestRequest };
 
     void drive(const Access& access, unsigned id);
@@ -74,15 +74,14 @@ private:
     AxiPins& pins_;
     const unsigned number_;
     std::deque<Access> accesses_;
-    Access request_{};      // the guest's
-    LineWrite lineWrite_{}; // and of it, if it is one
+    Access request_{};      // the guest's access
+    LineWrite lineWrite_{}; // its data, if it is a write
     State guest_ = kNone;
     unsigned cycle_ = 0;
     Offered offered_ = kNothing;
-    bool write_ = false, address_ = false, data_ = false; // what of it is not accepted yet
+    bool write_ = false, address_ = false, data_ = false; // what is not accepted yet
     std::optional<Line> line_;
-    // On their way, by id: addresses; of a read, whether its line was written before it was asked
-    // for.
+    // Addresses in flight, by id; for a read, whether its line had been written before the request.
     struct Read {
         uint64_t line;
         bool written;
@@ -91,7 +90,7 @@ private:
     std::array<std::deque<uint64_t>, kIds> writes_;
     std::unordered_set<uint64_t> written_; // lines, in flat memory mode
     uint64_t pending_ = 0, accepted_ = 0;
-    bool doubted_ = false;
+    bool errorsAllowed_ = false;
 };
 
 } // namespace anemone

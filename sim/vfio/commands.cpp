@@ -102,7 +102,7 @@ std::string Commands::execute(const std::string& line, bool& waits) {
         access(number(first, "access: the address"), number(second, "access: write"));
         waits = true;
     } else if (command == "trace") {
-        // The rest of the line: a path may have blanks.
+        // The rest of the line, because a path may contain blanks.
         trace(line.substr(std::min(line.size(), std::string("trace ").size())));
         waits = true;
     } else if (command == "settle") {
@@ -133,7 +133,8 @@ std::string Commands::fault(const std::string& kind, const std::string& number) 
             throw std::runtime_error("fault spurious: there is no vector " + number);
         function_.interrupts().raise(unsigned(vector));
     } else if (kind == "sideband") {
-        function_.device().spoil(inDevice(anemone::number(number, "fault sideband: the address")));
+        function_.device().flipSideband(
+            inDevice(anemone::number(number, "fault sideband: the address")));
     } else {
         throw std::runtime_error("no fault \"" + kind +
                                  "\"; there are none, ones, never-done, spurious and sideband");

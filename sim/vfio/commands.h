@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others than the guest ask for, over a UNIX socket: a line a command, a line of JSON back.
+// Commands from outside of the guest, over a UNIX socket: a line per command, answered by a line of
+// JSON.
 //
 //   access ADDRESS WRITE  a program's access; answered when memory has answered it
-//   trace FILE            as many, u64 each: address << 1 | write; the channels side by side
-//   settle                answered when there is no access to make, or to come by the ring
+//   trace FILE            many accesses, u64 each: address << 1 | write; all channels in parallel
+//   settle                answered when no access is left, in the device or in the ring
 //   status                counts since the start
-//   fault KIND            none, ones, never-done (function.h); spurious N: message N, for nothing;
-//                         sideband ADDRESS: two bits flip beside the line that near memory has
-//                         there
+//   fault KIND            none, ones, never-done (function.h); spurious N: message N without a
+//                         cause; sideband ADDRESS: two bits flip in the sideband of that line in
+//                         near memory
 //   reset                 as by the guest
 //
-// Numbers are decimal or 0x. What cannot be done is answered with {"error": "..."}.
+// Numbers are decimal or 0x. A command that fails is answered with {"error": "..."}.
 #pragma once
 
 #include <deque>
@@ -28,14 +29,14 @@ public:
     Commands(Function& function, const std::string& path)
         : function_(function), listener_(listenAt(path)) {}
 
-    // What to wait for.
+    // Descriptors to wait for.
     template <typename Sink> void eachDescriptor(Sink sink) const {
         sink(listener_.get());
         for (const Client& client : clients_)
             sink(client.fd.get());
     }
-    void serve(int descriptor); // one of these, which has something
-    void answerWaiting();       // those whose accesses are done
+    void serve(int descriptor); // serves a descriptor of these that is ready
+    void answerWaiting();       // answers commands whose accesses are done
 
 private:
     struct Client {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CXL's component registers (CXL 3.1, 8.2.4): one capability, HDM decoders, of which the first is
-// as the options say. A guest can read them; what it writes is lost.
+// CXL's component registers (CXL 3.1, 8.2.4): one capability, HDM decoders, of which the options
+// set the first. They are read-only for the guest.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ public:
 
     explicit ComponentRegisters(const HostMemory& memory);
 
-    // Eight bytes at a multiple of eight within the block; 0 where there is nothing.
+    // Reads eight bytes at an aligned offset in the block; 0 where there is no register.
     uint64_t read(uint64_t offset) const;
 
 private:
     void put(uint64_t offset, uint32_t value) { words_.at((offset - kFirst) / 4) = value; }
 
-    static constexpr uint64_t kFirst = 0x1000; // of those that there are
+    static constexpr uint64_t kFirst = 0x1000; // of the registers that exist
     std::array<uint32_t, 64> words_{};
 };
 

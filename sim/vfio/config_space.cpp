@@ -6,15 +6,15 @@
 namespace anemone {
 
 namespace {
-// Where capabilities are.
+// Offsets of capabilities.
 constexpr std::size_t kMsix = 0x40, kExpress = 0x60, kPower = 0xa0;
 constexpr std::size_t kAnemone = 0x100, kCxl = 0x140, kLocator = 0x180;
 
-// In PCI Express's device control: initiate a function level reset.
+// PCI Express device control: initiate a function level reset.
 constexpr std::size_t kResetByte = kExpress + 9;
 constexpr uint8_t kResetBit = 0x80;
 
-// Of CXL's DVSECs, what anemone_pci.h has no names for.
+// Sizes of CXL's DVSECs that anemone_pci.h does not define.
 constexpr unsigned kCxlRevision = 2, kCxlLength = 0x3c, kLocatorLength = 0x14;
 } // namespace
 
@@ -48,7 +48,7 @@ void ConfigSpace::header() {
     put(0x00, 2, ANEMONE_PCI_VENDOR);
     put(0x02, 2, ANEMONE_PCI_DEVICE);
     put(0x04, 2, 0, 0x0546); // memory, bus master, parity, SERR, INTx off
-    put(0x06, 2, 0x0010);    // there are capabilities
+    put(0x06, 2, 0x0010);    // has a capability list
     put(0x08, 1, 1);         // revision
     // A system peripheral. As a CXL memory device (0x050210) Linux's cxl_pci would take it.
     put(0x09, 3, 0x088000);
@@ -77,7 +77,7 @@ void ConfigSpace::capabilities(unsigned vectors) {
 
     put(kPower, 2, 0x01);
     put(kPower + 2, 2, 0x0003);         // version 3; D0 and D3hot
-    put(kPower + 4, 2, 0x0008, 0x0003); // waking up resets nothing
+    put(kPower + 4, 2, 0x0008, 0x0003); // no reset on wake-up
 }
 
 void ConfigSpace::extended(std::size_t offset, unsigned vendor, unsigned id, unsigned revision,
@@ -98,17 +98,17 @@ void ConfigSpace::anemoneDvsec(const FunctionLayout& layout) {
 }
 
 void ConfigSpace::cxlDvsec(const HostMemory& memory) {
-    using Told = HostMemory::Told;
+    using Source = HostMemory::Source;
     extended(kCxl, ANEMONE_CXL_VENDOR, ANEMONE_CXL_DEVICE_DVSEC, kCxlRevision, kCxlLength,
              kLocator);
     put(kCxl + ANEMONE_CXL_CAPABILITY, 2, 0x0016); // CXL.io, CXL.mem, one range
     put(kCxl + ANEMONE_CXL_CONTROL, 2,
-        memory.told == Told::kOff ? 0 : ANEMONE_CXL_CONTROL_MEM_ENABLE);
+        memory.source == Source::kOff ? 0 : ANEMONE_CXL_CONTROL_MEM_ENABLE);
     if (memory.decodes())
         return;
-    // Size and base in their upper four bits.
-    const unsigned flags =
-        ANEMONE_CXL_RANGE_ACTIVE | (memory.told == Told::kInvalid ? 0 : ANEMONE_CXL_RANGE_VALID);
+    // Bits 31 to 28 of size and base.
+    const unsigned flags = ANEMONE_CXL_RANGE_ACTIVE |
+                           (memory.source == Source::kInvalid ? 0 : ANEMONE_CXL_RANGE_VALID);
     put(kCxl + ANEMONE_CXL_RANGE_SIZE_HIGH(0), 4, memory.bytes >> 32);
     put(kCxl + ANEMONE_CXL_RANGE_SIZE_LOW(0), 4, (memory.bytes & 0xf0000000) | flags);
     put(kCxl + ANEMONE_CXL_RANGE_BASE_HIGH(0), 4, memory.base >> 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 4 KiB of PCI configuration: header, MSI-X, PCI Express, power management, and the DVSECs of
-// driver/include/anemone_pci.h. QEMU shows the guest BARs and MSI-X's table itself.
+// driver/include/anemone_pci.h. QEMU itself shows the guest the BARs and MSI-X's table.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 namespace anemone {
 
 constexpr unsigned kControlBar = 0, kTelemetryBar = 2, kMsixBar = 4;
-// In the last one, behind MSI-X, are CXL's component registers.
+// The last BAR has CXL's component registers after MSI-X.
 constexpr uint64_t kComponentOffset = 0x10000;
 
-// What the configuration says of the function behind it; bytes and device addresses.
+// What the configuration space tells of the function, in bytes and device addresses.
 struct FunctionLayout {
     unsigned vectors;
-    uint64_t telemetryBase, telemetryBytes; // both windows
-    bool telemetryInMemory;                 // says that these are in the memory, not in a BAR
+    uint64_t telemetryBase, telemetryBytes; // all windows
+    bool telemetryInMemory;                 // the windows are in the memory, not in a BAR
     HostMemory memory;
 };
 
@@ -30,7 +30,7 @@ public:
     explicit ConfigSpace(const FunctionLayout& layout);
 
     uint8_t read(std::size_t offset) const { return bytes_.at(offset); }
-    // Only bits that a guest can write change. True: that was the command to reset the function.
+    // Changes only writable bits. Returns true for the command to reset the function.
     bool write(std::size_t offset, uint8_t value);
     void reset();
 
@@ -40,7 +40,7 @@ private:
     void anemoneDvsec(const FunctionLayout& layout);
     void cxlDvsec(const HostMemory& memory);
     void locatorDvsec();
-    // Little-endian; writable: bits that a guest can change.
+    // Little-endian; writable: bits that the guest can change.
     void put(std::size_t offset, unsigned bytes, uint64_t value, uint64_t writable = 0);
     void extended(std::size_t offset, unsigned vendor, unsigned id, unsigned revision,
                   unsigned length, std::size_t next);

@@ -64,7 +64,7 @@ void Connection::send(const Message& request, uint32_t error, const void* data, 
     std::memcpy(message.data(), &header, sizeof header);
     if (bytes)
         std::memcpy(message.data() + sizeof header, data, bytes);
-    // A client that is gone shows at the next receive.
+    // A client that has gone is noticed by the next receive.
     writeAll(fd_.get(), message.data(), message.size());
 }
 

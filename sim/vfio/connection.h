@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client of the vfio-user socket: whole messages, with the descriptors that come with them.
+// One client of the vfio-user socket: whole messages, with their file descriptors.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace anemone {
 
 struct Message {
     vfio::Header header;
-    std::vector<uint8_t> data; // behind the header
+    std::vector<uint8_t> data; // after the header
     std::vector<Descriptor> descriptors;
 
-    // The structure the data begin with. Throws std::runtime_error when they are shorter.
+    // The structure at the start of the data. Throws std::runtime_error if they are shorter.
     template <typename T> T as() const {
         if (data.size() < sizeof(T))
             throw std::runtime_error("a message of command " + std::to_string(header.command) +
@@ -34,10 +34,10 @@ public:
 
     int descriptor() const { return fd_.get(); }
 
-    // The next message, waited for. False: the client is gone. Throws std::runtime_error for one
-    // that is none.
+    // Waits for the next message. False: the client has gone. Throws std::runtime_error for an
+    // invalid message.
     bool receive(Message& message);
-    // Nothing, when the request wants none.
+    // Sends nothing if the request asks for no reply.
     void reply(const Message& request, const void* data, std::size_t bytes);
     void refuse(const Message& request, int error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AXI-Lite master at the control port, one transaction at a time, while all else goes on.
+// The AXI-Lite master of the control port, one transaction at a time, in parallel with the
+// channels.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ public:
     void take();  // after settle
 
     bool busy() const { return address_ || data_ || answer_; }
-    // Of the last transaction.
+    // Results of the last transaction.
     bool failed() const { return failed_; }
     uint64_t value() const { return value_; }
 
@@ -28,7 +29,7 @@ private:
 
     ControlPins& pins_;
     bool write_ = false;
-    bool address_ = false, data_ = false, answer_ = false; // what is still to come
+    bool address_ = false, data_ = false, answer_ = false; // still to be accepted or answered
     bool failed_ = false;
     uint64_t value_ = 0;
 };

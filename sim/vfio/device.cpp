@@ -8,12 +8,11 @@
 namespace anemone {
 
 namespace {
-// What the hardware does by itself is done in so many cycles: a clear is the longest.
-constexpr unsigned kRest = 2 * (kTable + kLines) + 12000;
-// Longest wait for an answer: a write to a table waits for a clear.
-constexpr unsigned kPatience = 4 * kRest;
-// A register's read takes so many cycles more: who looks again and again whether something is done
-// makes time pass.
+// Cycles in which the hardware finishes what it does by itself; a clear takes longest.
+constexpr unsigned kSettleCycles = 2 * (kTable + kLines) + 12000;
+// Longest wait for a response: a write to a table waits for a clear.
+constexpr unsigned kResponseLimit = 4 * kSettleCycles;
+// Further cycles after each register read, so that polling a register makes time pass.
 constexpr unsigned kAfterRead = 16;
 } // namespace
 
@@ -46,12 +45,12 @@ void Device::step(bool accesses) {
 
 template <typename Done> void Device::runUntil(Done done, const char* what) {
     for (unsigned i = 0; !done(); ++i) {
-        if (i == kPatience)
+        if (i == kResponseLimit)
             throw std::runtime_error(std::string("stuck: ") + what + " for " +
-                                     std::to_string(kPatience) + " cycles");
+                                     std::to_string(kResponseLimit) + " cycles");
         step();
     }
-    rest_ = kRest;
+    settle_ = kSettleCycles;
 }
 
 std::optional<uint64_t> Device::readRegister(uint32_t offset) {
@@ -85,7 +84,7 @@ void Device::writeLine(const LineWrite& write) {
 
 void Device::access(uint64_t address, bool write) {
     channelOf(address).access(address, write);
-    rest_ = kRest;
+    settle_ = kSettleCycles;
 }
 
 bool Device::injecting() const {
@@ -93,17 +92,17 @@ bool Device::injecting() const {
                         [](const Channel& channel) { return channel.idle(); });
 }
 
-void Device::spoil(uint64_t address) {
+void Device::flipSideband(uint64_t address) {
     if (!kRatio)
         throw std::runtime_error("there is no near memory");
-    memories_[2 * (address / 64 % kChannels)].spoil(address / 64 / kChannels * 64);
-    channelOf(address).doubt();
+    memories_[2 * (address / 64 % kChannels)].flipSideband(address / 64 / kChannels * 64);
+    channelOf(address).allowErrors();
 }
 
 void Device::reset() {
     const auto waiting = [](const Channel& channel) { return channel.waiting(); };
     for (unsigned i = 0; std::any_of(channels_.begin(), channels_.end(), waiting); ++i) {
-        if (i == kPatience)
+        if (i == kResponseLimit)
             throw std::runtime_error("stuck: memory does not answer before a reset");
         step(false);
     }
@@ -114,22 +113,22 @@ void Device::reset() {
     expander_.beginReset();
     expander_.endReset();
     for (unsigned i = 0; i < Expander::kAfterReset; ++i)
-        step(false); // flat memory mode writes what a swap was about to
+        step(false); // flat memory mode completes the writes of swaps
     interrupts_.reset();
-    rest_ = kRest;
+    settle_ = kSettleCycles;
 }
 
 void Device::run(unsigned cycles) {
     const bool injecting = this->injecting();
     for (unsigned i = 0; i < cycles; ++i)
         step();
-    rest_ = injecting ? kRest : rest_ - std::min(rest_, cycles);
+    settle_ = injecting ? kSettleCycles : settle_ - std::min(settle_, cycles);
 }
 
-std::size_t Device::behind() const {
+std::size_t Device::queued() const {
     std::size_t most = 0;
     for (const Channel& channel : channels_)
-        most = std::max(most, channel.behind());
+        most = std::max(most, channel.queued());
     return most;
 }
 

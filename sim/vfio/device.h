@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expander with its clock, its memories and its hosts: what the PCI function is in front of.
+// The expander with its clock, memories and hosts, behind the PCI function.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ namespace anemone {
 
 constexpr uint64_t kDeviceBytes = uint64_t(1) << kAddressBits;
 
-// The clock only runs within a call. All throw std::runtime_error when the hardware is stuck.
+// The clock runs only during calls. Every call throws std::runtime_error if the hardware is stuck.
 class Device {
 public:
     explicit Device(Interrupts& interrupts);
 
-    // One transaction of the control port, of eight bytes. Nothing, or false: an error answered.
+    // One transaction of the control port, of eight bytes. Empty or false: answered with an error.
     std::optional<uint64_t> readRegister(uint32_t offset);
     bool writeRegister(uint32_t offset, uint64_t value, uint8_t strobe);
-    // One line of the telemetry region; nothing: it is refused, or its data are poisoned.
+    // One line of the telemetry region; empty: it was refused or poisoned.
     std::optional<Line> readLine(uint64_t address);
     void writeLine(const LineWrite& write);
 
-    // A program's access to memory, made when there are cycles. The channels go on side by side.
+    // A program's access to memory, which is made when cycles run. The channels work in parallel.
     void access(uint64_t address, bool write);
-    bool injecting() const;     // any that is not answered yet
-    std::size_t behind() const; // of those that wait, the most on a channel
+    bool injecting() const;     // whether an access is unanswered
+    std::size_t queued() const; // most accesses not offered yet on a channel
 
-    // Two bits flip beside the line that near memory has in place of one at an address: from then
-    // on its channel may refuse programs' accesses.
-    void spoil(uint64_t address);
+    // Flips two bits of the sideband of the near line that the address belongs to; from then on its
+    // channel may refuse programs' accesses.
+    void flipSideband(uint64_t address);
 
-    // Programs' accesses wait meanwhile; those that are on their way are answered before.
+    // Programs' accesses wait meanwhile; those in flight are answered first.
     void reset();
 
-    // Whether there is something to do, or was shortly before.
-    bool busy() const { return rest_ != 0; }
+    // Whether the hardware has work, or had some shortly before.
+    bool busy() const { return settle_ != 0; }
     void run(unsigned cycles);
 
     uint64_t cycle() const { return expander_.cycle(); }
@@ -58,7 +58,7 @@ private:
     ControlPort port_{expander_};
     std::deque<Channel> channels_;
     std::deque<Memory> memories_;
-    unsigned rest_ = 0; // cycles to run though nothing is asked for
+    unsigned settle_ = 0; // cycles to run without requests
 };
 
 } // namespace anemone

@@ -14,7 +14,7 @@ constexpr uint64_t kMsixBytes = kComponentOffset + ComponentRegisters::kBytes;
 constexpr uint64_t kTelemetryBytes = 4 * uint64_t(BUILT_WINDOW_BYTES); // three windows
 // The first place above what is an event that the windows can be at.
 constexpr uint64_t kTelemetryBase = std::max(kDeviceBytes, kTelemetryBytes);
-constexpr uint64_t kOnes = ~uint64_t(0); // what a read that fails returns on PCI
+constexpr uint64_t kOnes = ~uint64_t(0); // a failed read on PCI returns all ones
 
 constexpr bool isPipelineStatus(uint32_t offset) {
     return offset >= ANEMONE_PIPELINE(0) && offset < ANEMONE_PIPELINE(kPipelines) &&
@@ -89,7 +89,7 @@ uint64_t Function::readBar(unsigned bar, uint64_t offset, unsigned bytes) {
         return readControl(uint32_t(offset - offset % 8)) >> shift;
     case kTelemetryBar:
         return readTelemetry(offset, bytes) >> shift;
-    default: // MSI-X's table is QEMU's
+    default: // QEMU has MSI-X's table
         return offset < kComponentOffset
                    ? 0
                    : component_.read(offset - offset % 8 - kComponentOffset) >> shift;
@@ -120,7 +120,7 @@ void Function::writeBar(unsigned bar, uint64_t offset, uint64_t value, unsigned 
     if (bar == kControlBar) {
         flush();
         const unsigned strobe = ((1u << bytes) - 1) << at;
-        // What is answered with an error is lost, as it is on PCI.
+        // A write that is answered with an error is lost, as on PCI.
         device_.writeRegister(uint32_t(offset - at), value << 8 * at, uint8_t(strobe));
     } else if (bar == kTelemetryBar) {
         writeTelemetry(offset, value, bytes);

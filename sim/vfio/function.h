@@ -14,21 +14,21 @@
 
 namespace anemone {
 
-// Ways in which the device can be broken, for tests of the driver.
+// Faults of the device, for tests of the driver.
 enum class Fault {
     kNone,
-    kOnes,      // reads of BARs are all ones, writes are lost: it fell off the bus
-    kNeverDone, // no clear of a pipeline ever ends
+    kOnes, // BARs read as all ones and writes are lost, as for a device that dropped off the bus
+    kNeverDone, // clears of pipelines never end
 };
 
 class Function {
 public:
-    // Where the host sees the memory, and whether the telemetry region is said to be in it.
+    // Where the host has the memory, and whether the telemetry region is in it.
     Function(const HostMemory& memory, bool telemetryInMemory);
 
-    // Bytes of a region of vfio-user's; 0: there is none.
+    // Bytes of a vfio-user region; 0: it does not exist.
     uint64_t size(unsigned region) const;
-    // Within the region. Any number of bytes at any place.
+    // Any number of bytes at any offset within the region.
     void read(unsigned region, uint64_t offset, uint8_t* data, uint32_t count);
     void write(unsigned region, uint64_t offset, const uint8_t* data, uint32_t count);
     void reset();
@@ -37,17 +37,17 @@ public:
     Interrupts& interrupts() { return interrupts_; }
     void setFault(Fault fault) { fault_ = fault; }
 
-    uint64_t reads() const { return reads_; } // of BARs, by the guest
+    uint64_t reads() const { return reads_; } // reads of BARs by the guest
     uint64_t writes() const { return writes_; }
 
 private:
-    // Within a word of eight bytes, as the low bytes of the value.
+    // Within a word of eight bytes; uses the low bytes of the value.
     uint64_t readBar(unsigned bar, uint64_t offset, unsigned bytes);
     void writeBar(unsigned bar, uint64_t offset, uint64_t value, unsigned bytes);
     uint64_t readControl(uint32_t offset);
     uint64_t readTelemetry(uint64_t offset, unsigned bytes);
     void writeTelemetry(uint64_t offset, uint64_t value, unsigned bytes);
-    void flush(); // what was written in part
+    void flush(); // sends a partial line
 
     Interrupts interrupts_{kPipelines + 1};
     Device device_{interrupts_};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the host has the device's memory, and by which of CXL's registers it says so.
+// Where the host has the device's memory, and which of CXL's registers say so.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,20 @@
 namespace anemone {
 
 struct HostMemory {
-    enum class Told {
+    enum class Source {
         kRange,       // range 1 of CXL's DVSEC for devices
         kInvalid,     // the same, with Memory_Info_Valid clear
         kOff,         // the same, with Mem_Enable clear
-        kDecoder,     // HDM decoder 0, committed; the range then means nothing, and is 0
-        kUncommitted, // the same, with what was written to it, not committed
+        kDecoder,     // HDM decoder 0, committed; the range is 0 and means nothing
+        kUncommitted, // the same, written but not committed
     };
 
     uint64_t base = 0x4080000000; // host address
-    uint64_t bytes = 0;           // of the host's addresses, those of other devices among them
-    Told told = Told::kRange;
-    unsigned ways = 1, granularity = 256; // of the decoder's interleave
+    uint64_t bytes = 0;           // host addresses, including the shares of other devices
+    Source source = Source::kRange;
+    unsigned ways = 1, granularity = 256; // interleaving of the decoder
 
-    bool decodes() const { return told == Told::kDecoder || told == Told::kUncommitted; }
+    bool decodes() const { return source == Source::kDecoder || source == Source::kUncommitted; }
 };
 
 } // namespace anemone

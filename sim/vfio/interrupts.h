@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MSI-X: vectors of the hardware to eventfds that QEMU gave for them.
+// MSI-X: signals the eventfds that QEMU has set for the hardware's vectors.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ public:
     explicit Interrupts(unsigned vectors) : vectors_(vectors) {}
 
     unsigned vectors() const { return unsigned(vectors_.size()); }
-    // With no descriptor the vector is masked.
+    // A vector without a descriptor is masked.
     void arm(unsigned vector, Descriptor eventfd);
     void disarm();
     // Signals the vector, or keeps it pending until it is armed.
     void raise(unsigned vector);
-    void reset(); // nothing is pending; what is armed stays
+    void reset(); // clears pending vectors; eventfds stay
 
     uint64_t delivered() const { return delivered_; }
     bool pending(unsigned vector) const { return vectors_[vector].pending; }

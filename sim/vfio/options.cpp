@@ -33,7 +33,7 @@ constexpr char kUsage[] =
     "                  its BAR all the same)\n"
     "  --ring PATH     a file to make, in which accesses to memory come (ring.h)\n";
 
-constexpr uint64_t kRangeUnit = 1 << 28; // of CXL's ranges
+constexpr uint64_t kRangeUnit = 1 << 28; // granularity of CXL's ranges
 
 [[noreturn]] void misused(const std::string& what) {
     std::fprintf(stderr, "vfio: %s; see --help\n", what.c_str());
@@ -59,13 +59,13 @@ uint64_t powerOfTwo(const char* option, const char* text, uint64_t least, uint64
     return value;
 }
 
-HostMemory::Told told(const std::string& word) {
-    using Told = HostMemory::Told;
-    const std::pair<const char*, Told> words[] = {{"range", Told::kRange},
-                                                  {"invalid", Told::kInvalid},
-                                                  {"off", Told::kOff},
-                                                  {"decoder", Told::kDecoder},
-                                                  {"uncommitted", Told::kUncommitted}};
+HostMemory::Source parseSource(const std::string& word) {
+    using Source = HostMemory::Source;
+    const std::pair<const char*, Source> words[] = {{"range", Source::kRange},
+                                                    {"invalid", Source::kInvalid},
+                                                    {"off", Source::kOff},
+                                                    {"decoder", Source::kDecoder},
+                                                    {"uncommitted", Source::kUncommitted}};
     for (const auto& [name, value] : words)
         if (word == name)
             return value;
@@ -101,7 +101,7 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
         {nullptr, 0, nullptr, 0},
     };
     Options options;
-    // The colon: what is wrong is said here, and not by getopt_long.
+    // The colon suppresses getopt_long's messages, because we print our own.
     for (int code; (code = getopt_long(argc, argv, ":", known, nullptr)) != -1;) {
         switch (code) {
         case kSocket:
@@ -117,7 +117,7 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
             options.memory.bytes = range("--host-size", optarg);
             break;
         case kMemory:
-            options.memory.told = told(optarg);
+            options.memory.source = parseSource(optarg);
             break;
         case kWays:
             options.memory.ways = unsigned(powerOfTwo("--ways", optarg, 1, 16));
@@ -136,7 +136,7 @@ Options parseOptions(int argc, char** argv, uint64_t deviceBytes) {
             std::exit(0);
         case ':':
             misused(std::string(argv[optind - 1]) + " has no value");
-        default: // of a letter getopt_long tells the letter alone
+        default: // for a letter getopt_long tells only the letter
             misused("no option " + (std::isprint(optopt)
                                         ? std::string("-") + static_cast<char>(optopt)
                                         : std::string(argv[optind - 1])));

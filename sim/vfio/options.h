@@ -10,14 +10,13 @@
 namespace anemone {
 
 struct Options {
-    std::string socket, control, ring; // paths; no ring where it is empty
+    std::string socket, control, ring; // paths; ring is empty if there is none
     HostMemory memory;
     bool telemetryInMemory = false;
 };
 
-// Ends the process where that is asked for (--help), or where an option is wrong: with exit status
-// 2 and a line on stderr that names it and its value. deviceBytes: the host size unless one is
-// given.
+// Exits on --help, or with status 2 and a line on stderr that names a wrong option and its value.
+// deviceBytes is the default of the host size.
 Options parseOptions(int argc, char** argv, uint64_t deviceBytes);
 
 } // namespace anemone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// vfio-user: the messages by which a program on a socket is a PCI function of QEMU's. A request is
-// a header and, by its command, one of these structures with data behind; so is the answer.
+// vfio-user: messages by which a program on a socket implements a PCI function of QEMU. A request
+// is a header, the structure of its command, and data; so is the reply.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ constexpr uint32_t kIsReply = 1, kNoReply = 0x10, kIsError = 0x20;
 
 struct Header {
     uint16_t id, command;
-    uint32_t size; // of the message, with this
+    uint32_t size; // of the message, including this header
     uint32_t flags, error;
 };
 
@@ -39,7 +39,7 @@ struct RegionInfo {
     uint64_t size, offset;
 };
 constexpr uint32_t kRegionReads = 1, kRegionWrites = 2;
-// A BAR's region has its number.
+// The region of a BAR has the BAR's number.
 constexpr uint32_t kConfigRegion = 7, kRegions = 9;
 
 struct IrqInfo {

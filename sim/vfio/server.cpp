@@ -11,11 +11,11 @@
 namespace anemone {
 
 namespace {
-// Cycles between looks at the sockets: few, as the guest waits for them. And when there was a
-// message, which takes its own, so that programs' accesses go on between many.
-constexpr unsigned kSlice = 64, kSliceBetweenMessages = 16;
-// With no accesses to make, the guest's next message is waited for so long, in milliseconds.
-constexpr int kLull = 1;
+// Cycles between polls of the sockets: few, because the guest waits for replies. Fewer after a
+// message, which itself runs cycles, so that programs' accesses proceed between many messages.
+constexpr unsigned kCyclesPerPoll = 64, kCyclesBetweenMessages = 16;
+// Time to wait for the guest's next message without accesses to make, in milliseconds.
+constexpr int kIdleWaitMs = 1;
 } // namespace
 
 Server::Server(Function& function, const std::string& socket, const std::string& control,
@@ -30,23 +30,23 @@ void Server::run() {
     for (bool quiet = false;;) {
         if (ring_)
             ring_->moveInto(device);
-        // A ring wakes nobody: it is looked at again and again.
-        const int idle = ring_ ? kLull : -1;
-        const int patience = !device.busy() ? idle : quiet || device.injecting() ? 0 : kLull;
-        quiet = !wait(patience);
+        // A ring does not wake anybody, so it is polled.
+        const int idle = ring_ ? kIdleWaitMs : -1;
+        const int timeout = !device.busy() ? idle : quiet || device.injecting() ? 0 : kIdleWaitMs;
+        quiet = !wait(timeout);
         if (quiet ? device.busy() : device.injecting())
-            device.run(quiet ? kSlice : kSliceBetweenMessages);
+            device.run(quiet ? kCyclesPerPoll : kCyclesBetweenMessages);
         if (!ring_ || ring_->empty())
             commands_.answerWaiting();
     }
 }
 
-bool Server::wait(int patience) {
+bool Server::wait(int timeout) {
     std::vector<pollfd> all;
     const auto add = [&](int fd) { all.push_back({fd, POLLIN, 0}); };
     add(session_ ? session_->descriptor() : listener_.get());
     commands_.eachDescriptor(add);
-    const int ready = poll(all.data(), all.size(), patience);
+    const int ready = poll(all.data(), all.size(), timeout);
     if (ready < 0 && errno != EINTR)
         throw std::runtime_error(std::string("poll: ") + std::strerror(errno));
     if (ready <= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for QEMU and for commands, and runs the hardware as long as it has something to do.
+// Waits for QEMU and for commands, and runs the hardware while it has work.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,23 @@ namespace anemone {
 
 class Server {
 public:
-    // Paths of the sockets for QEMU and for commands. ring: of accesses, too, or empty. Throws
+    // Paths of the sockets of QEMU and of the commands; ring: a file of accesses, or empty. Throws
     // std::runtime_error.
     Server(Function& function, const std::string& socket, const std::string& control,
            const std::string& ring);
 
-    // Until the process is ended. Throws std::runtime_error when the hardware is wrong.
+    // Runs until the process is killed. Throws std::runtime_error on wrong hardware.
     [[noreturn]] void run();
 
 private:
-    bool wait(int patience); // milliseconds, and serve; whether anything came
+    bool
+    wait(int timeout); // waits that many milliseconds, and serves; returns whether anything came
     void serve(int descriptor);
 
     Function& function_;
     Descriptor listener_;
     Commands commands_;
-    std::optional<Session> session_; // one QEMU at a time
+    std::optional<Session> session_; // one client at a time
     std::optional<AccessRing> ring_;
 };
 

@@ -62,7 +62,7 @@ void Session::version() {
     const std::string capabilities =
         "{\"capabilities\":{\"max_msg_fds\":8,\"max_data_xfer_size\":" +
         std::to_string(kMostTransfer) + "}}";
-    // Major and minor: 0.0 is what QEMU takes.
+    // QEMU accepts version 0.0.
     std::vector<char> answer(4, 0);
     answer.insert(answer.end(), capabilities.begin(), capabilities.end());
     answer.push_back('\0');
@@ -94,7 +94,7 @@ void Session::setIrqs() {
                 connection_.refuse(message_, EINVAL);
                 return;
             }
-            // Those without a descriptor are masked.
+            // Vectors without a descriptor are masked.
             message_.descriptors.resize(set.count);
             for (uint32_t i = 0; i < set.count; ++i)
                 interrupts.arm(set.start + i, std::move(message_.descriptors[i]));

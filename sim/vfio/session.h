@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of the vfio-user socket, that is QEMU: answers what it asks of the function.
+// A client of the vfio-user socket (QEMU): answers its requests to the function.
 #pragma once
 
 #include "connection.h"
@@ -13,7 +13,7 @@ public:
     ~Session() { function_.interrupts().disarm(); }
 
     int descriptor() const { return connection_.descriptor(); }
-    // One message, waited for. False: the client is gone.
+    // Waits for one message and serves it. False: the client has gone.
     bool serve();
 
 private:

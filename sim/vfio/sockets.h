@@ -29,12 +29,12 @@ private:
     int fd_;
 };
 
-// A UNIX stream socket that listens at a path, which is made anew. Throws std::runtime_error.
+// Creates a listening UNIX stream socket at a path. Throws std::runtime_error.
 Descriptor listenAt(const std::string& path);
-// The next one who connects.
+// Waits for the next client.
 Descriptor acceptFrom(const Descriptor& listener);
 
-// All bytes; false: the other end is gone.
+// All bytes; false: the other end has gone.
 bool readAll(int fd, void* data, std::size_t bytes);
 bool writeAll(int fd, const void* data, std::size_t bytes);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line of telemetry that the guest is writing.
+// The telemetry line that the guest is writing.
 //
-// A guest's stores come eight bytes at a time; on a real machine a line leaves the CPU's
-// write-combining buffer as one, when all of it is there, or in part when something else needs the
-// buffer. This is that buffer.
+// A guest's stores come in pieces of eight bytes. On a real machine a line leaves the processor's
+// write-combining buffer at once when it is complete, or in part when the buffer is needed for
+// something else. This class is that buffer.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace anemone {
 
 class WriteBuffer {
 public:
-    // Whether a store to an address goes into another line than what is here.
+    // Whether a store at the address is to another line than the buffered one.
     bool other(uint64_t address) const { return strobe_ && address / 64 != write_.line / 64; }
     bool full() const { return strobe_ == ~uint64_t(0); }
 
-    // The low bytes of a value, within a word.
+    // Stores the low bytes of a value, within a word.
     void put(uint64_t address, uint64_t value, unsigned bytes) {
         write_.line = address / 64 * 64;
         uint64_t& word = write_.words[address % 64 / 8];
@@ -29,7 +29,7 @@ public:
             strobe_ |= uint64_t(1) << (address + i) % 64;
         }
     }
-    // What is here, which is then no more; nothing: there is nothing.
+    // Removes and returns the buffered line; empty: there is none.
     std::optional<LineWrite> take() {
         if (!strobe_)
             return std::nullopt;

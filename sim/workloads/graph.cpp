@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first search and PageRank, in turns, on a Kronecker graph as Graph500 generates it.
+// Breadth-first search and PageRank, alternately, on a Kronecker graph as Graph500 generates it.
 //
 // scale=17 edgefactor=10 seed=1
 #include <algorithm>

@@ -172,7 +172,7 @@ class Directed:
         ]
 
     def outcome(self, module: str, build: str, test: str) -> str:
-        """Nothing, or what went wrong."""
+        """The failure in words; None if there is none."""
         if (module, build) not in self._found:
             folder = self._bench.work / "directed" / f"{module}-{build}"
             self._found[module, build] = verdicts(

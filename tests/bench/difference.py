@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a bench raises."""
+"""The exception of the benches."""
 
 
 class Difference(AssertionError):

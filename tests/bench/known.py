@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What takes minutes to find out and follows from its inputs is found out once for them."""
+"""Caches results that take minutes and depend only on their inputs."""
 
 from __future__ import annotations
 

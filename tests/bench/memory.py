@@ -21,11 +21,11 @@ from tests.bench.store import Store, bits
 class Memory:
     """A slave on `prefix`; `scoreboard`, if given, is told all that happens.
 
-    A memory that stores more beside a line names the pins in BESIDE, and has `beside` and
-    `put_beside`.
+    A memory that stores a sideband with each line names the pins in SIDEBAND, and has `sideband`
+    and `put_sideband`.
     """
 
-    BESIDE: tuple[str, ...] = ()
+    SIDEBAND: tuple[str, ...] = ()
     stores_refused = True  # of writes
     late_every = 1  # cycles from a late answer to the next one
 
@@ -48,14 +48,14 @@ class Memory:
         self._bits = {
             "ar": Fields(dut, f"{prefix}ar", ADDRESS),
             "aw": Fields(dut, f"{prefix}aw", ADDRESS),
-            "w": Fields(dut, f"{prefix}w", WRITE + self.BESIDE, text="data"),
+            "w": Fields(dut, f"{prefix}w", WRITE + self.SIDEBAND, text="data"),
         }
         self.ready = {name: Flag(pin(f"{name}ready")) for name in ("ar", "aw", "w")}
         self.r, self.b = Flag(pin("rvalid")), Flag(pin("bvalid"))
-        self._r_bits = Fields(dut, f"{prefix}r", READ + self.BESIDE, text="data")
+        self._r_bits = Fields(dut, f"{prefix}r", READ + self.SIDEBAND, text="data")
         self._b_bits = Fields(dut, f"{prefix}b", RESPONSE)
         # A ready may depend on an id that is not valid: the same one after every reset.
-        self._r_bits.write((0, bits(0), 0, 0, 0, *(0 for _ in self.BESIDE)))
+        self._r_bits.write((0, bits(0), 0, 0, 0, *(0 for _ in self.SIDEBAND)))
         self._held: dict[str, tuple[Any, ...]] = {}
         self.lost_reads = self.lost_beats = 0
         self._reads: defaultdict[int, deque[tuple[int, deque[Any]]]] = defaultdict(deque)
@@ -134,11 +134,11 @@ class Memory:
         """The beat is answered with an error."""
         return self.rng.random() < self.profile.errors
 
-    def beside(self, line: int) -> tuple[int, ...]:
-        """What is stored beside a line, by pin."""
+    def sideband(self, line: int) -> tuple[int, ...]:
+        """The sideband of a line, by pin."""
         return ()
 
-    def put_beside(self, line: int, *values: int) -> None:
+    def put_sideband(self, line: int, *values: int) -> None:
         """A line was written with these."""
 
     def cut(self) -> None:
@@ -154,7 +154,7 @@ class Memory:
         """An answer to a read and one to a write that nobody asked for."""
         if id not in self._read_ids:
             self._read_ids.append(id)
-        self._reads[id].append((0, deque([(id, bits(0), OKAY, 1, 0, *self.beside(0))])))
+        self._reads[id].append((0, deque([(id, bits(0), OKAY, 1, 0, *self.sideband(0))])))
         if id not in self._answer_ids:
             self._answer_ids.append(id)
         self._answers[id].append((0, OKAY))
@@ -189,7 +189,7 @@ class Memory:
             resp = self.rng.choice((SLVERR, DECERR)) if self.refuses(False) else OKAY
             bad = int(poison or chance() < profile.poison)
             last = int(k == request.len)
-            beats.append((request.id, bits(data), resp, last, bad, *self.beside(addr >> 6)))
+            beats.append((request.id, bits(data), resp, last, bad, *self.sideband(addr >> 6)))
         if request.id not in self._read_ids:
             self._read_ids.append(request.id)
         self._reads[request.id].append((t + self._after(), beats))
@@ -203,12 +203,12 @@ class Memory:
     def _store(self, t: int) -> None:
         """A beat of the oldest write."""
         id, beats, _ = self._writes[0]
-        data, strobe, last, user, *beside = self._data.popleft()
+        data, strobe, last, user, *sideband = self._data.popleft()
         line = beats.popleft() >> 6
         refused = not beats and self.refuses(True)
         if not refused or self.stores_refused:
             self.store.write(line, data, strobe, user)
-            self.put_beside(line, *beside)
+            self.put_sideband(line, *sideband)
         assert last == (not beats), f"cycle {t}: wlast is {last}"
         if not beats:
             self._writes.popleft()

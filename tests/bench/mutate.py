@@ -175,8 +175,8 @@ def elsewhere(campaign: Campaign, others: Iterable[str], say: bool) -> None:
         with ThreadPoolExecutor(JOBS) as pool:
             found = pool.map(visit.noticed, guests)
             for mutant, why in zip(guests, found, strict=True):
-                home = next(m for m in left if m.number == mutant.number)
-                campaign.results[name(home)] = why and f"{other}: {why}"
+                same = next(m for m in left if m.number == mutant.number)
+                campaign.results[name(same)] = why and f"{other}: {why}"
                 save(campaign)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What simulations leave behind for the tests that ask for it: played once, looked at by many."""
+"""Results of simulations that several tests use: each simulation runs once."""
 
 from __future__ import annotations
 

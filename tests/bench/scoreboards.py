@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whom a master and a memory tell what happens on their pins: a bench's scoreboard."""
+"""The interface of a bench's scoreboard: a master and a memory report to it what their pins do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.bench.requests import Request
 
 
 class UpstreamScoreboard(Protocol):
-    """Told by a master. t: the cycle."""
+    """Called by a master. t: the cycle."""
 
     def accept(self, t: int, request: Request) -> None:
         """A request was taken."""
@@ -29,7 +29,7 @@ class UpstreamScoreboard(Protocol):
 
 
 class DownstreamScoreboard(Protocol):
-    """Told by a memory. from_memory, acknowledged: its answers, by id."""
+    """Called by a memory. from_memory, acknowledged: its answers, by id."""
 
     from_memory: dict[int, deque[Any]]
     acknowledged: dict[int, deque[int]]

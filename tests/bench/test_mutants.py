@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every place that `make mutate` is to break is there, and what it makes of the RTL is Verilog."""
+"""Every place that `make mutate` breaks exists, and the mutated RTL is valid Verilog."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the AXI checkers of the benches (sim/common) say of sound and of faulty traffic."""
+"""The benches' AXI checkers (sim/common) accept correct traffic and report each fault."""
 
 from __future__ import annotations
 

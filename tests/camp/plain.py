@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CAMP's equations a second time, term by term in exact fractions, to compare with."""
+"""A second implementation of CAMP's equations in exact fractions, for comparison."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calibration: known constants are found again, doubts are told, the programs run."""
+"""Calibration finds known constants, reports doubts, and its programs run."""
 
 from __future__ import annotations
 

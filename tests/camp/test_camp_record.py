@@ -23,7 +23,7 @@ STAND_IN = Path(__file__).with_name("perf_stand_in.py")
 
 @pytest.fixture
 def perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A perf in the path, which behaves as it is told."""
+    """A perf in the path whose behaviour a test sets."""
     command = tmp_path / "bin" / "perf"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec {sys.executable} {STAND_IN} "$@"\n')

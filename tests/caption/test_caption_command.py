@@ -258,7 +258,7 @@ def test_sigterm_puts_the_weights_back(root: Path) -> None:
 
 
 def test_the_largest_numbers_give_an_estimate(files: Path, capsys) -> None:
-    """No sum of what is taken is past a double, which JSON has no word for."""
+    """No sum of accepted values overflows a double, since JSON has no infinity."""
     Path("m.toml").write_text(MODEL.replace("[1.0, -0.01, 0.0,", "[-1e100, 1e100, -1e100,"))
     Path("s.csv").write_text(SAMPLES + "1e100,1e100,1e100,1\n" * 3)
     status, out, _ = run([*REPLAY, "--json"], capsys)
@@ -267,7 +267,7 @@ def test_the_largest_numbers_give_an_estimate(files: Path, capsys) -> None:
 
 
 def test_a_file_that_is_no_ratio_stays(root: Path, capsys) -> None:
-    """A wrong name costs nobody a file; one that a run left behind is taken over."""
+    """A wrong name destroys no file; a ratio file of an earlier run is reused."""
     path = root / "notes"
     path.write_text("mine\n")
     status, out, err = run(live(root, "--ratio-file", str(path)), capsys)

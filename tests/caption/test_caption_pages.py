@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The man page and the systemd unit say what the command has."""
+"""The man page and the systemd unit match the command's options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def options(name: str) -> set[str]:
 
 
 def test_man_page() -> None:
-    """groff has nothing to complain of; every option is there, and none that is not."""
+    """groff has no complaint; the page lists exactly the command's options."""
     words = ["groff", "-man", "-t", "-ww", "-Tascii", str(PAGE)]
     made = subprocess.run(words, capture_output=True, text=True, check=True)
     assert made.stderr == ""

@@ -46,7 +46,7 @@ def test_new_memory_is_bound_in_turns(library: Path, tmp_path: Path) -> None:
 
 
 def test_memory_that_grows(library: Path, tmp_path: Path) -> None:
-    """What is added behind a range that was seen is bound, too, also within a piece."""
+    """Memory that extends a known range is bound, too, also within a piece."""
     (tmp_path / "ratio").write_text(f"0 {NONE} 1 0\n")
     assert policies(library, tmp_path / "ratio", "5,1,4,1", 1) == {"prefer:0": 11}
 

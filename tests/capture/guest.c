@@ -4,7 +4,7 @@
  *   lines    1 reads, 2 writes, 3 stores past the cache each line of an array once
  *   flow     4 chases pointers, 5 the same through the stack, 6 reads where a generator says,
  *            7 reads where an array of indexes says, 10 chases and reads another word first, 13
- * chases two by turns gap      8 reads a line after each thousand instructions threads  11 and 12:
+ * chases two in turn gap      8 reads a line after each thousand instructions threads  11 and 12:
  * two threads read an array each sums     9: SEQUENCE, a few instructions that the test expects one
  * by one large    touches 2 GiB, a byte in each 2 MiB spin     never ends; crash, fail, fork: as
  * they say

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The capture's cache filter once more, plainly: lists and dictionaries, nothing clever.
+"""A plain model of the capture's cache filter: lists and dictionaries.
 
 Works on physical byte addresses of a device whose pages are mapped one to one, which is what the
 real filter does to a program that touches the pages of a first-touch device in order.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache filter against the plain one, and against what a cache may never do."""
+"""The cache filter equals the plain one, and keeps a cache's invariants."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_a_program_without_end_is_ended_and_no_warning(tmp_path: Path) -> None:
 
 
 def refused(capsys: pytest.CaptureFixture[str], out: Path, *arguments: str) -> str:
-    """What is said of a command line that is not taken, one line."""
+    """The one-line error of a refused command line."""
     with pytest.raises(SystemExit) as e:
         main(["capture", "--out", str(out), *arguments])
     said = capsys.readouterr()
@@ -171,7 +171,7 @@ def test_both_runs_read_the_same_input(tmp_path: Path) -> None:
 
 
 def test_no_slow_down_of_runs_that_ended_differently(tmp_path: Path) -> None:
-    """The first makes what the second stumbles over."""
+    """The first creates the file on which the second fails."""
     done = capture("--out", tmp_path, "--native", "--json", "--llc-kib", "64",
                    "--", "mkdir", tmp_path / "made")  # fmt: skip
     said = json.loads(done.stdout)["mkdir"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed samples: well formed, and each shows what it is there to show."""
+"""The committed samples are well formed, and each has the property that it is a sample of."""
 
 from __future__ import annotations
 

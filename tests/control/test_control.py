@@ -43,7 +43,7 @@ def traffic(n: int = 5000, pages: int = 8) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_listing_1() -> None:
-    """Accesses by base page within selected huge pages; reading resets; others take their turn."""
+    """Accesses by base page within selected huge pages; reading resets; other pages follow."""
     controller = ModelController(GEOMETRY)
     t = controller.register(SKEW)
     assert (t.regions, t.region_counters) == (1, 512)
@@ -77,7 +77,7 @@ def test_listing_2() -> None:
 
 
 def test_listing_3() -> None:
-    """Many huge pages are one tenant's counter; past its cap the callback is told, once armed."""
+    """Many huge pages share a tenant's counter; past its cap the armed callback is called once."""
     controller = ModelController(GEOMETRY)
     t = controller.register(
         Spec(primary=Field(ALL_MEMORY, HUGE), notify=("ge", 1000), read_effect=("reset", 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Verilated expander is asked as the golden model is, and says the same: calls, and a run."""
+"""The Verilated expander answers like the golden model, call by call and in a whole run."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def shifting(n: int = 30_000) -> Trace:
      (Memtis(samples_per_access=0.1, cooling=50_000), 2, 8)],
 )  # fmt: skip
 def test_a_run_decides_the_same(policy: Policy, pipelines: int, width: int) -> None:
-    """Counts by page, and by frame by turns; pages are promoted, split, and so is all told."""
+    """Counts by page, and by frame in turn, while pages are promoted and split, are equal."""
     reports = []
     for engine in ("model", "rtl"):
         source = Nemo(pipelines, width, fast="none", engine=engine)

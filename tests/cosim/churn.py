@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A heap that comes and goes under entries for its pages (guest/churn.c): no memory grows.
+"""A heap that comes and goes with entries for its pages (guest/churn.c): no memory leaks.
 
-    python -m tests.cosim.churn ENTRIES [SEED]     as tests.cosim.fuzz has it
+    python -m tests.cosim.churn ENTRIES [SEED]     as for tests.cosim.fuzz
 
-Exit: 1 when one failed; how to repeat it is the last line.
+Exit: 1 if a run failed; the last line tells how to repeat it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import re
 import sys
 
 from anemone.cosim import Guest, Server, build_module, build_program, find_tools
-from tests.cosim.conftest import OWN_MEMORY, PROGRAMS
+from tests.cosim.conftest import GUEST_MEMORY, PROGRAMS
 from tests.cosim.fuzz import soak
 
-# Of 2000 entries, which are of 256 bytes each, it would be 380 if each was left.
+# 2000 leaked entries of 256 bytes would be more than 380 KiB.
 MOST_KIB = 100
-# KASAN keeps what was freed, up to a 32nd of memory: there it is looked for what is used behind its
-# end, and growth only where no KASAN is.
+# KASAN keeps freed memory, up to a 32nd of all memory. So a KASAN kernel is used to find uses after
+# free, and growth is checked only without KASAN.
 QUARANTINE_KIB = 32 * 1024
 
 
 def churn(guest: Guest, seed: int, entries: int) -> int:
-    """How many entries were made, in a guest with the driver and guest/churn.c."""
-    most = QUARANTINE_KIB if find_tools().watchful else MOST_KIB
+    """Runs in a guest with the driver and guest/churn.c; returns the number of entries made."""
+    most = QUARANTINE_KIB if find_tools().checked else MOST_KIB
     said = guest.run(f"churn {seed} {entries} {most}", timeout=3600)
     made = re.match(r"(\d+) entries", said)
     assert made, said
@@ -32,13 +32,13 @@ def churn(guest: Guest, seed: int, entries: int) -> int:
 
 
 def run(seed: int, entries: int) -> int:
-    """The same in a guest of its own."""
+    """The same in a new guest."""
     module, program = build_module(find_tools()), build_program(PROGRAMS / "churn.c")
     with (
         Server(memory="off") as server,
         Guest(server, modules=[module], programs=[program], memory=1024) as guest,
     ):
-        guest.run(f"insmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
+        guest.run(f"insmod /mod/anemone.ko merged=1 {GUEST_MEMORY}")
         made = churn(guest, seed, entries)
         guest.run("rmmod anemone")
         guest.kernel_log()

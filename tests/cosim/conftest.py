@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of co-simulation share. Without QEMU or a kernel they are skipped."""
+"""Shared by the tests of co-simulation, which are skipped without QEMU or a kernel."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from anemone.cosim import (
 PROGRAMS = Path(__file__).parent / "guest"
 DEVICE = "/sys/bus/pci/devices/0000:01:00.0"
 HUGE = 1 << 21
-# All of a guest's own memory but its first huge page is said to be the device's, by parameters of
-# the module: no host has a device's memory at 0.
-OWN_MEMORY = f"host_base={HUGE} host_size={1 << 33}"
+# Module parameters that declare the guest's memory, except its first huge page, to be the device's:
+# no host has a device's memory at 0.
+GUEST_MEMORY = f"host_base={HUGE} host_size={1 << 33}"
 
 BootGuest = Callable[..., AbstractContextManager[Guest]]
 
@@ -45,7 +45,7 @@ def server(tools: Tools) -> Iterator[Server]:
 
 @pytest.fixture
 def boot(tools: Tools, server: Server) -> BootGuest:
-    """A guest with the driver loaded, with these parameters, and these programs of guest/."""
+    """Boots a guest with the driver loaded, with these parameters, and these programs of guest/."""
 
     @contextmanager
     def booted(

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls of the driver (guest/fuzz.c), whose device is said to have the guest's own memory.
+"""Random calls of the driver (guest/fuzz.c), whose device is declared to have the guest's memory.
 
-    python -m tests.cosim.fuzz CALLS            in runs of 20,000, each of a new guest and seed
-    python -m tests.cosim.fuzz CALLS SEED       one run, of this seed
+    python -m tests.cosim.fuzz CALLS            in runs of 20,000, each with a new guest and seed
+    python -m tests.cosim.fuzz CALLS SEED       one run with this seed
 
-Each run says its seed as it begins. What was made counts until driver, kernel or test is another
-(build/soak): calls that were stopped go on.
+Each run prints its seed first. Calls made so far count until driver, kernel or test change
+(build/soak), so an interrupted soak continues.
 
-Exit: 1 when one failed; how to repeat it is the last line.
+Exit: 1 if a run failed; the last line tells how to repeat it.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from anemone.cosim import CosimError, Guest, Server, build_module, build_program
 from anemone.cosim.programs import DRIVER
 from anemone.hardware.geometry import Geometry
 from anemone.io.build_cache import digest
-from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
+from tests.cosim.conftest import GUEST_MEMORY, HUGE, PROGRAMS
 from tests.inputs import ROOT
 
-A_RUN, JOBS = 20_000, 2  # calls of a guest, and guests at a time
-# Calls wait for clears, a cycle for each entry: an eighth of them makes seven times the calls.
+A_RUN, JOBS = 20_000, 2  # calls per guest, and parallel guests
+# Calls wait for clears, which take a cycle per entry: an eighth of the table makes seven times the
+# calls.
 QUICK = Geometry(states=512, table=1024)
-ACCESSES = 5_000  # at a time; on the keys that the calls map, mostly
+ACCESSES = 5_000  # accesses per request, mostly to keys that the calls map
 REQUESTS = {
     "info", "add", "remove", "map", "read", "status", "eventfd", "rotate", "turn", "snapshot",
     "events",
 }  # fmt: skip
-# Let allocations fail wherever they may, without a word.
+# Let allocations fail anywhere, without a kernel message.
 _FAULTS = """
 mount -t debugfs debugfs /sys/kernel/debug
 if [ -d /sys/kernel/debug/failslab ]; then
@@ -55,8 +56,8 @@ fi
 def fuzz(
     seed: int, calls: int, seconds: int = 3600, threads: int = 3, geometry: Geometry | None = None
 ) -> str:
-    """What guest/fuzz.c said, after so many calls or that time. Raises CosimError when it or the
-    kernel complains."""
+    """Returns the output of guest/fuzz.c after so many calls or that time. Raises CosimError if the
+    program or the kernel complains."""
     random = np.random.default_rng(seed)
     module, program = build_module(find_tools()), build_program(PROGRAMS / "fuzz.c")
     with Server(geometry, memory="off") as server:
@@ -69,10 +70,10 @@ def fuzz(
 
         with Guest(
             server, modules=[module], programs=[program], answers={"traffic": traffic}, cpus=2,
-            memory=1024,  # with less, Linux makes no huge pages by itself
-            kernel="loglevel=4",  # what it says of its end
+            memory=1024,  # with less memory, Linux makes no huge pages by itself
+            kernel="loglevel=4",  # shows the messages of a crash
         ) as guest:  # fmt: skip
-            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
+            guest.run(f"{_FAULTS}\ninsmod /mod/anemone.ko merged=1 {GUEST_MEMORY}")
             try:
                 said = guest.run(f"fuzz {seed} {calls} {seconds} {threads}", timeout=seconds + 120)
             except CosimError as e:
@@ -88,7 +89,7 @@ def fuzz(
 
 
 def _last_words(guest: Guest) -> str:
-    """What the kernel said last, if it is still there."""
+    """The kernel's last messages, if there are any."""
     try:
         return guest.run("dmesg | tail -n 100")
     except (CosimError, OSError) as e:
@@ -96,7 +97,7 @@ def _last_words(guest: Guest) -> str:
 
 
 def inputs(name: str) -> str:
-    """Changes with the driver and with what calls it in a soak: its module and guest/NAME.c."""
+    """A digest of the driver and of what calls it in a soak: its module and guest/NAME.c."""
     sources = {*DRIVER.glob("*.[ch]"), *DRIVER.glob("include/**/*.h")}
     more = [PROGRAMS / f"{name}.c"]
     while more:
@@ -109,7 +110,7 @@ def inputs(name: str) -> str:
 
 
 class Made:
-    """What a soak (its module's name) has made: seeds and how many of each, in build/soak."""
+    """The seeds and counts that a soak, named by its module, has completed, in build/soak."""
 
     def __init__(self, name: str) -> None:
         self._path = ROOT / "build" / "soak" / f"{name}-{find_tools().release}.json"
@@ -130,10 +131,8 @@ class Made:
 
 
 class Soak:
-    """Pieces of new seeds, JOBS at a time, until so many are made or one fails.
-
-    piece: (seed, count), returns how many it made; it raises CosimError or AssertionError.
-    """
+    """Pieces with new seeds, JOBS in parallel, until enough are made or one fails. piece: (seed,
+    count), returns how many it made; raises CosimError or AssertionError."""
 
     def __init__(self, name: str, piece: Callable[[int, int], int], goal: int) -> None:
         self._name, self._piece, self._goal = name, piece, goal
@@ -141,7 +140,7 @@ class Soak:
         self._lock, self._under_way, self._failed = Lock(), 0, False
 
     def run(self) -> bool:
-        """Whether none failed."""
+        """Returns whether none failed."""
         with ThreadPoolExecutor(JOBS) as pool:
             for done in [pool.submit(self._play) for _ in range(JOBS)]:
                 done.result()
@@ -166,7 +165,7 @@ class Soak:
                       f"{minutes:.1f} min", flush=True)  # fmt: skip
 
     def _next(self) -> int:
-        """How many the next piece is to make; 0: there is no more to do."""
+        """The size of the next piece; 0: the goal is reached."""
         with self._lock:
             left = self._goal - self._made.count - self._under_way
             count = 0 if self._failed else max(0, min(A_RUN, left))
@@ -175,7 +174,7 @@ class Soak:
 
 
 def soak(name: str, piece: Callable[[int, int], int], words: list[str]) -> int:
-    """A module's command line, [COUNT [SEED]]; its exit status."""
+    """A module's command line, [COUNT [SEED]]; returns its exit status."""
     goal = int(words[0]) if words else A_RUN
     if words[1:]:
         print(f"{name}: {piece(int(words[1]), goal)}")
@@ -184,7 +183,7 @@ def soak(name: str, piece: Callable[[int, int], int], words: list[str]) -> int:
 
 
 def calls(seed: int, count: int) -> int:
-    """How many were made."""
+    """Returns the number of calls made."""
     said = re.search(r"^calls (\d+)$", fuzz(seed, count, geometry=QUICK), re.MULTILINE)
     assert said
     return int(said[1])

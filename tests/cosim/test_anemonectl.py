@@ -17,13 +17,13 @@ N = 50_000
 
 
 def counts(values: np.ndarray) -> dict[int, int]:
-    """How often each value is there."""
+    """How often each value occurs."""
     found, times = np.unique(values, return_counts=True)
     return dict(zip(found.tolist(), times.tolist(), strict=True))
 
 
 def object_of(said: str, begins: str) -> dict:
-    """The line of JSON that begins so; kernel messages may be around it."""
+    """The line of JSON that begins so, among kernel messages."""
     (line,) = [line.strip() for line in said.splitlines() if line.startswith(begins)]
     return json.loads(line)
 
@@ -56,7 +56,7 @@ def test_a_session(tools: Tools, server: Server) -> None:
         for region, value in enumerate(tenant):
             assert re.search(rf"^ +{region} +0 +{value}  0x", said, re.M), said
         assert re.search(rf"^matched +{sum(tenant)} ", said, re.M), said
-        # Read with its reset: nothing is left; watched, what comes next.
+        # A read resets the counters; a watch shows only what comes next.
         said = guest.run(
             "anemonectl read hotness; anemonectl map skew 500 0\n"
             "(sleep 1; ask trace 1000) & anemonectl watch hotness --once -i 5 -n 2 --json; wait",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The weights that Caption writes, in a kernel with weighted interleave and a CXL node."""
+"""Caption's weights, in a kernel with weighted interleave and a CXL node."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.cosim.test_cxl import memory, server  # noqa: F401
 
 FOLDER = "sys/kernel/mm/mempolicy/weighted_interleave"
 PAGES = 4000
-# The estimate is IPC: up, up again, and the reversal.
+# The estimate is IPC: two rises, then the reversal.
 MODEL = Model((0.0, 0.0, 0.0, 1.0), window=1, tuning=Tuning(step=31, min_step=9, start=10))
 SAMPLES = [Sample((0.0, 0.0, ipc)) for ipc in (1.0, 2.0, 1.0)]
 
 
 def new_pages(guest: Guest) -> int:
-    """numastat's numa_hit of the CXL node: what Caption takes for new allocations."""
+    """numastat's numa_hit of the CXL node, which Caption uses for new allocations."""
     said = guest.run(f"cat /sys/devices/system/node/node{cxl.NODE}/numastat")
     return int(re.search(r"numa_hit (\d+)", said)[1])
 
@@ -34,8 +34,8 @@ def test_pages_land_by_the_weights(
     memory: cxl.CxlMemory,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    """Each decision's weights are in the kernel as the live tool wrote them, and pages are spread
-    by them, in whole turns, by move_pages and by numastat."""
+    """The live tool writes each decision's weights to the kernel, and pages are spread by them, in
+    whole rounds, as seen by move_pages and numastat."""
     (tmp_path / FOLDER).mkdir(parents=True)
     for node in (0, cxl.NODE):
         (tmp_path / FOLDER / f"node{node}").write_text("1\n")
@@ -60,7 +60,7 @@ def test_pages_land_by_the_weights(
             print(decision, kept, on, new)
             assert sum(on) == PAGES
             assert abs(on[1] - PAGES * far / (dram + far)) <= dram + far
-            # The program's own few pages besides are spread, too.
+            # The program's few other pages are spread, too.
             assert on[1] <= new <= on[1] + 200
             ratios.append(decision.state.ratio)
 

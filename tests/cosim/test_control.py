@@ -18,7 +18,7 @@ N = 20_000
 
 
 def traffic() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each listing: (byte addresses, whether they write)."""
+    """For each listing: (byte addresses, whether they are writes)."""
     random = np.random.default_rng(19)
     for _ in range(3):
         page = random.zipf(1.4, N) % 16
@@ -27,7 +27,7 @@ def traffic() -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def test_the_listings_in_python(tools: Tools, server: Server) -> None:
-    """examples/listings.py, run there, prints what it computes of the golden model."""
+    """examples/listings.py in the guest prints the values of the golden model."""
     here = traffic()
     controller = ModelController()
 

@@ -14,10 +14,10 @@ from anemone.cosim import Server, build_plugin
 from tests.cosim.conftest import BootGuest
 
 COUNTERS, RECORDS, EVENTS = 8192, 8192, 8
-WOKEN = 5  # the mark behind a wait
-# Instructions that these may cost, and below which something was not counted; docs/driver.md has
-# the measured ones. None of what waits: on a busy host the guest's idle loop polls and does not
-# halt, and that counts.
+WOKEN = 5  # the mark after a wait
+# Instructions that these may cost, and below which the count would be incomplete; docs/driver.md
+# has the measured numbers. Waits are not included: on a busy host the guest's idle loop polls
+# instead of halting, and polls are counted.
 LIMITS = {
     "counter": (16, 250),
     "poll": (1000, 8000),
@@ -26,7 +26,7 @@ LIMITS = {
 
 
 def read_marks(marks: Path) -> list[tuple[int, int, int]]:
-    """Number, instructions so far, instructions since the last interrupt; of each mark."""
+    """For each mark: number, instructions so far, instructions since the last interrupt."""
     said = [line.split() for line in marks.read_text().splitlines()]
     return [(int(number), int(all_), int(since)) for number, all_, since in said]
 
@@ -37,16 +37,16 @@ def test_cost(server: Server, boot: BootGuest, tmp_path: Path) -> None:
 
     marks = tmp_path / "marks"
     plugin = f"{build_plugin('instructions')},out={marks}"
-    # Time goes by instructions, so that no tick comes while a load waits for the simulator.
+    # Time is counted in instructions, so no tick comes while a load waits for the simulator.
     with boot("cost", options=("-icount", "shift=0", "-plugin", plugin)) as guest:
         guest.answers["soon"] = soon
         assert guest.run("cost", timeout=300).endswith("done\n")
-        print(guest.run("top -b -n 1 | head -n 9"))  # who else was busy
+        print(guest.run("top -b -n 1 | head -n 9"))  # shows who else used the processor
         guest.kernel_log()
     said = read_marks(marks)
     at = {number: instructions for number, instructions, _ in said}
-    # The mark before a wait, the one behind it: from the device's interrupt on. Of what the
-    # processor did meanwhile nothing is ours, and a tick may come in between.
+    # The marks before and after a wait: count from the device's interrupt on. What the processor
+    # did meanwhile is not ours, and a tick may come in between.
     waits = [(at5 - at4, since) for (_, at4, _), (n, at5, since) in pairwise(said) if n == WOKEN]
     assert len(waits) == EVENTS
     notification = median_high(since for _, since in waits)
@@ -62,5 +62,5 @@ def test_cost(server: Server, boot: BootGuest, tmp_path: Path) -> None:
     (ROOT / "build" / "cosim" / "cost.json").write_text(json.dumps(cost, indent=2) + "\n")
     for what, (least, most) in LIMITS.items():
         assert least <= cost[what] <= most, (what, cost)
-    # With more accesses than this a counter between two polls, samples of each would cost more.
+    # With more accesses than this between two polls of a counter, sampling each access costs more.
     assert cost["counter"] / cost["sample"] < 8

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on the expander's memory, a NUMA node of the guest, and the driver that counts them."""
+"""Programs on the expander's memory, which is a NUMA node of the guest, counted by the driver."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def memory(tools: Tools, server: Server) -> cxl.CxlMemory:
 
 
 class Counts:
-    """The plugin's counts at the guest's `settled` and `quiet`, between which there is none."""
+    """The plugin's counts at the guest's `settled` and `quiet`, with no access between."""
 
     def __init__(self, guest: Guest, server: Server, memory: cxl.CxlMemory) -> None:
         self.settled: list[np.ndarray] = []
@@ -42,14 +42,14 @@ class Counts:
             guest.answers[word] = answer
 
     def between(self) -> np.ndarray:
-        """Those from the first time to the second."""
+        """Counts from the first time to the second."""
         np.testing.assert_array_equal(self.settled, self.quiet)
         return self.settled[1] - self.settled[0]
 
 
 @contextmanager
 def boot(tools: Tools, server: Server, memory: cxl.CxlMemory, *programs: str) -> Iterator[Guest]:
-    """A guest with the node, the driver and these programs."""
+    """Boots a guest with the node, the driver and these programs."""
     built = [build_program(PROGRAMS / f"{name}.c") for name in programs]
     with Guest(
         server, modules=[build_module(tools)], programs=built, files=memory.files,
@@ -86,6 +86,6 @@ def test_a_program_finds_its_hot_pages(tools: Tools, server: Server, memory: cxl
     rows = re.findall(r"^0x[0-9a-f]+ +(0x[0-9a-f]+) +(\d+)$", said, re.MULTILINE)
     found = np.array([[(int(a, 0) - cxl.BASE) // HUGE, int(n)] for a, n in rows])
     np.testing.assert_array_equal(found[:, 1], counts.between()[found[:, 0]])
-    # As the program is: each page has about half of the one before. The last ones were in the cache
-    # from when the table was filled, and are written back.
+    # Each page has about half the accesses of the one before. The last pages are still in the cache
+    # from the filling of the table, and are written back.
     assert len(found) == pages and (found[:5, 1] > 1.5 * found[1:6, 1]).all()

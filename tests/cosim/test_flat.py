@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode through the driver: sysfs starts it, its counters are the golden model's, and a
-rule that asks for misses has them by page; also behind a change of the policy and a reset. What
-Memstrata would exchange by these misses."""
+"""Flat memory mode through the driver: sysfs starts it, its counters equal the golden model's, and
+a rule for misses counts them by page, also after a change of policy and after a reset. Memstrata's
+loop plans exchanges by these misses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.cosim.test_anemonectl import object_of
 RATIO, NEAR_LINES, CHANNELS, PAGE = 2, 4096, 2, 1 << 12
 FLAT_BYTES = (RATIO + 1) * NEAR_LINES * CHANNELS * LINE_BYTES
 DEDICATED = (FLAT_BYTES + 5 * PAGE, FLAT_BYTES + 9 * PAGE)
-DATA = bytes(LINE_BYTES)  # what is written is of no account here
+DATA = bytes(LINE_BYTES)  # what is written does not matter here
 SYSFS = "/sys/class/misc/anemone0/device"
 N = 30_000
 RULES = f"""
@@ -77,9 +77,8 @@ class Model:
 
 
 def traffic(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Half of it to a few pages, some to dedicated memory. A set is read or written: of a read and
-    a write in flight together AXI does not say which is first.
-    """
+    """Half of the accesses go to a few pages, some to dedicated memory. A set is either read or
+    written, because AXI does not order a read and a write in flight."""
     pages = random.integers(0, FLAT_BYTES // PAGE, N)
     hot = random.random(N) < 0.5
     pages[hot] = random.integers(0, 40, hot.sum()) * 7
@@ -90,7 +89,7 @@ def traffic(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def counted(guest: Guest) -> list[dict[str, int]]:
-    """The counters in sysfs, by channel."""
+    """Counters in sysfs, by channel."""
     names = list(asdict(FlatMemory(FlatConfig(1)).counts))
     files = " ".join(f"{SYSFS}/flat{c}/{name}" for c in range(CHANNELS) for name in names)
     values = map(int, guest.run(f"cat {files}").split())
@@ -98,7 +97,7 @@ def counted(guest: Guest) -> list[dict[str, int]]:
 
 
 def misses(guest: Guest) -> dict[int, int]:
-    """What the rule counted since it was read last, by page."""
+    """Misses since the last read of the rule, by page."""
     seen = object_of(guest.run("anemonectl read misses --json"), '{"name": "misses"')
     return {one["region"]: one["value"] for one in seen["counters"]}
 
@@ -174,7 +173,7 @@ def test_flat_memory_mode(running: Running) -> None:
         memory.set_policy("nth", 2)
     by_page = running.play()
     assert (misses(guest), counted(guest)) == (by_page, model.counts())
-    # Lines stay where they are, and the driver tells the device what it was told; counts go.
+    # Lines stay where they are, and the driver restores the settings; counts are lost.
     guest.run(
         f"echo 1 >{DEVICE}/reset && [ $(cat {SYSFS}/flat?/mode | grep -c ready) = {CHANNELS} ]"
     )
@@ -242,12 +241,11 @@ def test_what_memstrata_would_exchange(running: Running) -> None:
 
 
 def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> None:
-    """Its number is in sysfs, of its channel alone, until it is forgotten or repaired; then its
-    lines can be used.
-    """
-    home, c = 0x123, 1
+    """sysfs shows its number, on its channel only, until it is rearmed or repaired; then its lines
+    can be used again."""
+    set_index, c = 0x123, 1
     folder = f"{SYSFS}/flat{c}"
-    lines = [(home + slot * NEAR_LINES) * CHANNELS + c for slot in range(RATIO + 1)]
+    lines = [(set_index + slot * NEAR_LINES) * CHANNELS + c for slot in range(RATIO + 1)]
     accesses = np.array(lines) * LINE_BYTES
 
     with Guest(
@@ -265,13 +263,13 @@ def test_an_untrusted_set_is_told_and_repaired(server: Server, tools: Tools) -> 
         assert (told(), untrusted()) == (["", "ready"], 0)
         server.command(f"fault sideband {accesses[0]}")
         server.inject(rows(accesses))
-        assert told() == [f"{home:#x}", "ready"]
+        assert told() == [f"{set_index:#x}", "ready"]
         assert untrusted()
         assert not guest.run(f"cat {SYSFS}/flat0/untrusted_set").strip()
         guest.run(f"echo rearm >{folder}/untrusted_set")
         assert told() == ["", "ready"]
         server.inject(rows(accesses[:1]))
-        assert told() == [f"{home:#x}", "ready"]
+        assert told() == [f"{set_index:#x}", "ready"]
         guest.run(f"if echo give up >{folder}/untrusted_set; then exit 1; fi")
         guest.run(f"echo repair >{folder}/untrusted_set")
         guest.run(f"until grep ready {folder}/mode; do :; done")

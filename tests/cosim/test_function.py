@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The PCI function as a Linux guest finds it, and Listing 2 by its registers."""
+"""The PCI function as a Linux guest sees it, and Listing 2 by its registers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def config_of(guest: Guest) -> bytes:
 
 
 def dvsec(config: bytes, vendor: int, number: int) -> int:
-    """Where the capability is."""
+    """The offset of the capability."""
     at = 0x100
     while at:
         assert field(config, at, 2) == 0x23
@@ -36,9 +36,9 @@ def test_linux_finds_the_function(server: Server) -> None:
     with Guest(server) as guest:
         config = config_of(guest)
         lines = guest.run(f"cat {DEVICE}/class {DEVICE}/resource").splitlines()
-        # The answer to one who is gone is not the next script.
+        # A reply to a client that has gone does not reach the next script.
         guest.run("echo nobody >/dev/ttyS1; sleep 1")
-        # Power down and up, and a reset of the function.
+        # Suspend, resume, and a reset of the function.
         guest.run(f"cat {DEVICE}/reset_method | grep flr && echo 1 >{DEVICE}/reset")
         guest.kernel_log()
     assert (len(config), field(config, 0, 4)) == (4096, 0x4E45_1234)
@@ -57,7 +57,7 @@ def test_linux_finds_the_function(server: Server) -> None:
     locator = dvsec(config, 0x1E98, 8)
     assert field(config, locator + 0x0C, 8) == 0x1_0104  # component registers, in BAR 4
     msix = config.index(b"\x11", 0x40)
-    assert field(config, msix + 2, 2) & 0x7FF == 8  # vectors, less one
+    assert field(config, msix + 2, 2) & 0x7FF == 8  # number of vectors, less one
 
 
 def test_hotness_by_registers(server: Server) -> None:

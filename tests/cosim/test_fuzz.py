@@ -8,13 +8,13 @@ import re
 from anemone.cosim import Tools
 from tests.cosim.fuzz import REQUESTS, fuzz
 
-# Calls, and the time after which it is enough; of a kernel that does not watch, and one that does.
+# Calls and a time limit, for kernels without and with checkers.
 STOCK, WATCHED = (2_000, 30), (20_000, 240)
-ALL_KINDS = 1_500  # in so many calls each kind is done, and refused, at some time
+ALL_KINDS = 1_500  # with so many calls, each kind succeeds and is refused at least once
 
 
 def test_random_calls(tools: Tools) -> None:
-    calls, seconds = WATCHED if tools.watchful else STOCK
+    calls, seconds = WATCHED if tools.checked else STOCK
     said = fuzz(seed=1, calls=calls, seconds=seconds)
     counts = {name: (int(done), int(refused)) for name, done, refused in
               re.findall(r"^(\w+) done (\d+) refused (\d+)$", said, re.MULTILINE)}  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counters are harvested in each of the three ways while accesses go on."""
+"""Counters are read in each of the three ways while accesses go on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_nothing_is_lost_and_nothing_comes_twice(server: Server, boot: BootGuest
 
 
 def test_a_processor_without_loads_of_a_line(boot: BootGuest) -> None:
-    """The emulated one has none: without the option, what needs one is refused."""
+    """The emulated processor has none, so without the option rules that need one are refused."""
     with boot("harvest") as guest:
         guest.run("rmmod anemone; insmod /mod/anemone.ko; ! harvest 2>/tmp/why; cat /tmp/why >&2")
         assert "harvest ==" in guest.run("cat /tmp/why")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's three listings as a kernel module on the driver, in a real kernel, against the RTL.
+"""The paper's three listings as a kernel module on the driver, in a real kernel, on the RTL.
 
-Traces come in at the device while the module polls; what the polls return adds up to a count
-by NumPy.
+The device gets accesses of traces while the module polls; the sums of the polls equal a count by
+NumPy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def addresses() -> np.ndarray:
 
 
 def counted(polls: str) -> Counter[int]:
-    """What polls returned, added up by counter."""
+    """Sums of what polls returned, by counter."""
     total: Counter[int] = Counter()
     for line in polls.splitlines():
         counter, value = line.split()
@@ -67,7 +67,7 @@ def test_listings_count_exactly(server: Server, tools: Tools, addresses: np.ndar
         server.wait()
         for name in polls:
             polls[name] += guest.run(f"cat {FILES}/{name}", timeout=120)
-            assert guest.run(f"cat {FILES}/{name}", timeout=120) == ""  # reset as it was read
+            assert guest.run(f"cat {FILES}/{name}", timeout=120) == ""  # reset by the read
         alerts = guest.run(f"cat {FILES}/alerts").split()
         refused = guest.run(f"echo 8192 0 >{FILES}/hotness", check=False)
         guest.run("rmmod anemone_listings && rmmod anemone")
@@ -86,15 +86,16 @@ def test_listings_count_exactly(server: Server, tools: Tools, addresses: np.ndar
     assert counted(polls["skew"]) == Counter(skew)
     tenants = np.bincount(page % 5, minlength=5)
     assert counted(polls["tenants"]) == Counter({t: int(n) for t, n in enumerate(tenants) if n})
-    # A threshold a channel: with twice the cap between two polls a tenant is over it on one.
+    # Each channel has its own threshold. With twice the cap between two polls, a tenant passes it
+    # on one channel.
     assert set(map(int, alerts)) <= set(range(5)) and alerts
     assert "Result too large" in refused or "Numerical result out of range" in refused
 
 
 @pytest.mark.parametrize("host", [0, 1], ids=["each device's keys", "the host's keys"])
 def test_two_controllers(host: int, tools: Tools, addresses: np.ndarray) -> None:
-    """One telemetry counts on both devices: the host's pages on the one that has them, each
-    device's own pages on both, added up. When one device goes, the other counts on."""
+    """One telemetry counts on both devices: a host page on the device that has it, and each
+    device's own addresses on both, added up. If one device goes, the other still counts."""
     bases = (16 << 30, 32 << 30)
     pages = [base // HUGE + p for base in bases for p in range(48)] if host else range(48)
     regions = {page: region for region, page in enumerate(pages)}

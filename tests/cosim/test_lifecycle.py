@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver comes and goes, and its device breaks: the kernel has nothing to complain of."""
+"""The driver is loaded and removed, and its device breaks, without a complaint of the kernel."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ DUMP = "/sys/kernel/debug/anemone/anemone0"
 
 
 def steer(guest: Guest, server: Server) -> None:
-    """The guest's `access` and `fault` are the server's."""
+    """Executes the guest's `access` and `fault` on the server."""
     for word in ("access", "fault"):
         guest.answers[word] = lambda rest, word=word: str(server.command(f"{word} {rest}"))
 
 
 def test_in_use_it_stays(server: Server, boot: BootGuest) -> None:
-    """And takes who is named to it, as a card is, but not who is no Anemone."""
+    """The module cannot be removed in use. It accepts a function by new_id, as for a card, but none
+    that is not an Anemone."""
     with boot("count", options=("-device", "edu,addr=1d")) as guest:
         steer(guest, server)
         guest.run(f"echo 1234 11e8 >{DRIVER}/new_id && ! ls -d {DRIVER}/0000:00:1d.0")
@@ -54,7 +55,7 @@ def test_reset_keeps_telemetries(server: Server, boot: BootGuest) -> None:
 
 
 def test_sleep_keeps_telemetries(server: Server, boot: BootGuest) -> None:
-    """The machine's sleep as far as devices go: all are put down, and got up again."""
+    """A suspend of all devices, and their resume."""
     with boot("count") as guest:
         steer(guest, server)
         guest.run("echo devices >/sys/power/pm_test")
@@ -64,7 +65,7 @@ def test_sleep_keeps_telemetries(server: Server, boot: BootGuest) -> None:
 
 
 def test_many_at_once(tools: Tools, server: Server) -> None:
-    """Threads on two processors, accesses, events and resets of the function beside each other."""
+    """Threads on two processors, accesses, events and resets of the function in parallel."""
     program, seconds = build_program(PROGRAMS / "crowd.c"), 12
     accesses = rows(np.random.default_rng(6).integers(0, 64 * HUGE, 2_000_000))
     with Guest(server, modules=[build_module(tools)], programs=[program], cpus=2) as guest:
@@ -78,7 +79,7 @@ def test_many_at_once(tools: Tools, server: Server) -> None:
         strays = guest.run(f"cat {DEVICE}/anemone/stray_answers; rmmod anemone")
         log = guest.kernel_log()
     assert int(said.split("rounds ")[1]) > 0
-    # Each reset waited for the accesses under way, so that none was answered behind it.
+    # Each reset waited for outstanding accesses, so none was answered after it.
     assert strays.split() == ["0"] and "reset with accesses under way" not in log
 
 
@@ -90,7 +91,8 @@ def test_broken_in_use(kind: str, says: str, server: Server, boot: BootGuest) ->
         steer(guest, server)
         assert "ended" in guest.run(f"ends fault {kind}")
         assert says in guest.kernel_log()
-        # It neither starts nor does harm while it is broken, and works when it is not.
+        # While the device is broken the driver does not start and does no harm; afterwards it
+        # works.
         guest.run(
             "rmmod anemone; insmod /mod/anemone.ko merged=1; ! ls /dev/anemone*; rmmod anemone"
         )
@@ -112,7 +114,7 @@ def test_a_storm_of_interrupts_ends(server: Server, boot: BootGuest, vector: int
     def storm(_: str) -> None:
         for _ in range(300):
             server.command(f"fault spurious {vector}")
-            time.sleep(0.001)  # so that they do not become one in the guest
+            time.sleep(0.001)  # so that the guest does not merge them
 
     with boot("unread") as guest:
         steer(guest, server)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listings 1 to 3 of the NEMO paper by the driver, in a Linux guest, on the RTL."""
+"""Listings 1 to 3 of the NEMO paper on the driver, in a Linux guest, on the RTL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRACING = "/sys/kernel/tracing"
 
 
 def counters(said: str, count: int) -> np.ndarray:
-    """What a program printed as `counter INDEX VALUE`."""
+    """The values that a program printed as `counter INDEX VALUE`."""
     values = np.zeros(count, dtype=np.int64)
     for index, value in re.findall(r"^counter (\d+) (\d+)$", said, re.MULTILINE):
         values[int(index)] = int(value)
@@ -30,10 +30,8 @@ def number(said: str, name: str) -> int:
 
 
 def background(guest: Guest, server: Server, accesses: np.ndarray) -> None:
-    """The guest's `start` begins the first half, `rest` the other, `wait` ends when all are done.
-
-    So counters are read before the last access however slow the guest is.
-    """
+    """The guest's `start` begins the first half of the accesses, `rest` the other, and `wait` ends
+    when all are done. So counters are read before the last access, however slow the guest is."""
     first, rest = np.array_split(accesses, 2)
 
     def go_on(_: str) -> None:
@@ -83,10 +81,8 @@ def test_hotness_of_huge_pages(server: Server, boot: BootGuest) -> None:
 
 @pytest.mark.parametrize("interrupts", [True, False])
 def test_bandwidth_of_tenants(server: Server, boot: BootGuest, interrupts: bool) -> None:
-    """Listing 3: one tenant of four is past its cap, and the driver is told by an interrupt.
-
-    Without interrupts it looks; the kernel's traces tell of it.
-    """
+    """One tenant of four passes its cap, and an interrupt notifies the driver. Without interrupts
+    the driver polls; the kernel's traces show it."""
     tenants, pages, cap = 4, 50, 64 * 1000
     noisy = np.repeat([0, 1, 2, 3], [300, 400, 5000, 500])
     addresses = noisy * HUGE + np.arange(len(noisy)) * 64 % HUGE + tenants * HUGE * 7
@@ -103,7 +99,7 @@ def test_bandwidth_of_tenants(server: Server, boot: BootGuest, interrupts: bool)
     np.add.at(expected, (both // HUGE % tenants, both // 64 % 2), 1)
     events = re.findall(r"^event (\d+) (\d+)$", said, re.MULTILINE)
     assert [tenant for tenant, _ in events] == ["2", "2"]
-    # The predicate is on a channel's counter: it holds from the access on that reaches the cap.
+    # The predicate is on one channel's counter, so it holds from the access that reaches the cap.
     past = np.maximum(0, expected - cap // 64 + 1)
     assert (number(said, "notifications"), number(said, "events")) == (past.sum(), 2)
     for tenant in range(tenants):

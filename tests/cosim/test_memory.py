@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the driver takes the device's memory to be: CXL's ranges and HDM decoders, set and not."""
+"""How the driver finds the device's memory: CXL ranges and HDM decoders, valid and not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def placed(tools: Tools) -> dict[str, list]:
 
 
 def test_where_the_memory_is(tools: Tools) -> None:
-    """Devices side by side, of which each says so otherwise; only what is in force is believed."""
+    """Several devices, each with another description of its memory; only valid ones are used."""
     refused = [
         (Server(memory="off"), "CXL.mem is not enabled"),
         (Server(memory="invalid"), "not valid and active"),
@@ -44,7 +44,7 @@ def test_where_the_memory_is(tools: Tools) -> None:
         told, another = f"{BASE:#x}-{BASE + GIB - 1:#x}: from 0", "is another device's"
         said = [guest.run(f"cat {MEMORY.format(number)}") for number in range(len(refused))]
         assert told in said[0] and all(another in one for one in said[1:])
-        # What is there is no other's because that one goes.
+        # A device's parameters do not pass to another device when it is unbound.
         guest.run(f"echo 1 >{DEVICE}/remove")
         assert another in guest.run(f"cat {MEMORY.format(1)}")
         guest.run("echo 1 >/sys/bus/pci/rescan")
@@ -63,7 +63,7 @@ def test_where_the_memory_is(tools: Tools) -> None:
 
 
 def test_two_ways(tools: Tools) -> None:
-    """Two devices of one range, 256 bytes in turn: each counts its share of the host's pages."""
+    """Two devices interleaved by 256 bytes: each counts its share of the host's pages."""
     random = np.random.default_rng(5)
     pages = random.zipf(1.3, 20_000) % 6
     host = pages * HUGE + random.integers(0, HUGE, len(pages)) // 64 * 64  # from BASE on
@@ -92,8 +92,8 @@ def test_two_ways(tools: Tools) -> None:
 
 
 def test_pages_anywhere(tools: Tools) -> None:
-    """A table of 8192 pages of 4 KiB lies where the filter begins, up to the device's last one;
-    neighbours that would have the same entries are not taken for them."""
+    """A table of 8192 pages of 4 KiB begins at the filter's start, anywhere up to the device's last
+    page; neighbours with the same table index are not counted."""
     size, reach = 16 * GIB, 8192 << 12
     offsets = np.array([0, 1, 4095, 8191]) << 12
     with (
@@ -113,16 +113,16 @@ def test_pages_anywhere(tools: Tools) -> None:
 
 
 def test_region_in_memory(tools: Tools) -> None:
-    """The DVSEC says that the telemetry region is in the memory, and parameters where that is: so
-    that the region is where the BAR is, in which it really is."""
+    """The DVSEC says that the telemetry region is in the memory. Parameters place it at the address
+    of the BAR, where it really is."""
     addresses = np.repeat(np.arange(4), [7, 0, 5, 11]) * HUGE
     with (
         Server(memory="off", telemetry_in_memory=True) as server,
-        # With memory above 4 GiB the firmware puts BARs above that, too.
+        # With memory above 4 GiB, the firmware puts BARs above that, too.
         Guest(server, memory=3072, **placed(tools)) as guest,
     ):
         bar = int(guest.run(f"cat {DEVICE}/resource").splitlines()[2].split()[0], 0)
-        base, size = bar - 16 * GIB, 17 * GIB  # the region is behind 16 GiB of memory
+        base, size = bar - 16 * GIB, 17 * GIB  # the region follows 16 GiB of memory
         assert base > 0, f"BAR 2 is at {bar:#x}"
         guest.answers["accesses"] = lambda _: server.inject(rows(addresses))
         refused = guest.run("insmod /mod/anemone.ko merged=1; ls /dev; rmmod anemone; dmesg")

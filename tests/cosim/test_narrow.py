@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A 32-bit program on the 64-bit kernel: every call, with layouts and numbers as that has them."""
+"""A 32-bit program on the 64-bit kernel makes every call, with its own layouts and numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.cosim.conftest import HUGE, PROGRAMS
 
 
 def test_every_call(server: Server, tools: Tools) -> None:
-    pages = np.array([6, 6, 5, 5, 5], dtype=np.uint64)  # the third of page 5 passes the threshold
+    pages = np.array([6, 6, 5, 5, 5], dtype=np.uint64)  # the third of page 5 notifies
     answers = {"accesses": lambda _: server.inject(rows(pages * np.uint64(HUGE)))}
     program = build_program(PROGRAMS / "narrow.c", narrow=True)
     modules = [build_module(tools)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of the vfio-user server, without the hardware that it serves."""
+"""The command line of the vfio-user server, without the hardware."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries for a program's own pages: under all that the kernel does with pages, while a heap comes
-and goes, and what others may learn by them."""
+"""Entries for user pages: everything that the kernel does with pages, a heap that comes and goes,
+and what other users can learn from entries."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 from anemone.cosim import CosimError, Guest, Server, Tools, build_module, build_program, cxl, rows
 from tests.cosim.churn import churn
-from tests.cosim.conftest import HUGE, OWN_MEMORY, PROGRAMS
+from tests.cosim.conftest import GUEST_MEMORY, HUGE, PROGRAMS
 from tests.cosim.test_watched import no_leak
 
-# kept: the page stays where it is; went: it does not, and the entry is gone before.
+# kept: the page does not move; went: it does, and its entry is removed before.
 KINDS = {
     "nothing": "kept", "protect": "kept", "forbid": "kept", "neighbour": "kept", "unmap": "went",
     "discard": "went", "fork": "went", "swap": "went", "offline": "went", "migrate": "went",
@@ -25,7 +25,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def guest(tools: Tools) -> Iterator[Guest]:
-    """One for all, of two nodes, with the driver; its own memory is the device's."""
+    """One guest for all tests, with two nodes and the driver; its memory is the device's."""
     names = "moves", "churn", "spy", "quota"
     programs = [build_program(PROGRAMS / f"{name}.c") for name in names]
     with Server(memory="off") as server:
@@ -38,7 +38,7 @@ def guest(tools: Tools) -> Iterator[Guest]:
             files={"/mod/brd.ko": cxl.module(tools, "brd")}, answers={"touch": touch}, memory=1024,
             kernel="numa=fake=2",
         ) as guest:  # fmt: skip
-            guest.run(f"insmod /mod/anemone.ko merged=1 {OWN_MEMORY}")
+            guest.run(f"insmod /mod/anemone.ko merged=1 {GUEST_MEMORY}")
             yield guest
             no_leak(guest)
             guest.run("rmmod anemone")
@@ -63,13 +63,13 @@ def test_what_the_kernel_does_with_pages(guest: Guest) -> None:
 
 
 def test_a_heap_that_comes_and_goes(guest: Guest) -> None:
-    """More of it: make soak SOAK="churn 1000000"."""
+    """For longer runs: make soak SOAK="churn 1000000"."""
     assert churn(guest, seed=1, entries=2000) >= 2000
     guest.kernel_log()
 
 
 def test_a_users_share_of_the_pipelines(guest: Guest) -> None:
-    """Of eight: half, or as user_pipelines says; what is kept for the kernel goes first."""
+    """Of eight pipelines: half, or user_pipelines; those kept for the kernel are deducted first."""
     for user, kernel, taken, why in (
         (0, 1, 4, "EDQUOT"), (1, 1, 1, "EDQUOT"), (6, 1, 6, "EDQUOT"), (8, 3, 5, "ENOSPC"),
         (0, 1, 4, "EDQUOT"),
@@ -81,6 +81,6 @@ def test_a_users_share_of_the_pipelines(guest: Guest) -> None:
 
 
 def test_a_spy_sees_only_its_own(guest: Guest) -> None:
-    """With CAP_PERFMON alone, by random rules, and all that may be read."""
+    """With CAP_PERFMON alone, by random rules and everything that can be read."""
     assert "it saw its own" in guest.run("spy 1 3", timeout=120)
     guest.kernel_log()

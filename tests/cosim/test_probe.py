@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A probe that fails leaves nothing behind, and the next one works; which of its steps fail is in
-driver/kunit/probe_test.c, and here each allocation does, of those steps and below them."""
+"""A probe that fails leaves nothing behind, and the next one works. driver/kunit/probe_test.c lets
+each step fail; here each allocation fails, in these steps and below them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ cd /sys/kernel/debug
 for one in failslab fail_page_alloc; do echo N >$one/ignore-gfp-wait; done
 echo 0 >fail_page_alloc/min-order
 """
-# What the kernel says of an allocation that it lets fail: by which calls it came there.
+# The kernel's message about an allocation that it made fail has the calls that led to it.
 FAULT = re.compile(r"FAULT_INJECTION: forcing a failure.*?</TASK>", re.DOTALL)
-# By these, a step each, if a kernel can do that.
+# The steps of the probe, if the kernel can make allocations fail.
 STEPS = (
     "pcim_enable_device", "new_controller", "anemone_cxl_find", "anemone_discover",
     "__devm_request_region", "devm_ioremap", "devm_ioremap_wc", "pci_alloc_irq_vectors",
@@ -41,17 +41,17 @@ def test_a_broken_device(kind: str, server: Server, boot: BootGuest) -> None:
 
 
 def test_each_allocation_fails(tools: Tools, server: Server, boot: BootGuest) -> None:
-    """In a kernel that can let them fail; in another one the steps are only undone."""
+    """In a kernel that can make them fail; another kernel only repeats the steps."""
     with boot("binds", kernel="log_buf_len=8M") as guest:
         steer(guest, server)
         guest.run(f"{DEBUGFS}; binds works")
-        if tools.watchful:
+        if tools.checked:
             guest.run(ANY_MAY_FAIL)
             said = guest.run("binds allocations", timeout=1800)
             assert "allocations failed" in said
         guest.run("rmmod anemone")
         no_leak(guest)
         log = guest.kernel_log(but=FAULT)
-    if tools.watchful:
+    if tools.checked:
         ways = FAULT.findall(log)
         assert not [step for step in STEPS if not any(f"{step}+" in way for way in ways)]

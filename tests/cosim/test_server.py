@@ -88,7 +88,7 @@ def test_accesses_are_counted_and_a_reset_keeps_count() -> None:
         server.inject(rows(np.arange(0, 64 * 5000, 64), 1))
         server.inject(rows(np.array([], dtype=np.uint64)))
         server.start(rows(np.arange(0, 64 * 5000, 64)))
-        server.command("reset")  # amid them: they go on behind it
+        server.command("reset")  # A reset during accesses: they continue after it.
         server.wait()
         server.command("settle")
         status = server.status()
@@ -97,20 +97,20 @@ def test_accesses_are_counted_and_a_reset_keeps_count() -> None:
 
 
 def test_a_write_beside_the_guests_own() -> None:
-    # Its address can be taken a cycle before its data: AXI lets them come apart.
+    # AXI allows the address of a write to be accepted a cycle before its data.
     accesses = np.arange(0, 64 * 200, 64)
     with Server() as server:
         function = Function(server)
         for turn in range(50):
             server.start(rows(accesses, 1))
-            if turn % 4 == 3:  # what it has not taken by now it takes behind the reset
+            if turn % 4 == 3:  # what was not accepted before the reset is accepted after it
                 function.write(CONTROL, registers.QUIESCE.offset, [1])
             if turn % 2:
                 server.command("reset")
             window = int(function.read(CONTROL, registers.WINDOW.offset, 1)[0])
             region = max(server.geometry.device_bytes, 4 * window)
             function.write(CONTROL, registers.EFFECT_WINDOW.offset, [region | 1])
-            function.write(TELEMETRY, 64 * turn, [0] * 8)  # no window takes writes of it: dropped
+            function.write(TELEMETRY, 64 * turn, [0] * 8)  # no window accepts this write: dropped
             server.wait()
         function.close()
         assert server.status()["events"] == 50 * len(accesses)
@@ -126,5 +126,5 @@ def test_it_sleeps_when_there_is_nothing_to_do(ring: bool) -> None:
             before = server.status()["cycles"]
             time.sleep(0.5)
             after = server.status()["cycles"]
-    # It has run on for as long as a clear takes, and no longer.
+    # It has run for as long as a clear takes, and no longer.
     assert before == after and 30_000 < after < 100_000

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A soak in pieces: it goes on where it was, begins anew for another driver, and a piece that
-failed does not count. Without a guest."""
+"""A soak in pieces: it continues where it was, starts again for another driver, and does not count
+a piece that failed. Without a guest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Play = Callable[[int], list[tuple[int, int]]]
 
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
-    """Plays to a goal; the pieces of that."""
+    """Runs to a goal; returns the pieces made."""
     monkeypatch.setattr(fuzz, "ROOT", tmp_path)
     monkeypatch.setattr(fuzz, "find_tools", lambda: SimpleNamespace(release="one"))
     monkeypatch.setattr(fuzz, "inputs", lambda name: "of a driver")
@@ -59,9 +59,9 @@ def test_what_fails_is_said_and_does_not_count(
     assert [count for _, count in play(9)] == [9]
 
 
-@pytest.mark.parametrize(("name", "header"), [("fuzz", "fuzz_calls.h"), ("churn", "own.h")])
+@pytest.mark.parametrize(("name", "header"), [("fuzz", "fuzz_calls.h"), ("churn", "user_pages.h")])
 def test_inputs(name: str, header: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the program includes, by way of what it includes too; not the other programs."""
+    """What the program includes, also indirectly, but not the other programs."""
     for path in PROGRAMS.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.setattr(fuzz, "PROGRAMS", tmp_path)
@@ -73,6 +73,6 @@ def test_inputs(name: str, header: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_modules_have_a_program() -> None:
-    """Of the same name, which is what its seeds count for."""
+    """Each soak module has a guest program of the same name, which its seeds count for."""
     for module in (fuzz, churn):
         assert (PROGRAMS / f"{module.__name__.split('.')[-1]}.c").exists()

@@ -11,7 +11,7 @@ import pytest
 from anemone.cosim import Tools, cxl
 from tests.tutorial import do, write_files
 
-assert cxl.server  # what guest.py imports: when it changes, this runs again
+assert cxl.server  # guest.py imports it: if it changes, this runs again
 
 
 def test_section_7(tools: Tools, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver comes, goes and is disturbed again and again; by `make cosim-kasan` under KASAN,
-lockdep and kmemleak."""
+"""The driver is loaded, removed and disturbed again and again; `make cosim-kasan` runs this under
+KASAN, lockdep and kmemleak."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from anemone.cosim import Guest, Server, Tools
-from tests.cosim.conftest import DEVICE, OWN_MEMORY, BootGuest
+from tests.cosim.conftest import DEVICE, GUEST_MEMORY, BootGuest
 from tests.cosim.test_lifecycle import steer
 
 DRIVER = "/sys/bus/pci/drivers/anemone"
@@ -20,14 +20,14 @@ _DEBUGFS = "[ -d /sys/kernel/debug/tracing ] || mount -t debugfs debugfs /sys/ke
 
 @pytest.fixture
 def server(tools: Tools) -> Iterator[Server]:
-    """Of which CXL's registers do not say where its memory is."""
+    """A server whose CXL registers do not tell where the memory is."""
     with Server(memory="off") as running:
         yield running
 
 
 def no_leak(guest: Guest) -> None:
-    """What nothing points to any more, where the kernel can tell: twice, as the first look may be
-    misled."""
+    """Fails on memory that nothing points to, if the kernel can find it; scans twice, because the
+    first scan may be misled."""
     guest.run(_DEBUGFS)
     found = guest.run(
         "cd /sys/kernel/debug; [ -f kmemleak ] || exit 0; "
@@ -38,7 +38,7 @@ def no_leak(guest: Guest) -> None:
 
 
 def kernel_memory(guest: Guest) -> int:
-    """KiB that the kernel has for itself."""
+    """KiB of kernel memory in use."""
     said = guest.run("sleep 1; cat /proc/meminfo")
     found = dict(re.findall(r"^(\w+):\s+(\d+) kB$", said, re.MULTILINE))
     return int(found["SUnreclaim"]) + int(found["VmallocUsed"])
@@ -52,7 +52,7 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
             timeout=840,
         )
 
-    first, more = (20, 80) if tools.watchful else (3, 9)
+    first, more = (20, 80) if tools.checked else (3, 9)
     with boot("cycle") as guest:
         cycles(first)
         before = kernel_memory(guest)
@@ -61,8 +61,8 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
         guest.run("rmmod anemone")
         no_leak(guest)
         guest.kernel_log()
-    # KASAN keeps what was freed, for a while: a part of the memory.
-    assert grown < (4_000 if tools.watchful else 500)
+    # KASAN keeps freed memory for a while, up to a fraction of all memory.
+    assert grown < (4_000 if tools.checked else 500)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_comes_and_goes(tools: Tools, boot: BootGuest) -> None:
     ids=["unbind", "surprise", "reset", "sleep"],
 )
 def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -> None:
-    with boot("busy", "count", cpus=2, parameters=OWN_MEMORY) as guest:
+    with boot("busy", "count", cpus=2, parameters=GUEST_MEMORY) as guest:
         steer(guest, server)
         if "pm_test" in command and "devices" not in guest.run("cat /sys/power/pm_test; true"):
             pytest.skip("the guest's kernel cannot try to sleep")
@@ -92,7 +92,7 @@ def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -
         elif fate == "goes":
             guest.run(f"echo {NAME} >{DRIVER}/bind")
         guest.run("count")
-        # Once more, in order: what a slot's button does. QEMU cannot take vfio-user's device away.
+        # Then once in order, as by a slot's button. QEMU cannot remove vfio-user's device itself.
         if "remove" in command:
             assert "it went" in guest.run(f"busy goes 'echo 1 >{DEVICE}/remove'", timeout=120)
         guest.run("rmmod anemone")
@@ -101,7 +101,7 @@ def test_in_full_use(fate: str, command: str, server: Server, boot: BootGuest) -
 
 
 def test_a_death_that_an_unmapped_page_finds(server: Server, boot: BootGuest) -> None:
-    with boot("ends", "count", parameters=OWN_MEMORY) as guest:
+    with boot("ends", "count", parameters=GUEST_MEMORY) as guest:
         steer(guest, server)
         assert "ended" in guest.run("ends munmap ones")
         assert "given up" in guest.kernel_log()
@@ -109,7 +109,7 @@ def test_a_death_that_an_unmapped_page_finds(server: Server, boot: BootGuest) ->
         guest.kernel_log()
 
 
-# Of all pipelines of the device, of which otherwise the kernel has one kept.
+# Of all pipelines of the device; by default one is kept for the kernel.
 KEEPS_NONE = "echo 0 >/sys/module/anemone/parameters/kernel_pipelines"
 
 

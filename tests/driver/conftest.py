@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""anemonectl, built on devices that are files (driver/tools/test) and with sanitizers."""
+"""anemonectl, built with sanitizers on devices that are files (driver/tools/test)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ map = [[17, 0], [83, 512]]
 @pytest.fixture(scope="session")
 def build() -> Path:
     """The folder of anemonectl-fake and fake-access."""
-    with locked(BUILD):  # two workers of pytest; make knows by itself what to do
+    with locked(BUILD):  # two workers of pytest may build at once
         BUILD.mkdir(exist_ok=True)
         command = ["make", "-s", "-C", ROOT / "driver/tools", "test-device", f"BUILD={BUILD}"]
         subprocess.run([*command, f"CXXFLAGS={SANITIZERS}"], check=True, timeout=900)
@@ -51,7 +51,7 @@ def build() -> Path:
 
 @dataclass
 class Result:
-    """What a command said and how it ended."""
+    """Output and exit status of a command."""
 
     code: int
     out: str
@@ -64,7 +64,7 @@ class Result:
 
 @dataclass
 class Tool:
-    """anemonectl for a user with devices of his own."""
+    """anemonectl for a user with devices in a folder."""
 
     build: Path
     folder: Path
@@ -79,7 +79,7 @@ class Tool:
             "PATH": os.environ["PATH"],
             "ANEMONE_FAKE": str(self.devices),
             "XDG_RUNTIME_DIR": str(self.runtime),
-            # A process that ends leaves its memory to the system.
+            # A process that ends leaves its memory to the system, so leaks do not matter.
             "ASAN_OPTIONS": "detect_leaks=0:exitcode=99",
             "UBSAN_OPTIONS": "exitcode=99",
         }
@@ -95,13 +95,13 @@ class Tool:
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def good(self, *words: object, stdin: str | bytes = "") -> Result:
-        """The same, when it has to succeed."""
+        """The same, for a command that must succeed."""
         result = self(*words, stdin=stdin)
         assert result.code == 0, result.err
         return result
 
     def device(self, *words: object, number: int = 0) -> None:
-        """fake-access: `new`, or accesses of a device's memory."""
+        """Runs fake-access: `new`, or accesses to a device's memory."""
         command = [self.build / "fake-access", self.devices / f"anemone{number}", *map(str, words)]
         subprocess.run(command, check=True, timeout=60, env=self.environment)
 
@@ -113,7 +113,7 @@ class Tool:
 
 @pytest.fixture
 def tool(build: Path, tmp_path: Path):
-    """With one device; what holds its telemetries ends with the test."""
+    """The tool with one device; its holder ends with the test."""
     tool = Tool(build, tmp_path)
     tool.device("new")
     yield tool
@@ -122,7 +122,7 @@ def tool(build: Path, tmp_path: Path):
 
 @pytest.fixture
 def added(tool: Tool) -> Tool:
-    """With the rules above."""
+    """The tool with the rules above added."""
     tool.good("add", "-f", tool.write("rules.toml", RULES))
     return tool
 

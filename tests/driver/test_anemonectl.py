@@ -42,7 +42,7 @@ def test_help_of_a_command(tool: Tool, command: str) -> None:
     assert max(map(len, shown.splitlines())) <= 90
     refused = tool(command, "--nonsense")
     assert refused.code == 2 and "--help" in refused.err
-    # What the page names the command takes: it complains of something else.
+    # The command accepts what its help names: it complains of something else.
     for option in set(re.findall(r"--[a-z-]+", shown)) - {"--membind", "--help"}:
         assert "is no option" not in tool(command, option, "1").err, option
 
@@ -134,7 +134,7 @@ def test_add_and_remove(tool: Tool) -> None:
     tool.good("rm", "skew")
     assert gone(tool)
     assert tool.good("list", "--json").json[0]["pipelines_free"] == 4
-    # And from the start again.
+    # Again from the start.
     tool.good("add", "-f", "-", stdin=RULES)
 
 
@@ -205,7 +205,7 @@ def test_nothing_of_the_callers_stays_open(tool: Tool) -> None:
     assert add.wait(30) == 0
     os.close(write)
     with os.fdopen(read) as pipe:
-        assert "hotness" in pipe.read()  # to its end: the holder does not keep it
+        assert "hotness" in pipe.read()  # removed at the end: the holder does not keep it
 
 
 # --- Keys ---------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ def test_names_of_other_scripts(tool: Tool) -> None:
 
 
 def test_watch_once(added: Tool) -> None:
-    added.device("R", 5 << 21, 1000)  # before it looks
+    added.device("R", 5 << 21, 1000)  # before the first look
     watch = start(added, "watch", "hotness", "--interval", "1", "--once", "--json")
     time.sleep(0.4)
     added.device("R", 17 << 21, 30)
@@ -302,7 +302,7 @@ def test_watch_once(added: Tool) -> None:
     assert [(r["region"], r["count"], r["share"]) for r in seen["rows"]] == [
         (18, 70, 0.7), (17, 30, 0.3)]  # fmt: skip
     assert seen["rows"][0]["addresses"] == [18 << 21, (19 << 21) - 1]
-    # Watching is not reading.
+    # Watching does not count as reading.
     assert counters(added, "hotness")[5, 0] == 1000
 
 
@@ -313,7 +313,7 @@ def test_watch_goes_on(added: Tool) -> None:
     added.device("R", (17 << 21) + 0x5000, 1)
     seen = [json.loads(watch.stdout.readline()) for _ in range(3)]
     assert all(one["name"] == "skew" and len(one["rows"]) <= 1 for one in seen)
-    # A read with a reset in between leaves no difference below zero.
+    # A reset by another reader does not make a difference negative.
     added.device("R", (17 << 21) + 0x5000, 9)
     counters(added, "skew")
     assert all(json.loads(watch.stdout.readline())["total"] < 100 for _ in range(3))
@@ -367,7 +367,7 @@ def test_rotate(added: Tool) -> None:
     assert "0x3" in added.good("watch", "skew", "--once", "-i", "0.1", "--counters").out
     assert "is rotated" in added("map", "skew", "1", "1").err
     assert added.good("status", "skew", "--json").json["rotated"] == 3
-    # Others take their place.
+    # Other keys replace them.
     assert (
         "1 keys take turns"
         in added.good("rotate", "skew", "--period", "9", "-f", "-", stdin="7").out

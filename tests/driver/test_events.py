@@ -13,7 +13,8 @@ from tests.driver.conftest import Tool, start
 
 def test_events(added: Tool) -> None:
     ids = {t["name"]: t["id"] for t in added.good("list", "--json").json[0]["telemetries"]}
-    # Of region 1 the counter 3; an entry of a page; so many more; a telemetry that is not held.
+    # Counter 3 of region 1; a lost page entry; a number of further losses; a telemetry that is not
+    # held.
     for words in (["0", ids["skew"], 512 + 3, 0], ["1", ids["skew"], 512, 0x7F00_0020_0000],
                   ["2", 0, 9, 0], ["0", 77, 1, 0], ["0", ids["hotness"], 17, 0]):  # fmt: skip
         added.device("event", *words)
@@ -47,10 +48,10 @@ def test_events_go_on(added: Tool) -> None:
                if t["name"] == "skew"]  # fmt: skip
     events = start(added, "events", "--json", stderr=subprocess.PIPE)
     assert events.stdout and events.stderr
-    for offset in (1, 2):  # each at once, not when a buffer is full
+    for offset in (1, 2):  # each line at once, without waiting for a full buffer
         added.device("event", 0, skew, offset, 0)
         assert json.loads(events.stdout.readline())["offset"] == offset
-    # Names that are new, and a region that was mapped meanwhile.
+    # New names, and a region that was mapped meanwhile.
     more = added.good("map", "skew", "--unmap", "17") and added.good("map", "skew", "5", "0")
     assert more.code == 0
     added.device("event", 0, skew, 1, 0)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.driver.conftest import RULES, Tool
 
-BASE = 0x10_0000_0000  # of the fake device's memory in the host's addresses
+BASE = 0x10_0000_0000  # host address of the fake device's memory
 HUGE = 2 << 20
 PAGE = 4096
 PRESENT, SWAPPED = 1 << 63, 1 << 62
@@ -20,7 +20,7 @@ PID = 4321
 
 
 def host_rules(*keys: tuple[int, int]) -> str:
-    """The usual ones, with these entries, [key, base], of "skew"."""
+    """The usual rules, with these entries, [key, base], of "skew"."""
     return HOST.replace("[[17, 0], [83, 512]]", str([list(key) for key in keys]))
 
 
@@ -57,7 +57,7 @@ def test_identity_of_a_range_beyond_the_memory(
 
 
 def test_a_key_past_all_addresses_is_left_out(tool: Tool) -> None:
-    """Its first address has more than 64 bits, of which the low ones are in the range."""
+    """Its first address has more than 64 bits, whose low bits are in the range."""
     keys = host_rules((0x8011, 0), ((1 << 43) + 0x8012, 512))
     done = tool.good("add", "--host-addresses", "-f", "-", "--json", stdin=keys)
     assert '"skew": 1 keys of the map are left out' in done.err
@@ -75,7 +75,7 @@ def test_what_is_refused(tool: Tool) -> None:
     refused = tool("add", "--host-addresses", "-f", "-", stdin=RULES)
     assert refused.code == 1
     assert "was refused" in refused.err and "is not in 0x1000000000 to 0x103fffffff" in refused.err
-    # Without the option these are addresses past the device's end.
+    # Without the option these addresses are past the device's end.
     refused = tool("add", "-f", "-", stdin=HOST)
     assert refused.code == 2 and "end <= 0x40000000 (1 GiB)" in refused.err
     refused = tool("add", "--host-addresses", "-f", "-", stdin=host_rules((1 << 52, 0)))
@@ -130,7 +130,7 @@ def at(device_address: int) -> int:
 
 PAGES = {
     0x40_0000: at(17 * HUGE),
-    0x40_1000: at(17 * HUGE + 5 * PAGE),  # of the same key
+    0x40_1000: at(17 * HUGE + 5 * PAGE),  # has the same key
     0x40_2000: PRESENT | 0x1234,  # in other memory
     0x40_3000: SWAPPED | (BASE + 20 * HUGE) // PAGE,
     0x7F00_0000_0000: at(300 * HUGE),
@@ -140,7 +140,7 @@ PAGES = {
 
 @pytest.fixture
 def empty(tool: Tool) -> Tool:
-    """With a telemetry whose 16 regions, of a counter for 32 KiB each, are all free."""
+    """With a telemetry whose 16 regions, of one counter for 32 KiB each, are all free."""
     text = HOST[HOST.index('[[rule]]\nname = "skew"') :].replace("[[17, 0], [83, 512]]", "[]")
     text = text.replace("mask = 0x1F_F000, shift = 12", "mask = 0x1F_8000, shift = 15")
     shown = tool.good("add", "--host-addresses", "-f", "-", "--json", stdin=text).json
@@ -158,13 +158,13 @@ def test_pid(empty: Tool) -> None:
     empty.device("R", 300 * HUGE + 9 * PAGE, 9)
     first = BASE + 300 * HUGE + 8 * PAGE
     assert counters(empty, "skew") == [(1, 9, [first, first + 8 * PAGE - 1])]
-    # Again: what is mapped stays, and is told, and nothing is left to do.
+    # Again: mapped keys keep their regions, which are shown, and nothing is left to map.
     again = empty.good("map", "skew", "--pid", PID, "--json").json
     assert (again["set"], again["mapped"], again["pages"]) == (0, 3, shown["pages"])
 
 
 def test_pid_with_huge_pages(tool: Tool) -> None:
-    """An entry for each of their base pages; keys may be of either size."""
+    """An entry for each of their base pages; keys may have either size."""
     rules = host_rules().replace("shift = 21", "shift = 12", 1)
     tool.good("add", "--host-addresses", "-f", "-", stdin=rules.replace('"identity"', "[]"))
     huge = {0x7F00_0000_0000 + i * PAGE: at(17 * HUGE + i * PAGE) for i in range(512)}
@@ -174,7 +174,7 @@ def test_pid_with_huge_pages(tool: Tool) -> None:
     process(tool, {address: entry - (17 * HUGE) // PAGE for address, entry in huge.items()}, pid=9)
     pages = tool.good("map", "hotness", "--pid", 9, "--json").json["pages"]
     assert [p["key"] for p in pages] == [BASE // PAGE + i for i in range(512)]
-    # More keys than a table has are not even tried.
+    # More keys than a table has are refused before any is mapped.
     process(tool, huge | {0x40_0000: at(90 * HUGE)}, pid=10)
     refused = tool("map", "hotness", "3", "--pid", 10)
     assert refused.code == 1 and "process 10 has more keys in the rule's range" in refused.err
@@ -182,7 +182,7 @@ def test_pid_with_huge_pages(tool: Tool) -> None:
 
 
 def test_pid_that_ends_meanwhile(empty: Tool) -> None:
-    """What a process that ended has left in files that are open is empty."""
+    """Open files of a process that has ended are empty."""
     process(empty, {}, pid=7)
     refused = empty("map", "skew", "--pid", 7)
     assert refused.code == 1 and "process 7 ended, or began another program" in refused.err
@@ -196,14 +196,14 @@ def test_pid_that_ends_meanwhile(empty: Tool) -> None:
 
 
 def test_pid_of_linux(empty: Tool) -> None:
-    """Files as this kernel has them; whether it shows page numbers depends on who asks."""
+    """With this kernel's files; whether it shows page numbers depends on the user."""
     with subprocess.Popen(["sleep", "60"]) as sleeper:
         (empty.devices / "proc" / str(sleeper.pid)).symlink_to(f"/proc/{sleeper.pid}")
         done = empty("map", "skew", "--pid", sleeper.pid)
         sleeper.kill()
         said = ("has no page in the rule's range", "CAP_SYS_ADMIN")
         assert done.code == 0 or (done.code == 1 and any(why in done.err for why in said))
-        # It ended, and nobody has waited for it.
+        # It has ended, but nobody has waited for it.
         os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
         done = empty("map", "skew", "--pid", sleeper.pid)
         assert done.code == 2 and "allowed: a process that runs and has memory" in done.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""anemonectl's reader of rule files against the software's: what both accept, refuse, and say."""
+"""anemonectl's reader of rule files against the software's: what both accept, refuse and say."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "ASAN_OPTIONS": "detect_leaks=0:exitc
 
 @pytest.fixture(scope="module")
 def check(build: Path):
-    """`anemonectl check --json` of a text."""
+    """Runs `anemonectl check --json` on a text."""
 
     def run(data: str | bytes, *options: str) -> Result:
-        # "-" for the file; errors then call it stdin.
+        # The file is "-"; errors call it stdin.
         done = subprocess.run(
             [build / "anemonectl-fake", "check", "--json", "-f", "-", *options],
             input=data.encode() if isinstance(data, str) else data,
@@ -47,8 +47,8 @@ def check(build: Path):
 
 
 def expected(rule: Rule) -> dict:
-    """What `check --json` has to show of a rule, but for regions."""
-    # The driver installs no rule that hashes: test_no_hash.
+    """What `check --json` must show of a rule, except its regions."""
+    # The driver has no rules that hash: test_no_hash.
     assert rule.hash_size == 0
     apart = ("map", "read_every", "hash_multiplier", "hash_size")
     fields = {k: v for k, v in vars(rule).items() if k not in apart}
@@ -58,7 +58,7 @@ def expected(rule: Rule) -> dict:
 
 
 def compare(check, tmp_path: Path, data: str | bytes, geometry: Geometry, *options: str) -> bool:
-    """Both readers agree on a file; whether it is good."""
+    """Checks that both readers agree on a file; returns whether it is valid."""
     path = tmp_path / "rules.toml"
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     result = check(data, *options)
@@ -67,7 +67,7 @@ def compare(check, tmp_path: Path, data: str | bytes, geometry: Geometry, *optio
     except InputError as e:
         assert result.code == 2, f"accepted, but: {e}"
         return False
-    # The driver places regions: this the software does not ask for.
+    # The driver places regions, which restricts base indices; the software does not.
     if result.code and (
         "multiple of the region's" in result.err or "with a sub mask" in result.err
     ):
@@ -103,11 +103,11 @@ def test_says_the_same(check, old: str, new: str, place: str, field: str, value:
     result = check(GOOD.replace(old, new, 1), *SMALL)
     assert result.code == 2
     (line,) = result.err.splitlines()
-    if field == "TOML":  # each parser has its own words and its own place within the line
+    if field == "TOML":  # each parser has its own message and its own position within the line
         at = re.match(r"line \d+", place)
         assert at and line.startswith(f"anemonectl: stdin: {at[0]}, column ")
         return
-    # What no field takes is shown as it was written.
+    # A value of an unsupported type is shown as it was written.
     value = {"1000.0": "1e3", "0x10000000000000000": "18446744073709551616"}.get(value, value)
     assert line.startswith(f"anemonectl: stdin: {place}: {field} is {value}"), line
     assert allowed in line.partition("; allowed: ")[2], line
@@ -145,7 +145,7 @@ def test_no_hash(check, tmp_path: Path) -> None:
 
 
 def toml(rule: Rule, draw: random.Random) -> str:
-    """A rule as a file has it, in one of the ways of writing it."""
+    """A rule as a file could have it, in one of TOML's notations."""
 
     def n(value: int) -> str:
         ways = [f'"{value:#x}"', f'"{value:#X}"'.replace("0X", "0x"), hex(value), str(value)]
@@ -237,7 +237,7 @@ def test_right_keys_with_wrong_values(check, tmp_path: Path, values: dict[str, s
     compare(check, tmp_path, text, GEOMETRY, *SMALL)
 
 
-# What TOML has beyond the plain layout; each is good or bad for both.
+# TOML beyond the plain layout; each text is valid or invalid for both readers.
 TOML_TEXTS = [
     'rule = [{ name = "a", type = "R", range = [0, 1], primary = { mask = 1, shift = 0 }, '
     'update = { op = "or", operand = 1 }, map = [] }]',
@@ -267,7 +267,7 @@ TOML_TEXTS = [
     LEAST.replace("mask = 0,", "mask = 18446744073709551616,"),
     LEAST.replace("mask = 0,", 'mask = "0x00000000000000000000000000000001",'),
     LEAST + "read_every = 9223372036854775808\n", LEAST + "read_every = 9223372036854775807\n",
-    # What toml++ 3.3 asserts, or has undefined behaviour of.
+    # Texts on which toml++ 3.3 asserts or has undefined behaviour.
     LEAST.replace("[[rule]]", "[[[rule]]]"), LEAST + "é = 1\n", LEAST + "width = 8 é\n",
     LEAST.replace('"least"', '"""\\\n  é, 海 and \\"more\\" \\\n  🐚"""'),
     LEAST + "# é 海\n'é' = 1\n",
@@ -290,7 +290,7 @@ def test_any_bytes(check, tmp_path: Path, data: bytes) -> None:
 
 
 def test_mutated_bytes(check) -> None:
-    """Under the address sanitizer; a seed that fails is in the message."""
+    """With the address sanitizer; the message of a failure has its seed."""
     for seed in range(400):
         draw = random.Random(seed)
         data = bytearray(draw.choice([GOOD, GOOD + LEAST, *TOML_TEXTS]).encode() or b"\n")

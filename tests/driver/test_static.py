@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compilers and checkers say of the driver, and that its pages tell of everything."""
+"""What compilers and checkers say about the driver, and that its manual pages are complete."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.driver.conftest import ROOT
 DRIVER = ROOT / "driver"
 UAPI = DRIVER / "include/uapi/linux/anemone.h"
 PAGES = [DRIVER / "man/anemone.4", DRIVER / "tools/man/anemonectl.8"]
+BUILT = shutil.ignore_patterns("*.o", "*.ko", "*.cmd", "*.mod*", "Module.symvers", "build")
 
 
 def sh(*command: object, **more) -> subprocess.CompletedProcess[str]:
@@ -45,8 +46,7 @@ def test_the_module_builds_without_a_warning(kernel: str, tmp_path: Path) -> Non
     """As DKMS does it, with the stricter warnings, and with sparse; the paper's listings, too."""
     headers = headers_of(kernel)
     tree = tmp_path / "driver"  # a copy: a module's build writes beside its sources
-    unwanted = shutil.ignore_patterns("*.o", "*.ko", "*.cmd", "*.mod*", "build")
-    shutil.copytree(DRIVER, tree, ignore=unwanted)
+    shutil.copytree(DRIVER, tree, ignore=BUILT)
     more = "W=1 C=2 CHECK=sparse CONFIG_ANEMONE_LISTINGS=m"
     # dkms.conf is shell; its commands are run where the sources are, with this variable.
     script = (
@@ -202,12 +202,33 @@ def test_the_header_is_installed(tmp_path: Path) -> None:
     assert (tmp_path / "usr/share/man/man4/anemone.4").exists()
 
 
+def test_a_module_builds_with_the_installed_kernel_interface(tmp_path: Path) -> None:
+    """The paper's listings, outside of the driver's tree, as another subsystem's module."""
+    headers = headers_of("6.12")
+    done = sh("make", "-C", DRIVER, "install-files", f"DESTDIR={tmp_path}")
+    assert not done.returncode, done.stderr
+    installed = tmp_path / "usr/local/src/anemone/include"
+    module = tmp_path / "module"
+    module.mkdir()
+    shutil.copy(DRIVER / "listings/anemone_listings.c", module)
+    (module / "Kbuild").write_text(f"obj-m := anemone_listings.o\nccflags-y := -I{installed}\n")
+    # Only a warning, because Module.symvers comes with an installed module.
+    done = sh("make", "-C", headers, f"M={module}", "KBUILD_MODPOST_WARN=1", "modules")
+    assert not done.returncode, done.stdout + done.stderr
+    assert (module / "anemone_listings.ko").exists()
+
+
 def test_install_is_the_module_and_what_programs_need(tmp_path: Path) -> None:
-    """With a kernel's build folder and a depmod that only say how they were called."""
+    """Runs it with a kernel's build folder and a depmod that only print their arguments."""
     kernel, root = tmp_path / "kernel", tmp_path / "root"
+    driver = tmp_path / "driver"  # a copy, because a build writes Module.symvers into it
+    shutil.copytree(DRIVER, driver, ignore=BUILT)
     kernel.mkdir()
     (kernel / "Makefile").write_text(
-        "modules modules_install:\n\t@echo $@ of $(M) to=$(INSTALL_MOD_PATH)\n"
+        "modules modules_install:\n"
+        "\t@echo $@ of $(M) to=$(INSTALL_MOD_PATH)\n"
+        "\t@echo symbols >$(M)/Module.symvers\n"
+        "kernelrelease:\n\t@echo 6.99.0\n"
     )
     depmod = tmp_path / "bin/depmod"
     depmod.parent.mkdir()
@@ -216,17 +237,21 @@ def test_install_is_the_module_and_what_programs_need(tmp_path: Path) -> None:
     environment = os.environ | {"PATH": f"{depmod.parent}:{os.environ['PATH']}"}
     for prefix, folder in ((), "usr/local"), (("PREFIX=/usr",), "usr"):
         where = root / folder
-        done = sh("make", "-s", "-C", DRIVER, "install", f"KDIR={kernel}", f"DESTDIR={root}",
+        done = sh("make", "-s", "-C", driver, "install", f"KDIR={kernel}", f"DESTDIR={root}",
                   *prefix, env=environment)  # fmt: skip
         assert not done.returncode, done.stderr
         assert (where / "include/linux/anemone.h").read_text() == UAPI.read_text()
         assert (where / "share/man/man4/anemone.4").read_text() == PAGES[0].read_text()
+        source = where / "src/anemone"
+        for header in ("include/linux/anemone.h", "include/uapi/linux/anemone.h"):
+            assert (source / header).read_text() == (DRIVER / header).read_text()
+        assert (source / "Module.symvers").read_text() == "symbols\n"
         # All of it goes below DESTDIR.
         said = [line for line in done.stdout.splitlines() if not line.startswith("make")]
         assert said == [
-            f"modules of {DRIVER} to=",
-            f"modules_install of {DRIVER} to={root}",
-            f"depmod -a -b {root}",
+            f"modules of {driver} to=",
+            f"modules_install of {driver} to={root}",
+            f"depmod -a -b {root} 6.99.0",
         ]
 
 

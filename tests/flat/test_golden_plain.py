@@ -187,10 +187,12 @@ def test_a_read_of_wrong_data_is_a_mismatch() -> None:
 def assert_exclusive(memory: FlatMemory) -> None:
     """Each line is in exactly one slot, and holds what was last written to it."""
     config = memory.config
-    for home in range(config.near_lines):
-        slots = [memory.where(tag * config.near_lines + home) for tag in range(config.ratio + 1)]
+    for set_index in range(config.near_lines):
+        slots = [
+            memory.where(tag * config.near_lines + set_index) for tag in range(config.ratio + 1)
+        ]
         assert sorted(slots) == list(range(config.ratio + 1))
-        assert memory.sets().get(home, 0) == slots.index(0)
+        assert memory.sets().get(set_index, 0) == slots.index(0)
     for p in {*range(config.lines), *config.dedicated_lines}:
         assert memory.contents(p) == memory._written.get(p, unwritten(p))
 

@@ -161,19 +161,19 @@ def run_engine(program: Path, folder: Path) -> dict:
 FAULTS = {
     "a tag": (
         "LinePort*.sv",
-        r"(\.io_in_bits_beside\s*)\((io_write_bits_beside)\)",
+        r"(\.io_in_bits_sideband\s*)\((io_write_bits_sideband)\)",
         r"\1({19'h0, FAULT} ^ \2)",
     ),
-    "a victim": (
+    "a buffered line": (
         "TagCheck.sv",
-        r"(?<=assign io_keep_bits_stored_data =)",
+        r"(?<=assign io_bufferWrite_bits_stored_data =)",
         " {511'h0, FAULT} ^",
     ),
     "a read": ("TagCheck.sv", r"(?<=assign io_answer_bits_data =)", " {511'h0, FAULT} ^"),
 }
 COMPLAINTS = {
     "a tag": "the sweep of near memory leaves something else than the tags of power-up",
-    "a victim": "does not hold line",
+    "a buffered line": "does not hold line",
 }
 
 

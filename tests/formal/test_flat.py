@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flat memory mode's set locks, for ever, and its lists of operations, for a while (Yosys, ABC).
+"""Flat memory mode's MSHRs: allocation, for ever; lists of operations, for a while (Yosys, ABC).
 
 hw/test/flat/MshrAllocatorReference.scala and MshrOpListsReference.scala are the properties:
 whatever is asked and decided since power came up, no two of four requests hold one set by
-different locks, no lock is given away that a request waits for; and of whatever operations are put
-and taken, none is forgotten, in each lock's order.
+different MSHRs, no MSHR is given away that a request waits for; and of whatever operations are
+pushed and popped, none is forgotten, in each MSHR's order.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ A_WHILE = within(FRAMES)
 
 
 @pytest.fixture(scope="session")
-def locks() -> Path:
-    """The locks' property."""
+def allocator() -> Path:
+    """The allocator's property."""
     return proof("MshrAllocatorProof")
 
 
@@ -32,18 +32,18 @@ def lists() -> Path:
     return proof("MshrOpListsReference")
 
 
-def test_a_set_has_one_lock_and_a_lock_one_set(locks: Path, tmp_path: Path) -> None:
-    assert check(locks, tmp_path, *FOR_EVER) is None
+def test_a_set_has_one_mshr_and_an_mshr_one_set(allocator: Path, tmp_path: Path) -> None:
+    assert check(allocator, tmp_path, *FOR_EVER) is None
 
 
 def test_no_operation_is_forgotten(lists: Path, tmp_path: Path) -> None:
     assert check(lists, tmp_path, *A_WHILE) is None
 
 
-LOCKS = {
-    "a lock is free while a request waits for it": (r"io_idle & ~undecided", "io_idle"),
-    "a lock is free while it is shared": (r"(~undecided) & ~takes\)", r"\1)"),
-    "sets are told apart by all bits but one": (r"\s*& _held_T_27;", ";"),
+ALLOCATOR = {
+    "an MSHR is free while a request waits for it": (r"io_idle & ~undecided", "io_idle"),
+    "an MSHR is free while it is shared": (r"(~undecided) & ~takes\)", r"\1)"),
+    "sets are told apart by all bits but one": (r"\s*& _matching_T_27;", ";"),
     "who was last to ask is not noted": (r"planes_0_1 \| takes", "planes_0_1"),
 }
 LISTS = {
@@ -54,9 +54,9 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("mutant", LOCKS)
-def test_broken_locks_are_refuted(mutant: str, locks: Path, tmp_path: Path) -> None:
-    assert check(broken(locks, *LOCKS[mutant], tmp_path), tmp_path, *FOR_EVER) is not None
+@pytest.mark.parametrize("mutant", ALLOCATOR)
+def test_a_broken_allocator_is_refuted(mutant: str, allocator: Path, tmp_path: Path) -> None:
+    assert check(broken(allocator, *ALLOCATOR[mutant], tmp_path), tmp_path, *FOR_EVER) is not None
 
 
 @pytest.mark.parametrize("mutant", LISTS)

@@ -115,7 +115,7 @@ def test_a_hash_by_hand() -> None:
         primary_mask=0, map=[[0, 1]], sub_mask=U64, sub_shift=6,
         hash_multiplier=0x2AAAAAB, hash_size=3,
     )  # fmt: skip
-    # 0x2AAAAAB is a third of 2^27, and 1/3 more: thirds go to counters 0, 1, 2 by turns.
+    # 0x2AAAAAB is a third of 2^27, and 1/3 more: thirds go to counters 0, 1, 2 in turn.
     for offset, counter in ((0, 1), (1, 2), (2, 3), (3, 1), (4, 2)):
         before = t.counter(offset % 2, counter)
         t.event(offset << 6, False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replay's outcome: against the plain model, on disk, and that equal results are equal bytes."""
+"""Replay's results equal the plain model's, and equal results are written as equal bytes."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_a_result_that_cannot_be_replaced(tmp_path: Path, name: str, kind: str) 
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    """Nothing of the way to it stays."""
+    """No folder on the path to it stays."""
     (tmp_path / "link").symlink_to(tmp_path / "no")
     long = "x" * 300
     for out in (tmp_path / "q" / "r" / long, tmp_path / long, tmp_path / "link", ""):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace files: what a good one means, and that every bad one is one line that says why."""
+"""Trace files: a good one is read correctly, every bad one gives a one-line error."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_parquet(tmp_path: Path, kind: str) -> None:
     addr, flags = [64, 0, 192, 128], [1, 0, 0, 1]
     expected = {"addr": addr, "write": [bool(f) for f in flags]}
     data = parquet(write=pa.array(flags, pa.int8()), addr=pa.array(addr, kind))
-    # What it is, the content says, whatever its name.
+    # The content tells the format, whatever the name.
     assert columns(read(tmp_path, data, "trace.csv")) == expected
     more = {"time_ns": [5, 6, 6, 7], "tenant": [1, 2, 65535, 0]}
     data = parquet(

@@ -19,6 +19,7 @@ SOURCES = {
     "heat": ROOT / "examples/mpi/heat.c",
     "cg": ROOT / "examples/mpi/cg.c",
     "receives": ROOT / "tests/msgfree/receives.c",
+    "corners": ROOT / "tests/msgfree/corners.c",
     "loads": ROOT / "tests/msgfree/loads.c",
     "pingpong": ROOT / "examples/mpi/pingpong.c",
 }

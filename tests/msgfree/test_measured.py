@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def test_samples_of_perf_script(tmp_path: Path) -> None:
     text = SCRIPT.replace("     0/", "     1/")
     loads = loads_of(text, "perf.data", ranks, COUNTED)
     assert loads.rate == 8000 / 5  # of all samples of the rank's loads, the one of no level too
-    own = loads.of[0]
+    own = loads.of["0"]
     assert own.time_ns.tolist() == [12_000_000_000 + t for t in (50, 150, 250, 350)]
     assert own.address.tolist() == [0x10000, 0x10008, 0x10010, 0x10018]
     assert own.latency_ns.tolist() == [3.5, 20, 115, 40]  # at 2 GHz
@@ -52,7 +53,7 @@ def test_samples_of_perf_script(tmp_path: Path) -> None:
     assert write_loads(at, loads, ranks) == 3
     again = read_loads(at)
     assert again and again.how == loads.how and again.metrics == loads.metrics
-    assert again.of[0].source.tolist() == ["LFB", "MEM", "L3"]
+    assert again.of["0"].source.tolist() == ["LFB", "MEM", "L3"]
 
 
 @pytest.mark.parametrize(
@@ -95,10 +96,50 @@ def test_perf_is_around_the_launcher(tmp_path: Path) -> None:
     assert words[words.index("--ldlat") + 1] == "3"
 
 
-def test_auto_is_perf_where_perf_samples_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    for here, wanted in ((True, Measured), (False, Modelled)):
-        monkeypatch.setattr(measured, "is_here", lambda here=here: here)
-        sampler = command._sampler(command.LoadsFrom.auto, 7, command.Core.spr)
-        assert isinstance(sampler, wanted) and sampler.period == 7
-    assert isinstance(command._sampler(command.LoadsFrom.perf, 7, command.Core.spr), Measured)
+# A processor's perf: what it refuses. IBS: as perf on AMD's refuses loads alone and --ldlat, and
+# the kernel a period that is no multiple of 16.
+_REFUSES = {
+    "PEBS": 'case "$*" in *ibs_op*) exit 1;; esac',
+    "IBS": 'case "$*" in *mem*load*|*ldlat*|*mem_inst_retired*|*uncore_imc*) exit 129;; esac\n'
+    'while [ $# -gt 0 ]; do [ "$1" = -c ] && [ $(($2 % 16)) -ne 0 ] && exit 22; shift; done',
+    "none": 'echo "<not supported> loads" >&2',
+}
+
+
+@pytest.mark.parametrize(
+    ("processor", "unit"), [("PEBS", measured.PEBS), ("IBS", measured.IBS), ("none", None)]
+)
+def test_auto_is_perf_where_perf_samples_loads(
+    processor: str, unit: measured.Unit | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    perf = tmp_path / "perf"
+    perf.write_text("#!/bin/sh\n" + _REFUSES[processor] + "\nexit 0\n")
+    perf.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    for asked in (command.LoadsFrom.auto, command.LoadsFrom.perf):
+        sampler = command._sampler(asked, 7, command.Core.spr)
+        if unit is None and asked is command.LoadsFrom.auto:
+            assert isinstance(sampler, Modelled)
+        else:
+            assert isinstance(sampler, Measured) and sampler.unit is (unit or measured.PEBS)
+        assert sampler.period == 7
     assert command._sampler(command.LoadsFrom.none, 7, command.Core.spr) is None
+    assert isinstance(command._sampler(command.LoadsFrom.model, 7, command.Core.spr), Modelled)
+
+
+def test_ibs_is_asked_for_operations_and_its_samples_are_read(tmp_path: Path) -> None:
+    words = Measured(100, measured.IBS).words(["mpirun", "a"], tmp_path, "tracer.so")
+    text = " ".join(words)
+    assert "ldlat" not in text and " mem " not in text and "uncore_imc" not in text
+    assert " -- perf record -a -d -W -e ibs_op/cnt_ctl=1/ " in text
+    assert [measured.IBS.period(n) for n in (1, 144, 145, 100_000)] == [144, 144, 160, 100_000]
+    stat = "".join(f"{n},,{name},1,100.00,,\n" for n, name in (
+        (8000, "loads"), (800, "l1_miss"), (80, "l3_miss"), (4e6, "cycles"), (2, "task-clock"),
+        (500, "reads")))  # fmt: skip
+    counted = {"duration_time": 1e6, **counts(stat, "perf.stat", measured.IBS.counted)}
+    ranks = read_folder(folder(tmp_path / "run", [receive(A, 12_000_000_100, 64)]))
+    script = SCRIPT.replace("     0/", "     1/").replace("BLK N/A               7", "BLK N/A  0")
+    loads = loads_of(script, "perf.data", ranks, counted, measured.IBS)
+    assert loads.of["0"].latency_ns.tolist() == [2, 20, 115, 40]  # of the hit: 4 cycles at 2 GHz
+    assert loads.metrics.mem_gb_per_s == pytest.approx(500 * 64 / 1e6)
+    assert (loads.metrics.l3_miss_share, loads.metrics.l2_load_share) == (0.01, 0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,22 +17,27 @@ from hypothesis import strategies as st
 
 from anemone.cli import main
 from anemone.io.errors import InputError
-from anemone.models.msgfree.folder import CANCELLED, HEADER_BYTES, RECORD, read_folder
+from anemone.models.msgfree.folder import CANCELLED, HEADER, HEADER_BYTES, RECORD, read_folder
+from anemone.models.msgfree.layout import lines, read_layout
 from anemone.models.msgfree.loads import read_loads
 from anemone.models.msgfree.model import Cost, Verdict
 from anemone.models.msgfree.parameters import read_parameters
 from anemone.models.msgfree.places import Place
-from anemone.models.msgfree.predict import CallSite, covered, knapsack, predict
+from anemone.models.msgfree.predict import CallSite, covered, knapsack, model_site, predict
+from anemone.models.msgfree.report import as_object
 from tests.msgfree.mpi import each_mpi, launcher, program, settings  # noqa: F401
 
 MACHINE = read_parameters()
 A, B = 0x1000, 0x2000  # call sites
 
 
-def receive(site: int, done: int, size: int, buffer: int = 0x10000, flags: int = 0) -> tuple:
-    """A record of Recv."""
-    return (done - 10, done - 10, done, site, site, buffer, size, size, size, 1, 1, 0, 1, 8, 0,
-            flags)  # fmt: skip
+def receive(
+    site: int, done: int, size: int, buffer: int = 0x10000, flags: int = 0, type_: int = 0,
+    span: int = 0, posted: int = 0,
+) -> tuple:  # fmt: skip
+    """A record of Recv, of elements of 8 bytes."""
+    return (done - 10, done - 10, done, site, site, buffer, span or size, size, posted or size,
+            size // 8, 1, 1, 0, 1, type_, 0, flags)  # fmt: skip
 
 
 def folder(path: Path, *ranks: list[tuple], world: int | None = None) -> Path:
@@ -67,7 +73,7 @@ def test_messages_of_all_ranks_are_summed_by_call_site(tmp_path: Path) -> None:
     assert sorted(first.messages) == [4096, 4096, 1 << 20]
     assert first.not_received == {"cancelled": 1}
     assert first.buffer_bytes == 4096 + (1 << 20)
-    assert first.ranks == {0, 1}
+    assert first.ranks == {"0", "1"}
     assert first.verdict
     mpi = 3 * MACHINE.mpi_lat + (8192 + (1 << 20)) / MACHINE.mpi_bw
     assert first.verdict.transfer.mpi_ns == pytest.approx(mpi)
@@ -117,6 +123,110 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
     assert verdict.access.cxl_ns > verdict.access.mpi_ns
 
 
+def loads(at: Path, *addresses: int, source: str = "L1") -> None:
+    """A sample of one load at each address."""
+    (at / "loads.toml").write_text("rate = 1\n" + METRICS)
+    rows = "".join(f"0,1000,{address:#x},2,{source}\n" for address in addresses)
+    (at / "loads.csv").write_text("rank,time_ns,address,latency_ns,source\n" + rows)
+
+
+# 8 doubles, one in 16: of every second cache line; then 64 doubles without gaps.
+STRIDED = "type\t7\t64\t904\t0\t(8 128 8)\n"
+
+
+def told(at: Path, line: str, rank: int = 0) -> Path:
+    names = at / f"{rank:06d}.names"
+    names.write_text(line + names.read_text())
+    return at
+
+
+def test_loads_in_the_gaps_of_a_datatype_are_not_of_it(tmp_path: Path) -> None:
+    here = receive(A, 100, 64, type_=7, span=904)
+    at = told(folder(tmp_path / "run", [receive(B, 50, 1024), here]), STRIDED)
+    loads(at, *range(0x10000, 0x10400, 8))
+    found = by_function(predict(read_folder(at), MACHINE, loads=read_loads(at)))
+    assert len(found["first"].samples) == 8  # one an element
+    assert len(found["second"].samples) == 120  # what is in the gaps came before
+    assert found["first"].buffer_bytes == 64
+    assert found["first"].elements == 8
+    # Each element has a line of its own: no load of it is a demand hit (footnote 20).
+    assert model_site(found["first"], None).element_bytes == 64
+    assert model_site(found["second"], None).element_bytes == 8
+
+
+def test_only_what_came_is_loaded(tmp_path: Path) -> None:
+    part = receive(A, 100, 24, type_=7, span=904, posted=64)
+    more = receive(B, 90, 16, buffer=0x20000, span=4096, posted=4096)
+    at = told(folder(tmp_path / "run", [part, more]), STRIDED)
+    loads(at, 0x10000, 0x10080, 0x10100, 0x10180, 0x20000, 0x20008, 0x20010)
+    found = by_function(predict(read_folder(at), MACHINE, loads=read_loads(at)))
+    assert (len(found["first"].samples), len(found["second"].samples)) == (3, 2)
+    assert (found["first"].buffer_bytes, found["second"].buffer_bytes) == (64, 4096)
+
+
+def test_an_element_is_of_all_ranks(tmp_path: Path) -> None:
+    chars = list(receive(A, 100, 64))
+    chars[9] = 64
+    at = folder(tmp_path / "run", [receive(A, 100, 64)], [tuple(chars)])
+    (site,) = predict(read_folder(at), MACHINE)
+    assert model_site(site, None).element_bytes == 128 / 72
+
+
+def test_items_may_be_behind_each_other_or_overlap() -> None:
+    # Items of 8 bytes, each 24 before the last one; and columns of 4, one beside the other.
+    back = read_layout("8", "-24", "0", "8")
+    assert [some.tolist() for some in back.runs(24, 24)] == [[0, 24, 48], [8, 32, 56]]
+    assert [some.tolist() for some in back.runs(24, 12)] == [[24, 48], [28, 56]]
+    columns = read_layout("12", "4", "0", "(3 16 4)")
+    assert [some.tolist() for some in columns.runs(36, 36)] == [[0, 16, 32], [12, 28, 44]]
+    assert lines(columns.runs(36, 36), 60) == 2
+
+
+def test_costs_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    at = folder(tmp_path / "run", [receive(A, 100, 64)])
+    with pytest.raises(InputError) as refused:
+        predict(read_folder(at), replace(MACHINE, mpi_lat=1e308, cxl_atomic_lat=1e308))
+    assert (refused.value.field, f"program+{A:#x}" in str(refused.value)) == ("gain_ns", True)
+
+
+def test_what_was_under_way_at_the_end_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = folder(tmp_path / "run", [receive(A, 100, 64)])
+    trace = at / "000000.trace"
+    content = bytearray(trace.read_bytes())
+    content[40:48] = (3).to_bytes(8, "little")  # posted
+    trace.write_bytes(content)
+    said = "2 receives were posted and not complete at the end"
+    page = tmp_path / "page.html"
+    assert command("msgfree", "predict", str(at), "--page", str(page)) == 0
+    assert said in capsys.readouterr().out
+    assert said in page.read_text()
+
+
+def test_spawned_worlds_are_merged(tmp_path: Path) -> None:
+    at = folder(tmp_path / "run", [receive(A, 100, 64)], [receive(A, 100, 64)])
+    spawned = folder(tmp_path / "other", [receive(A, 100, 128)], world=2)
+    for kind in ("trace", "names"):
+        content = bytearray((spawned / f"000000.{kind}").read_bytes())
+        if kind == "trace":
+            start = HEADER.fields["world"][1]
+            content[start : start + 8] = (1).to_bytes(8, "little")
+        (at / f"1-000000.{kind}").write_bytes(content)
+    loads(at, 0x10000)
+    table = at / "loads.csv"
+    table.write_text(table.read_text() + "1-0,1000,0x10008,2,L1\n" * 3)
+    ranks = read_folder(at)
+    (site,) = predict(ranks, MACHINE, loads=read_loads(at))
+    assert (sorted(site.messages), len(site.samples)) == ([64, 64, 128], 4)
+    report = as_object(ranks, [site], None)
+    assert (report["ranks"], report["worlds"], report["missing_ranks"]) == (4, 2, ["1-1"])
+    for kind in ("trace", "names"):
+        (at / f"1-000000.{kind}").rename(at / f"2-000000.{kind}")
+    with pytest.raises(InputError, match="1-000000"):
+        read_folder(at)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "field"),
     [
@@ -124,7 +234,10 @@ def test_a_load_is_of_the_last_receive_into_its_place(tmp_path: Path) -> None:
         ("loads.csv", "rank,time_ns,address,latency_ns,source\n0,1,2,3,RAM\n", "row"),
         ("loads.csv", "rank,time_ns,address,latency_ns,source\n0,1,2\n", "row"),
         ("loads.toml", "rate = 0\n" + METRICS, "rate"),
+        ("loads.csv", "rank,time_ns,address,latency_ns,source\nx,1,2,3,L1\n", "row"),
         ("000000.names", "site\tx\n", "line"),
+        ("000000.names", "type\t7\t64\t904\t0\t(8 128 8\n", "line"),
+        ("000000.names", "type\t7\t64\t904\t0\t(8 128 16)\n", "line"),
         ("000000.names", "", hex(A)),
         ("000000.trace", "ANEMPI1\n", "bytes"),
         ("000000.trace", "x" * HEADER_BYTES, "magic"),
@@ -162,7 +275,8 @@ def test_a_place_to_unpack_has_to_be_in_the_program(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8))
 def test_covered_counts_each_byte_once(ranges: list[tuple[int, int]]) -> None:
     bytes_of = {byte for start, length in ranges for byte in range(start, start + length)}
-    assert covered([r[0] for r in ranges], [r[1] for r in ranges]) == len(bytes_of)
+    starts, lengths = np.array(ranges, np.int64).reshape(-1, 2).T
+    assert covered(starts, lengths) == len(bytes_of)
 
 
 def valued(gain: int, size: int) -> CallSite:

@@ -82,7 +82,8 @@ def test_every_kind_of_receive_is_recorded(mpi: str, ranks: int, tmp_path: Path)
         assert (members, by_tag[9]["local_source"]) == ([me & ~1, me | 1], (me ^ 1) & 1)
         # Ten doubles of which every fifth is received.
         assert by_tag[16]["span"] == (9 * 5 + 1) * 8
-        assert by_tag[16]["type_bytes"] == 80
+        assert by_tag[16]["elements"] == 10
+        assert rank.layouts[int(by_tag[16]["type"])].starts == tuple(range(0, 400, 40))
         at = places(rank.sites.values())
         for one in found:
             called = at[rank.sites[int(one["site"])]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to test, as the RDL says it: registers of this build, their ports, what they hold.
+"""The registers under test, from the RDL: registers of this build, their ports, their contents.
 
 Everything here comes from the map that `mk.regs` reads; no register is named.
 """

@@ -49,7 +49,7 @@ def simulator() -> Path:
 
 @cache
 def outcomes() -> dict[str, str]:
-    """By test: nothing, or what went wrong. All tests share one simulation."""
+    """By test: empty, or the failure. All tests share one simulation."""
     folder = WORK / "run"
     sizes = {"PIPELINES": str(PIPELINES), "TABLE": str(TABLE)}
 

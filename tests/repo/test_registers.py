@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is committed is what hw/regs/anemone.rdl gives; an RDL that is not meant is refused."""
+"""The committed files are generated from hw/regs/anemone.rdl; an unsupported RDL is refused."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every file of the repository, whoever wrote it."""
+"""Rules for every file of the repository."""
 
 from __future__ import annotations
 

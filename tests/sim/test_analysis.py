@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says of a trace is what was put into it."""
+"""The analysis finds the properties with which a trace was made."""
 
 from __future__ import annotations
 

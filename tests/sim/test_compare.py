@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison finds every single wrong value; a check that could not fail would be none."""
+"""The comparison finds every single wrong value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of one's own: what a capture said of a trace is told, and CSV does as well as Parquet."""
+"""Users' traces: the report shows what a capture says of a trace, and CSV works like Parquet."""
 
 from __future__ import annotations
 

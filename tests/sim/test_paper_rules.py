@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's listings as rules: valid through the public door, and true to the listing."""
+"""The paper's listings as rules: the loader accepts them, and they match the listing."""
 
 from __future__ import annotations
 

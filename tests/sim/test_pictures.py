@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures: what they are made of, as files, and of traces that are unlike the samples."""
+"""Pictures: their parts, their files, and pictures of traces unlike the samples."""
 
 from __future__ import annotations
 

@@ -84,10 +84,10 @@ def flat_traces(draw: st.DrawFn, config: TierConfig) -> Trace:
     trace = draw(traces(config.page_bytes))
     flat = config.flat_config
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
-    home = rng.integers(0, min(3, flat.near_lines), len(trace))
-    line = rng.integers(0, flat.ratio + 1, len(trace)) * flat.near_lines + home
+    set_index = rng.integers(0, min(3, flat.near_lines), len(trace))
+    line = rng.integers(0, flat.ratio + 1, len(trace)) * flat.near_lines + set_index
     if flat.dedicated_lines:
-        line = np.where(rng.random(len(trace)) < 0.2, flat.dedicated_lines.start + home, line)
+        line = np.where(rng.random(len(trace)) < 0.2, flat.dedicated_lines.start + set_index, line)
     return replace(trace, addr=(line * 64).astype(np.uint64))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was compiled is compiled again when what is compiled into it has changed."""
+"""A compiled function is recompiled when a function compiled into it has changed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TIER.toml: what a good one means, and that every bad one is one line that says why."""
+"""TIER.toml: a good one is read correctly, every bad one gives a one-line error."""
 
 from __future__ import annotations
 

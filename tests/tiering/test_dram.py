@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The second timing: the plain model by hand; and what both timings agree on, and do not."""
+"""The second timing: the plain model by hand; where both timings agree, and where they differ."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_four_rows_a_window() -> None:
 
 
 def test_refresh() -> None:
-    """It closes all rows, and who comes in the middle of it waits."""
+    """A refresh closes all rows, and a request during it waits."""
     at = DDR4.refi  # of the only channel's first
     assert extra((at - 500, 0, False), (at + DDR4.rfc, 0, False)) == [0, 0]
     assert extra((at - 500, 0, False), (at + 10, 0, False)) == [0, DDR4.rfc - 10]

@@ -57,7 +57,7 @@ def test_a_page_moves() -> None:
     assert (result.promoted, result.demoted, result.migrated_bytes) == (1, 0, 4096)
     # From 1,000 ns on 4 lines each 100 ns and a little more: the page is fast before 2,700 ns.
     assert result.accesses == (14, 26)
-    assert one.machine.room == (3, 40)
+    assert one.machine.free == (3, 40)
 
 
 def test_lines_are_limited_by_bandwidth_too() -> None:
@@ -158,7 +158,7 @@ def test_frames_of_a_split_page_move_and_join_again() -> None:
             if self.step == 14:
                 assert seen.units.frame.tolist() == list(range(512)) and seen.units.split.all()
                 assert np.flatnonzero(seen.units.tier == 0).tolist() == [1, 7]
-                assert seen.room == (1024 - 2, 2048 - 510)
+                assert seen.free == (1024 - 2, 2048 - 510)
             return answers.get(self.step, Answer())
 
     one = Run(HUGE, lambda: [steady(6000, 100.0)], Plan(), Oracle(), GEOMETRY, None, "")
@@ -167,12 +167,12 @@ def test_frames_of_a_split_page_move_and_join_again() -> None:
     assert result.migrated_bytes == (2 << 20) + 2 * 4096
     units = one.machine.units()
     assert units.frame.tolist() == [0] and units.tier.tolist() == [1] and not units.split.any()
-    assert one.machine.room == (1024, 2048 - 512)
+    assert one.machine.free == (1024, 2048 - 512)
 
 
 @dataclass
 class Anything(Policy):
-    """Asks for whatever there is, and more; checks what must hold each time."""
+    """A policy with random requests, also invalid ones; checks the invariants each time."""
 
     seed: int
     run: Run | None = None

@@ -21,16 +21,16 @@ GEOMETRY = Geometry(device_gib=1)
 
 
 def seen(
-    heat: list[float], tier: list[int], now_ms: float = 1000, room: int = 0, **more: Any
+    heat: list[float], tier: list[int], now_ms: float = 1000, free: int = 0, **more: Any
 ) -> Statistics:
-    """Pages of 4 KiB, as a policy is told of them."""
+    """Statistics of pages of 4 KiB for a policy."""
     n = len(heat)
     units = Units(np.arange(n), np.array(tier, np.uint8), np.zeros(n, bool))
     writes = np.array(more.pop("writes", [0.0] * n))
-    fast = tier.count(0) + room
+    fast = tier.count(0) + free
     return Statistics(
         now_ns=now_ms * 1e6, units=units, heat=Heat(np.array(heat, float), writes),
-        room=(room, 100), capacity=(fast, 100), span=1, frame_bytes=4096,
+        free=(free, 100), capacity=(fast, 100), span=1, frame_bytes=4096,
         **{"accesses": (10, 10), "latency_ns": (100.0, 300.0)} | more,
     )  # fmt: skip
 
@@ -44,7 +44,7 @@ def test_hemem_by_hand() -> None:
     answer = policy.act(seen([11, 0, 0, 0, 0], [1, 1, 1, 0, 0], 2000))
     assert answer.promote.tolist() == [0] and answer.demote.tolist() == [3]
     # With room nothing is demoted; and no more moves than the limit lets.
-    assert len(policy.act(seen([0] * 5, [1, 1, 1, 0, 0], 3000, room=2)).demote) == 0
+    assert len(policy.act(seen([0] * 5, [1, 1, 1, 0, 0], 3000, free=2)).demote) == 0
     slow = HeMem(samples_per_access=1.0, migrate_gb_per_s=4096e-9)
     assert slow.act(seen([9, 9, 0], [1, 1, 0])).promote.tolist() == [0]
 

@@ -71,7 +71,7 @@ def samples(tmp_path: Path, content: str | bytes, page_bytes: int = 4096) -> Sam
 
 
 def test_perf(tmp_path: Path) -> None:
-    """Those that a cache answered and those without an address are told and left out."""
+    """Samples that a cache answered and samples without an address are counted and left out."""
     read = samples(tmp_path, PERF)
     assert (read.kind, read.cached, read.unknown) == ("perf", 1, 1)
     assert read.page.tolist() == [0, 1, 1] and read.weight.tolist() == [1000, 3000, 1000]
@@ -95,7 +95,7 @@ def test_hit_ratios_are_weighted_by_periods() -> None:
 
     class Exchange(Policy):
         def act(self, seen):
-            assert seen.now_ns in (1e9, 3e9) and seen.room == (0, 8)
+            assert seen.now_ns in (1e9, 3e9) and seen.free == (0, 8)
             if seen.now_ns == 1e9:
                 assert seen.heat.units.tolist() == [100, 300] and seen.units.tier.tolist() == [0, 1]
                 return Answer(promote=np.array([1]), demote=np.array([0]))
@@ -118,7 +118,7 @@ def test_capacities_hold() -> None:
 
     class Any(Policy):
         def act(self, seen):
-            assert seen.room[0] >= 0 and np.count_nonzero(seen.units.tier == 0) <= 5
+            assert seen.free[0] >= 0 and np.count_nonzero(seen.units.tier == 0) <= 5
             frames = rng.permutation(seen.units.frame)
             return Answer(promote=frames[: rng.integers(20)], demote=frames[rng.integers(20) :])
 
@@ -190,7 +190,7 @@ def test_bad_samples(tmp_path: Path, content: str | bytes, said: str) -> None:
     [(PERF.encode(), "perf"), (b"PERFILE2" + bytes(96), "perf"), (PACKED, "DAMON")],
 )
 def test_samples_are_no_accesses(tmp_path: Path, content: bytes, kind: str) -> None:
-    """What wants accesses says so, instead of taking each sample for one."""
+    """A command that needs accesses refuses samples, instead of taking each for an access."""
     (tmp_path / "t").write_bytes(content)
     assert is_samples(tmp_path / "t")
     with pytest.raises(InputError, match=f"content is samples of {kind}; allowed: accesses"):

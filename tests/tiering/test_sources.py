@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What telemetry sources count, what each is blind to, and what it costs."""
+"""Telemetry sources: what each counts, what it cannot see, and what it costs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NS = constants("processor")["ns_per_instruction"]
 
 @dataclass
 class Watch(Policy):
-    """Keeps what it is told, and moves pages if there is something to move."""
+    """A policy that keeps all statistics, and moves given pages."""
 
     moves: list[Answer] = field(default_factory=list)
     splits: bool = False
@@ -70,7 +70,7 @@ def accesses(n: int, pages: int = 8, kind: str | None = "load", seed: int = 1) -
 
 
 def idle(n: int) -> Trace:
-    """Nothing for an interval after the trace, so that all of it is told."""
+    """No accesses for an interval after the trace, so that all of it is reported."""
     return Trace(np.full(1, n * HUGE, np.uint64), np.zeros(1, bool), gap_ns=np.full(1, 1e6),
                  thread=np.zeros(1, np.uint16), kind=np.zeros(1, np.uint8))  # fmt: skip
 
@@ -116,7 +116,7 @@ def test_nemo_counts_are_the_hardwares() -> None:
             counts[i] += model.read_line(channel, i // 8, False)[i % 8]
     last = source._all[0].telemetry.read().sum(axis=1)[:512]
     assert np.array_equal(last, counts)
-    # What software was told is what was counted up to its reading, of pages that were slow then.
+    # Software has the counts up to its reading, of pages that were slow then.
     assert watch.heat().sum() > 0 and (watch.heat() <= counts).all()
     assert len(addr) > 3000 * 0.7, "copies are accesses to the device"
 

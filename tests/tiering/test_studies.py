@@ -115,7 +115,7 @@ def test_a_killed_worker_of_a_cluster(tmp_path: Path) -> None:
 def test_a_scheduler_without_workers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is said at once, and refused when none comes."""
+    """The lack of workers is reported at once, and refused when none comes."""
     monkeypatch.setattr(clusters, "_HAS_WORKERS_WITHIN", "1s")
     study = Squares(tmp_path)
     with (
@@ -127,7 +127,7 @@ def test_a_scheduler_without_workers(
 
 
 def test_sketches() -> None:
-    """A sketch of a set that shifts finds what counters by turns miss; as many as pages are exact.
+    """A sketch finds a shifting set that rotated counters miss; a counter for each page is exact.
 
     The points' answers are those of the golden model.
     """

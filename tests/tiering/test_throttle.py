@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose bandwidth it is, and threads that may not always run."""
+"""Bandwidth by thread, and threads that are throttled."""
 
 from __future__ import annotations
 

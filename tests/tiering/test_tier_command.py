@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`anemone tier` from end to end: what it writes, and what bad input gets."""
+"""`anemone tier` from end to end: its output files, and its errors on bad input."""
 
 from __future__ import annotations
 

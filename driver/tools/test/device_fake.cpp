@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* device.h for tests: anemone(4)'s contract, on files anemone0, ... in $ANEMONE_FAKE. */
+/* device.hpp for tests: the contract of anemone(4) on the files anemone0, ... in $ANEMONE_FAKE. */
 #include "device.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Descriptor device_open(const std::string& path) {
 
     if (!fd || !fake_enter(fd.get(), &device))
         return Descriptor();
-    /* Past all contents, so that no lock of theirs is in the way. */
+    /* Past all contents, so that it does not conflict with their locks. */
     if (device->last_owner < sizeof(*device))
         device->last_owner = sizeof(*device);
     device->last_owner++;
@@ -54,7 +54,7 @@ namespace {
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* The result of a call that failed. */
+/* Sets errno, and returns the result of a failed call. */
 int wrong(int error) {
     errno = error;
     return -1;
@@ -100,7 +100,7 @@ bool good(const anemone_spec* s) {
            s->notify.op <= ANEMONE_NOTIFY_LE;
 }
 
-/* As the driver has it: some of the range is in the memory, and keys are of whole ranges. */
+/* Like the driver: some of the range is in the memory, and the range consists of whole keys. */
 bool good_for_host(anemone_add* call) {
     const anemone_spec& spec = call->spec;
     uint64_t end = FAKE_HOST_BASE + (1ULL << FAKE_ADDRESS_BITS), start = spec.filter.start;
@@ -168,7 +168,7 @@ int add(FakeDevice* device, uint64_t self, anemone_add* call) {
     return 0;
 }
 
-/* As the driver has it: a key of which the filter lets no address pass is a mistake. */
+/* Like the driver: a key is an error if the filter lets none of its addresses pass. */
 bool reached(const FakeTelemetry* t, uint64_t key) {
     unsigned int shift = t->spec.translation.primary.shift;
 
@@ -286,7 +286,10 @@ int of_telemetry(FakeDevice* device, FakeTelemetry* t, unsigned long request, vo
 }
 
 int call(FakeDevice* device, uint64_t self, unsigned long request, uint32_t* head) {
-    /* Every structure begins with its size, then id; the call's number holds the first size. */
+    /*
+     * Every structure begins with its size and id; the command number holds the first version's
+     * size.
+     */
     if (head[0] < _IOC_SIZE(request))
         return wrong(EINVAL);
     if (request == ANEMONE_EVENTS) {
@@ -327,7 +330,7 @@ bool device_listen(int fd) {
     return !device_ioctl(fd, ANEMONE_EVENTS, &call);
 }
 
-/* Looks every 20 ms. */
+/* Polls every 20 ms. */
 int device_poll(std::span<pollfd> polled, int milliseconds) {
     for (int waited = 0; waited < milliseconds; waited += 20) {
         timespec time = {0, 20000000};

@@ -53,7 +53,7 @@ static void access_all(FakeDevice* device, bool write, uint64_t device_address, 
     }
 }
 
-/* An event of channel 1 that waits to be read. */
+/* Queues an event of channel 1. */
 static void add_event(FakeDevice* device, char** words) {
     uint64_t number[4];
 

@@ -17,7 +17,7 @@ static struct flock first_byte(short type) {
     return lock;
 }
 
-/* An open file that is gone holds its lock no more: what it had ends. */
+/* A closed file no longer holds its lock: its telemetries end. */
 static void bury(int fd, FakeDevice* device) {
     uint64_t self = static_cast<uint64_t>(lseek(fd, 0, SEEK_CUR));
 
@@ -36,7 +36,7 @@ static void bury(int fd, FakeDevice* device) {
 bool fake_enter(int fd, FakeDevice** device) {
     struct stat info;
 
-    /* Not flock(): that would be of the open file, which several processes may share. */
+    /* Not flock(), which belongs to the open file that several processes may share. */
     struct flock whole = first_byte(F_WRLCK);
 
     while (fcntl(fd, F_SETLKW, &whole))

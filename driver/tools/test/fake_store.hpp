@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A device for tests is a file that all who open it map; what a kernel keeps by open file is found
- * by the file's position, which open files that were passed to another process share, and lives as
- * long as a lock on that byte.
+ * A device for tests is a file that all its users map. State of an open file is identified by the
+ * file's position, which descriptors passed to another process share, and lives as long as a lock
+ * on that byte.
  */
 #ifndef ANEMONECTL_FAKE_STORE_HPP
 #define ANEMONECTL_FAKE_STORE_HPP
@@ -23,7 +23,7 @@ constexpr uint32_t FAKE_EVENTS = 16;
 constexpr uint32_t FAKE_TURN_COUNTERS = 512;
 
 struct FakeTelemetry {
-    uint64_t owner; /* 0: this place is free */
+    uint64_t owner; /* 0: unused */
     uint32_t id, regions, region_counters, pipelines, keys;
     anemone_spec spec;
     anemone_status status;
@@ -35,17 +35,17 @@ struct FakeTelemetry {
 
 struct FakeDevice {
     uint32_t flat, last_id, turns;
-    uint32_t moved; /* the host has put the memory elsewhere */
+    uint32_t moved; /* the host has moved the memory */
     uint64_t last_owner;
     uint32_t waiting, listens; /* events; whether anybody asked for records */
     anemone_record event[FAKE_EVENTS];
     FakeTelemetry telemetry[FAKE_TELEMETRIES];
 };
 
-/* The device in a file that is open, locked against others; false: errno. */
+/* Maps and locks the device of an open file; on failure returns false and sets errno. */
 bool fake_enter(int fd, FakeDevice** device);
 void fake_leave(int fd, FakeDevice* device);
-/* Where a key is in the table. */
+/* Index of a key in the table. */
 uint64_t fake_index(const FakeTelemetry* telemetry, uint64_t key);
 
 #endif

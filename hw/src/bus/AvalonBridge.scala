@@ -32,10 +32,10 @@ class AvalonPort(val addressBits: Int, val dataBits: Int) extends Bundle {
   * Latency without back-pressure: one cycle from `read` to AR, from `write` to AW and W, from R to `readdatavalid`, and
   * from B to `writeresponsevalid`.
   *
-  * @param underWay most outstanding transfers; one per cycle needs the slave's latency plus four
+  * @param maxOutstanding most outstanding transfers; one per cycle needs the slave's latency plus four
   */
-class AvalonBridge(addressBits: Int, dataBits: Int, underWay: Int = 8) extends Module {
-  require(underWay >= 1, s"underWay: 1 or more, not $underWay")
+class AvalonBridge(addressBits: Int, dataBits: Int, maxOutstanding: Int = 8) extends Module {
+  require(maxOutstanding >= 1, s"maxOutstanding: 1 or more, not $maxOutstanding")
 
   val io = IO(new Bundle {
     val avalon = Flipped(new AvalonPort(addressBits, dataBits))
@@ -54,15 +54,15 @@ class AvalonBridge(addressBits: Int, dataBits: Int, underWay: Int = 8) extends M
   io.axi.ar <> ar.io.deq
 
   private def count(up: Bool, down: Bool): UInt = {
-    val number = RegInit(0.U(log2Ceil(underWay + 1).W))
+    val number = RegInit(0.U(log2Ceil(maxOutstanding + 1).W))
     number := number + up - down
     number
   }
   private val takesWrite, takesRead = Wire(Bool())
   private val writes = count(io.avalon.write && takesWrite, io.axi.b.fire)
   private val reads = count(io.avalon.read && takesRead, io.axi.r.fire)
-  takesWrite := aw.io.enq.ready && w.io.enq.ready && reads === 0.U && writes =/= underWay.U
-  takesRead := ar.io.enq.ready && writes === 0.U && reads =/= underWay.U
+  takesWrite := aw.io.enq.ready && w.io.enq.ready && reads === 0.U && writes =/= maxOutstanding.U
+  takesRead := ar.io.enq.ready && writes === 0.U && reads =/= maxOutstanding.U
   io.avalon.waitrequest := Mux(io.avalon.read, !takesRead, !takesWrite)
 
   aw.io.enq.valid := io.avalon.write && takesWrite

@@ -56,16 +56,16 @@ class AxiLiteSlave(addressBits: Int, dataBits: Int, readLatency: Int) extends Mo
 
   // `answer` has no back-pressure, so a read starts only with a credit for a queue entry. A credit is taken for
   // `readLatency` cycles, plus one for the queue and one for the counter.
-  private val places = readLatency + 2
-  private val underWay = RegInit(0.U(log2Ceil(places + 1).W))
-  underWay := underWay + io.bus.ar.fire - io.bus.r.fire
-  io.bus.ar.ready := underWay =/= places.U
+  private val credits = readLatency + 2
+  private val outstanding = RegInit(0.U(log2Ceil(credits + 1).W))
+  outstanding := outstanding + io.bus.ar.fire - io.bus.r.fire
+  io.bus.ar.ready := outstanding =/= credits.U
   io.read.valid := io.bus.ar.fire
   io.read.bits := io.bus.ar.bits >> alignment
 
-  private val answers = Module(new Queue(new AxiLiteReadData(dataBits), places))
+  private val answers = Module(new Queue(new AxiLiteReadData(dataBits), credits))
   answers.io.enq.valid := io.answer.valid
   answers.io.enq.bits := io.answer.bits
   io.bus.r <> answers.io.deq
-  assert(!io.answer.valid || answers.io.enq.ready, "an answer without a place, or without a read")
+  assert(!io.answer.valid || answers.io.enq.ready, "an answer without a free entry, or without a read")
 }

@@ -12,29 +12,30 @@ import chisel3.util._
   * Throughput: one read per cycle.
   *
   * @param addressBits bits of a word address
-  * @param places      word addresses of the words, in any order
+  * @param addresses   word addresses of the words, in any order
   */
-class ReadMux(addressBits: Int, dataBits: Int, places: Seq[BigInt]) extends Module {
-  require(places.nonEmpty && places.distinct == places, "words have places of their own")
-  private val room = log2Ceil(ReadMux.block)
+class ReadMux(addressBits: Int, dataBits: Int, addresses: Seq[BigInt]) extends Module {
+  require(addresses.nonEmpty && addresses.distinct == addresses, "words have addresses of their own")
+  private val indexBits = log2Ceil(ReadMux.block)
 
   val io = IO(new Bundle {
     val read = Flipped(Valid(UInt(addressBits.W)))
-    val words = Input(Vec(places.length, UInt(dataBits.W)))
+    val words = Input(Vec(addresses.length, UInt(dataBits.W)))
     val answer = Valid(new AxiLiteReadData(dataBits))
   })
 
   private val valid = RegNext(io.read.valid, false.B)
   private val address = RegEnable(io.read.bits, io.read.valid)
-  private val blocks = places.zip(io.words).groupBy { case (place, _) => place >> room }.toSeq.sortBy(_._1).map {
-    case (number, members) =>
-      val within = members.map { case (place, word) => (place % ReadMux.block).toInt -> word }.toMap
-      val here = (address >> room) === number.U
-      val known = VecInit(Seq.tabulate(ReadMux.block)(i => within.contains(i).B))
-      val words = VecInit(Seq.tabulate(ReadMux.block)(i => within.getOrElse(i, 0.U(dataBits.W))))
-      val chosen = address(room - 1, 0)
-      (RegNext(here && known(chosen)), RegNext(Mux(here, words(chosen), 0.U)))
-  }
+  private val blocks =
+    addresses.zip(io.words).groupBy { case (address, _) => address >> indexBits }.toSeq.sortBy(_._1).map {
+      case (number, members) =>
+        val within = members.map { case (address, word) => (address % ReadMux.block).toInt -> word }.toMap
+        val here = (address >> indexBits) === number.U
+        val known = VecInit(Seq.tabulate(ReadMux.block)(i => within.contains(i).B))
+        val words = VecInit(Seq.tabulate(ReadMux.block)(i => within.getOrElse(i, 0.U(dataBits.W))))
+        val chosen = address(indexBits - 1, 0)
+        (RegNext(here && known(chosen)), RegNext(Mux(here, words(chosen), 0.U)))
+    }
   private val known = VecInit(blocks.map(_._1)).asUInt.orR
   io.answer.valid := RegNext(valid, false.B)
   io.answer.bits.data := blocks.map(_._2).reduce(_ | _)

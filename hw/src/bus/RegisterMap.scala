@@ -99,11 +99,11 @@ class RegisterMap(port: AxiLitePort) {
 
   /** A write-only memory; `index` is the word's number. */
   def memory[T <: Data](offset: BigInt, entries: Int, to: DecoupledIO[T], index: UInt, fields: (Int, Data)*): Unit = {
-    val room = log2Ceil(entries)
+    val indexBits = log2Ceil(entries)
     val first = offset >> alignment
-    require(first % (1 << room) == 0, s"a memory's offset is a multiple of its size, not $offset")
-    val inside = select(word => (word >> room) === (first >> room).U && word(room - 1, 0) < entries.U)
-    index := hold(next.bits.word(room - 1, 0))
+    require(first % (1 << indexBits) == 0, s"a memory's offset is a multiple of its size, not $offset")
+    val inside = select(word => (word >> indexBits) === (first >> indexBits).U && word(indexBits - 1, 0) < entries.U)
+    index := hold(next.bits.word(indexBits - 1, 0))
     take(inside, to, fields, true.B)
   }
 

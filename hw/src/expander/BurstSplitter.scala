@@ -14,10 +14,10 @@ class RequestBeat(p: ExpanderParams) extends Bundle {
   val last = Bool()
 
   /** Region match of the whole request, with the windows at its acceptance. */
-  val place = new RegionMatch
+  val region = new RegionMatch
 
   /** This beat is past the end of the window of the first beat. */
-  val past = Bool()
+  val pastWindow = Bool()
 }
 
 /** Splits the requests of one port into beats. The region match is decoded before the register.
@@ -43,37 +43,37 @@ class BurstSplitter(p: ExpanderParams, write: Boolean) extends Module {
   private val arriving = Wire(new RequestBeat(p))
   arriving.transfer := io.in.bits
   arriving.first := true.B
-  arriving.last := io.in.bits.len === 0.U || (write.B && decoder.io.place.hit)
-  arriving.place := decoder.io.place
-  arriving.past := false.B
+  arriving.last := io.in.bits.len === 0.U || (write.B && decoder.io.region.hit)
+  arriving.region := decoder.io.region
+  arriving.pastWindow := false.B
 
   private val valid = RegInit(false.B)
   private val beat = Reg(new RequestBeat(p))
-  private val left = Reg(UInt(p.memory.lenBits.W)) // beats after this one
+  private val beatsLeft = Reg(UInt(p.memory.lenBits.W)) // beats after this one
   // Skid buffer: the request that came in the cycle in which the output stalled.
   private val skidValid = RegInit(false.B)
   private val skid = Reg(new RequestBeat(p))
 
-  private val amid = valid && !beat.last
-  private val moves = io.out.ready || !valid
+  private val inBurst = valid && !beat.last
+  private val advances = io.out.ready || !valid
   private val next = BurstAddress.next(beat.transfer, beat.transfer.addr, p.memory)
   io.in.ready := !skidValid && !io.closed
   io.out.valid := valid
   io.out.bits := beat
-  when(moves) {
-    valid := amid || skidValid || io.in.fire
+  when(advances) {
+    valid := inBurst || skidValid || io.in.fire
     beat := Mux(skidValid, skid, arriving)
-    left := Mux(skidValid, skid.transfer.len, io.in.bits.len)
-    when(amid) {
+    beatsLeft := Mux(skidValid, skid.transfer.len, io.in.bits.len)
+    when(inBurst) {
       beat := beat
       beat.transfer.addr := next
       beat.first := false.B
-      beat.last := left === 1.U
-      beat.past := beat.past || BurstSplitter.leaves(beat.transfer.addr, next, p)
-      left := left - 1.U
+      beat.last := beatsLeft === 1.U
+      beat.pastWindow := beat.pastWindow || BurstSplitter.leavesWindow(beat.transfer.addr, next, p)
+      beatsLeft := beatsLeft - 1.U
     }.otherwise { skidValid := false.B }
   }
-  when(io.in.fire && !(moves && !amid)) {
+  when(io.in.fire && !(advances && !inBurst)) {
     skidValid := true.B
     skid := arriving
   }
@@ -82,7 +82,7 @@ class BurstSplitter(p: ExpanderParams, write: Boolean) extends Module {
 object BurstSplitter {
 
   /** Whether `to`, which is less than a window away from `from`, is in another window. */
-  private def leaves(from: UInt, to: UInt, p: ExpanderParams): Bool = {
+  private def leavesWindow(from: UInt, to: UInt, p: ExpanderParams): Bool = {
     val windowBits = log2Ceil(p.windowBytes)
     if (windowBits >= p.memory.addressBits) false.B else from(windowBits) =/= to(windowBits)
   }

@@ -43,7 +43,7 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
       from: DecoupledIO[T],
       to: DecoupledIO[T],
       depth: Int,
-      asked: Bool
+      issued: Bool
   ): (Bool, Bool) = {
     val queue = Module(new ProtectedQueue(chiselTypeOf(from.bits), depth, flow = true, code))
     queue.io.inject := io.inject(k)
@@ -53,30 +53,30 @@ class ControllerAdapter(p: Axi4Params, reads: Int = 64, writes: Int = 64, code: 
     from.ready := true.B
     assert(!from.valid || queue.io.enq.ready, "an answer was lost")
     to <> queue.io.deq
-    val room = RegInit(depth.U(log2Ceil(depth + 1).W))
+    val credits = RegInit(depth.U(log2Ceil(depth + 1).W))
     // A request from before a reset, which the controller may not share, holds no credit.
-    room := room - asked + (to.fire && room =/= depth.U)
-    (room =/= 0.U, queue.io.bad)
+    credits := credits - issued + (to.fire && credits =/= depth.U)
+    (credits =/= 0.U, queue.io.bad)
   }
   private val readIssued = io.controller.ar.fire
   private val writeIssued = io.controller.aw.fire
-  private val (readRoom, badData) = answers(0, io.controller.r, io.upstream.r, reads, readIssued)
-  private val (writeRoom, badAnswer) = answers(1, io.controller.b, io.upstream.b, writes, writeIssued)
-  when(badData) {
+  private val (readCredit, dataUncorrectable) = answers(0, io.controller.r, io.upstream.r, reads, readIssued)
+  private val (writeCredit, answerUncorrectable) = answers(1, io.controller.b, io.upstream.b, writes, writeIssued)
+  when(dataUncorrectable) {
     io.upstream.r.bits.user := true.B
     io.upstream.r.bits.last := true.B
   }
-  when(badAnswer) { io.upstream.b.bits.resp := Axi4.Resp.SlvErr.U }
+  when(answerUncorrectable) { io.upstream.b.bits.resp := Axi4.Resp.SlvErr.U }
 
-  private val readWants = io.upstream.ar.valid && readRoom
-  private val writeWants = io.upstream.aw.valid && io.upstream.w.valid && writeRoom
-  private val readsTurn = RegInit(true.B)
-  private val reading = readWants && (readsTurn || !writeWants)
-  private val writing = writeWants && !reading
+  private val canRead = io.upstream.ar.valid && readCredit
+  private val canWrite = io.upstream.aw.valid && io.upstream.w.valid && writeCredit
+  private val readNext = RegInit(true.B)
+  private val reading = canRead && (readNext || !canWrite)
+  private val writing = canWrite && !reading
 
   // The choice stays until a request is accepted; then it is the other kind's turn.
-  when(reading) { readsTurn := !readIssued }
-  when(writing) { readsTurn := writeIssued }
+  when(reading) { readNext := !readIssued }
+  when(writing) { readNext := writeIssued }
 
   io.controller.ar.valid := reading
   io.controller.ar.bits := io.upstream.ar.bits

@@ -25,8 +25,8 @@ import chisel3.util._
   */
 class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   private val spare = if (p.nemo.features.acknowledges) 2 * AcknowledgeUnit.slots(p.nemo) else 0
-  private val places = EventReadSequencer.places(undecided) + spare
-  private val numberBits = log2Ceil(places) + 1
+  private val entries = EventReadSequencer.entries(undecided) + spare
+  private val numberBits = log2Ceil(entries) + 1
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p.nemo)))
 
@@ -45,29 +45,29 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
     val faults = Output(Vec(EventReadSequencer.memories.length, new MemoryFault))
     val inject = Flipped(Vec(EventReadSequencer.memories.length, Valid(Bool())))
   })
-  private val events = Module(new ProtectedQueue(new MemoryEvent(p.nemo), places, flow = true))
+  private val events = Module(new ProtectedQueue(new MemoryEvent(p.nemo), entries, flow = true))
   events.io.enq.valid := io.event.valid
   events.io.enq.bits := io.event.bits
   assert(!io.event.valid || events.io.enq.ready, "an event was lost")
 
   // Each read stores the number of events that came before it.
-  private val came, went = RegInit(0.U(numberBits.W))
-  private val now = came + io.event.valid
-  came := now
+  private val arrived, issued = RegInit(0.U(numberBits.W))
+  private val arrivedNow = arrived + io.event.valid
+  arrived := arrivedNow
   private val reads = Module(new ProtectedQueue(
     new Bundle {
       val read = new LineRead(p.nemo)
-      val behind = UInt(numberBits.W)
+      val eventsBefore = UInt(numberBits.W)
     },
     p.telemetryReads,
     flow = true
   ))
   reads.io.enq.valid := io.read.valid
   reads.io.enq.bits.read := io.read.bits
-  reads.io.enq.bits.behind := now
+  reads.io.enq.bits.eventsBefore := arrivedNow
   assert(!io.read.valid || reads.io.enq.ready, "a telemetry read was lost")
 
-  private val readFirst = reads.io.deq.valid && (reads.io.deq.bits.behind === went || reads.io.bad)
+  private val readFirst = reads.io.deq.valid && (reads.io.deq.bits.eventsBefore === issued || reads.io.bad)
   io.first.read.valid := readFirst
   io.first.read.bits := reads.io.deq.bits.read
   when(reads.io.bad) { io.first.read.bits.effect := false.B }
@@ -76,7 +76,7 @@ class EventReadSequencer(p: ExpanderParams, undecided: Int) extends Module {
   io.first.event.valid := eventFirst && !events.io.bad
   io.first.event.bits := events.io.deq.bits
   events.io.deq.ready := !readFirst
-  when(eventFirst) { went := went + 1.U }
+  when(eventFirst) { issued := issued + 1.U }
 
   io.open := events.io.count +& reads.io.count <= undecided.U
   io.hold := RegNext(events.io.count > (undecided + 2 + spare).U, false.B)
@@ -93,5 +93,5 @@ object EventReadSequencer {
   /** Most queued events, without those that come during an acknowledgement: those queued when `hold` rises, plus all
     * that are undecided then.
     */
-  def places(undecided: Int): Int = 2 * undecided + 6
+  def entries(undecided: Int): Int = 2 * undecided + 6
 }

@@ -81,7 +81,7 @@ case class ExpanderParams(
   val hostPort: Axi4Params = memory.copy(idBits = memory.idBits - log2Ceil(hosts))
 
   /** Bits of a near line number within a channel. */
-  private val nearLineBits = flat.fold(1)(_.placeBits)
+  private val nearLineBits = flat.fold(1)(_.nearIndexBits)
 
   /** Bits of the register field `fault_set`: a near line, or an entry among all tables. */
   val faultLineBits: Int = nearLineBits.max(nemo.pipelineBits + nemo.keyBits)

@@ -34,9 +34,9 @@ class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits:
     val anyUncorrected = Output(Bool())
   })
   private val reports = RegNext(io.reports)
-  private def live(flags: Seq[Bool]): UInt = Mux(RegNext(!reset.asBool, false.B), VecInit(flags).asUInt, 0.U)
-  private val corrected = live(reports.map(_.fault.corrected))
-  private val uncorrected = live(reports.map(_.fault.uncorrected))
+  private def afterReset(flags: Seq[Bool]): UInt = Mux(RegNext(!reset.asBool, false.B), VecInit(flags).asUInt, 0.U)
+  private val corrected = afterReset(reports.map(_.fault.corrected))
+  private val uncorrected = afterReset(reports.map(_.fault.uncorrected))
   private def count(flags: UInt): UInt = {
     val total = RegInit(0.U(countBits.W))
     val more = RegInit(0.U(log2Ceil(sources.length + 1).W))
@@ -45,31 +45,31 @@ class FaultLog(sources: Seq[FaultSource], idBits: Int, lineBits: Int, countBits:
     total := Mux(sum(countBits), Fill(countBits, 1.U), sum)
     total
   }
-  private def before(flags: UInt): UInt = {
+  private def delayed(flags: UInt): UInt = {
     val held = RegInit(0.U(sources.length.W))
     held := flags
     held
   }
-  private val (correctedThen, uncorrectedThen) = (before(corrected), before(uncorrected))
-  private val foundThen = RegNext((corrected | uncorrected).orR, false.B)
-  private val lostThen = RegNext(uncorrected.orR, false.B)
-  private val candidates = before(Mux(lostThen, uncorrectedThen, correctedThen))
-  io.corrected := count(correctedThen)
-  io.uncorrected := count(uncorrectedThen)
+  private val (correctedDelayed, uncorrectedDelayed) = (delayed(corrected), delayed(uncorrected))
+  private val foundDelayed = RegNext((corrected | uncorrected).orR, false.B)
+  private val anyUncorrectedDelayed = RegNext(uncorrected.orR, false.B)
+  private val candidates = delayed(Mux(anyUncorrectedDelayed, uncorrectedDelayed, correctedDelayed))
+  io.corrected := count(correctedDelayed)
+  io.uncorrected := count(uncorrectedDelayed)
   io.anyCorrected := corrected.orR
   io.anyUncorrected := uncorrected.orR
 
-  private val found = ShiftRegister(foundThen, 2, false.B, true.B)
-  private val lost = ShiftRegister(lostThen, 2)
+  private val found = ShiftRegister(foundDelayed, 2, false.B, true.B)
+  private val isUncorrected = ShiftRegister(anyUncorrectedDelayed, 2)
   private val chosen = RegNext(OneHot.first(candidates, sources.length))
   private val report = Mux1H(chosen, ShiftRegister(reports, 3))
   private val first = RegInit(0.U.asTypeOf(new FirstFaultRegister))
   private val set = Reg(new FaultSetRegister)
-  private val kept = first.valid && !io.rearm
+  private val recorded = first.valid && !io.rearm
   when(io.rearm) { first.valid := false.B }
-  when(found && (!kept || (lost && !first.uncorrected))) {
+  when(found && (!recorded || (isUncorrected && !first.uncorrected))) {
     first.valid := true.B
-    first.uncorrected := lost
+    first.uncorrected := isUncorrected
     first.memory := Mux1H(chosen, sources.map(_.memory.U(8.W)))
     first.channel := Mux1H(chosen, sources.map(_.channel.U(2.W)))
     first.idValid := report.id.valid

@@ -53,28 +53,32 @@ class HostArbiter(p: ExpanderParams) extends Module {
   private val data = hosts.map { case (host, closed) => accepted(host.w, closed.data).io }
 
   // Addresses.
-  private def turns(requests: Seq[DecoupledIO[Axi4Address]], may: Seq[Bool]): RRArbiter[Axi4Address] = {
+  private def arbitrate(requests: Seq[DecoupledIO[Axi4Address]], eligible: Seq[Bool]): RRArbiter[Axi4Address] = {
     val arbiter = Module(new RRArbiter(new Axi4Address(p.memory), p.hosts))
+    // A host whose request stalled stays chosen: the channel's request must not change until it is accepted.
+    val stalled = RegNext(arbiter.io.out.valid && !arbiter.io.out.ready, false.B)
+    val chosen = RegNext(arbiter.io.chosen)
     for (((in, request), h) <- arbiter.io.in.zip(requests).zipWithIndex) {
-      in.valid := request.valid && may(h)
+      val allowed = eligible(h) && (!stalled || chosen === h.U)
+      in.valid := request.valid && allowed
       in.bits := request.bits
       in.bits.id := Cat(h.U(hostBits.W), request.bits.id)
-      request.ready := in.ready && may(h)
+      request.ready := in.ready && allowed
     }
     arbiter
   }
-  io.channel.ar <> turns(reads, Seq.fill(p.hosts)(true.B)).io.out
+  io.channel.ar <> arbitrate(reads, Seq.fill(p.hosts)(true.B)).io.out
 
   // Data follow their address until the last beat.
   private val writing = RegInit(false.B)
   private val writer = Reg(UInt(hostBits.W))
   private val ends = io.channel.w.fire && io.channel.w.bits.last
-  private val mayWrite = data.zipWithIndex.map { case (of, h) =>
+  private val canWrite = data.zipWithIndex.map { case (of, h) =>
     // The front beat of the host that is writing belongs to the write in progress.
-    val behind = of.in.valid || !of.in.ready
-    (!writing || ends) && Mux(writing && writer === h.U, behind, of.out.valid)
+    val nextWriteReady = of.in.valid || !of.in.ready
+    (!writing || ends) && Mux(writing && writer === h.U, nextWriteReady, of.out.valid)
   }
-  private val address = turns(writes, mayWrite)
+  private val address = arbitrate(writes, canWrite)
   io.channel.aw <> address.io.out
   when(address.io.out.fire) {
     writing := true.B
@@ -85,7 +89,7 @@ class HostArbiter(p: ExpanderParams) extends Module {
   for ((of, h) <- data.zipWithIndex) of.out.ready := writing && writer === h.U && io.channel.w.ready
 
   // Responses.
-  private def answered[T <: Bundle](from: DecoupledIO[T], id: T => UInt, to: Seq[DecoupledIO[T]]): Unit = {
+  private def route[T <: Bundle](from: DecoupledIO[T], id: T => UInt, to: Seq[DecoupledIO[T]]): Unit = {
     val host = id(from.bits) >> p.hostPort.idBits
     for ((out, h) <- to.zipWithIndex) {
       out.valid := from.valid && host === h.U
@@ -100,11 +104,11 @@ class HostArbiter(p: ExpanderParams) extends Module {
     slice.io.in
   }
   private val (lines, responses) = (io.hosts.map(host => registered(host.r)), io.hosts.map(host => registered(host.b)))
-  answered[Axi4ReadData](io.channel.r, _.id, lines)
-  answered[Axi4WriteResponse](io.channel.b, _.id, responses)
+  route[Axi4ReadData](io.channel.r, _.id, lines)
+  route[Axi4WriteResponse](io.channel.b, _.id, responses)
 
   private val requested = (reads ++ writes ++ data.map(_.out)).map(_.valid).reduce(_ || _) || writing
-  private val open = gates.map(gate => !gate.io.closed.reads || !gate.io.even).reduce(_ || _)
+  private val open = gates.map(gate => !gate.io.closed.reads || !gate.io.balanced).reduce(_ || _)
   io.passed := RegNext(!open && !requested, false.B)
   io.quiet := RegNext(!io.hosts.map(host => host.r.valid || host.b.valid).reduce(_ || _), false.B)
 }

@@ -33,13 +33,13 @@ class InterruptUnit(vectors: Int) extends Module {
     val message = Decoupled(UInt(log2Ceil(vectors).W))
   })
 
-  private val turns = Module(new RRArbiter(UInt(log2Ceil(vectors).W), vectors))
-  for ((vector, i) <- turns.io.in.zipWithIndex) {
+  private val arbiter = Module(new RRArbiter(UInt(log2Ceil(vectors).W), vectors))
+  for ((vector, i) <- arbiter.io.in.zipWithIndex) {
     val sent = RegInit(false.B)
     sent := (sent || vector.fire) && !io.acknowledge(i)
     vector.valid := io.pending(i) && io.enable(i) && !sent && !io.acknowledge(i)
     vector.bits := i.U
   }
   // Registered, so the arbiter may change its choice while the message stays stable.
-  io.message <> Queue(turns.io.out, 1, pipe = true)
+  io.message <> Queue(arbiter.io.out, 1, pipe = true)
 }

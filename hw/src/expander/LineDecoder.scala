@@ -23,10 +23,10 @@ class LineDecoder(p: ExpanderParams) extends Module {
     val refused = Output(Bool())
   })
   private val channels = log2Ceil(p.nemo.channels)
-  private val place = (io.address >> 6)(log2Ceil(p.windowBytes) - 7, 0)
-  private val pipeline = (place >> (channels + p.nemo.lineBits)).pad(p.nemo.pipelineBits)
-  io.line := place >> channels
+  private val lineNumber = (io.address >> 6)(log2Ceil(p.windowBytes) - 7, 0)
+  private val pipeline = (lineNumber >> (channels + p.nemo.lineBits)).pad(p.nemo.pipelineBits)
+  io.line := lineNumber >> channels
   io.pipeline := pipeline
-  private val otherChannel = if (channels == 0) false.B else place(channels - 1, 0) =/= io.channel
+  private val otherChannel = if (channels == 0) false.B else lineNumber(channels - 1, 0) =/= io.channel
   io.refused := otherChannel || pipeline >= p.nemo.pipelines.U
 }

@@ -51,12 +51,12 @@ class MemoryChannel(p: ExpanderParams) extends Module {
 
   // Requests.
   private val arbiter = Module(new RequestArbiter(p))
-  private val gate = Module(new RegionWriteSink(p))
-  private val accepts = Module(new QuiesceGate(p))
-  accepts.io.quiesce := io.quiesce
-  accepts.io.address := io.upstream.aw.fire
-  accepts.io.data := io.upstream.w.fire
-  accepts.io.last := io.upstream.w.bits.last
+  private val writeSink = Module(new RegionWriteSink(p))
+  private val quiesceGate = Module(new QuiesceGate(p))
+  quiesceGate.io.quiesce := io.quiesce
+  quiesceGate.io.address := io.upstream.aw.fire
+  quiesceGate.io.data := io.upstream.w.fire
+  quiesceGate.io.last := io.upstream.w.bits.last
   private def beats(of: DecoupledIO[Axi4Address], write: Boolean, closed: Bool): DecoupledIO[RequestBeat] = {
     val requests = Module(new BurstSplitter(p, write))
     requests.io.in <> of
@@ -64,8 +64,8 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     requests.io.closed := closed
     requests.io.out
   }
-  arbiter.io.reads <> beats(io.upstream.ar, write = false, accepts.io.closed.reads)
-  arbiter.io.writes <> beats(io.upstream.aw, write = true, accepts.io.closed.writes)
+  arbiter.io.reads <> beats(io.upstream.ar, write = false, quiesceGate.io.closed.reads)
+  arbiter.io.writes <> beats(io.upstream.aw, write = true, quiesceGate.io.closed.writes)
   arbiter.io.channel := io.channel
   arbiter.io.open := io.open
   io.downstream.ar <> RegisterSlice(arbiter.io.memoryRead)
@@ -73,7 +73,7 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   memoryWrite.valid := arbiter.io.memoryWrite.valid
   memoryWrite.bits := arbiter.io.memoryWrite.bits
   // Flat memory mode shares this reset and drains its own memories.
-  private val late = if (p.flat.isDefined) false.B
+  private val draining = if (p.flat.isDefined) false.B
   else {
     val answers = Module(new StaleResponseDrain(p))
     answers.io.read := io.downstream.ar.fire
@@ -81,38 +81,38 @@ class MemoryChannel(p: ExpanderParams) extends Module {
     answers.io.last := io.downstream.r.bits.last
     answers.io.write := io.downstream.aw.fire
     answers.io.writeAnswered := io.downstream.b.fire
-    answers.io.late
+    answers.io.draining
   }
-  arbiter.io.memoryWrite.ready := memoryWrite.ready && !gate.io.closed && !late
+  arbiter.io.memoryWrite.ready := memoryWrite.ready && !writeSink.io.closed && !draining
   io.downstream.aw <> RegisterSlice(memoryWrite)
   io.event := arbiter.io.event
   io.read := arbiter.io.read
 
   // Write data and responses.
-  gate.io.granted.valid := arbiter.io.memoryWrite.fire
-  gate.io.granted.bits := arbiter.io.memoryWrite.bits.id
-  gate.io.region <> arbiter.io.regionWrite
-  private val data = Wire(chiselTypeOf(gate.io.data))
-  data.valid := io.upstream.w.valid && !accepts.io.closed.data
+  writeSink.io.granted.valid := arbiter.io.memoryWrite.fire
+  writeSink.io.granted.bits := arbiter.io.memoryWrite.bits.id
+  writeSink.io.region <> arbiter.io.regionWrite
+  private val data = Wire(chiselTypeOf(writeSink.io.data))
+  data.valid := io.upstream.w.valid && !quiesceGate.io.closed.data
   data.bits := io.upstream.w.bits
-  io.upstream.w.ready := data.ready && !accepts.io.closed.data
-  gate.io.data <> RegisterSlice(data)
-  io.downstream.w <> RegisterSlice(gate.io.memoryData)
-  gate.io.memoryResponse <> RegisterSlice(io.downstream.b)
-  io.upstream.b <> RegisterSlice(gate.io.response)
-  io.acknowledge <> gate.io.acknowledge
-  gate.io.acknowledged := io.acknowledged
+  io.upstream.w.ready := data.ready && !quiesceGate.io.closed.data
+  writeSink.io.data <> RegisterSlice(data)
+  io.downstream.w <> RegisterSlice(writeSink.io.memoryData)
+  writeSink.io.memoryResponse <> RegisterSlice(io.downstream.b)
+  io.upstream.b <> RegisterSlice(writeSink.io.response)
+  io.acknowledge <> writeSink.io.acknowledge
+  writeSink.io.acknowledged := io.acknowledged
 
   // Read data of memory and telemetry.
   private val order = Module(new SameIdTracker(p.memory.idBits, p.readsInFlight))
-  private val underWay = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W))
+  private val outstanding = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W))
   private val telemetry = Module(new TelemetryReorderBuffer(p))
   order.io.issue := arbiter.io.issue
   order.io.counts := true.B
   order.io.answer := telemetry.io.answered
-  underWay := underWay + arbiter.io.issue.valid - telemetry.io.answered.valid
-  arbiter.io.readable := order.io.ready && !late && !underWay(log2Ceil(p.readsInFlight))
-  arbiter.io.room := telemetry.io.room
+  outstanding := outstanding + arbiter.io.issue.valid - telemetry.io.answered.valid
+  arbiter.io.readable := order.io.ready && !draining && !outstanding(log2Ceil(p.readsInFlight))
+  arbiter.io.available := telemetry.io.available
   telemetry.io.beat := arbiter.io.telemetry
   telemetry.io.ahead := order.io.ahead
   telemetry.io.line := io.line
@@ -120,35 +120,37 @@ class MemoryChannel(p: ExpanderParams) extends Module {
   io.upstream.r <> RegisterSlice(telemetry.io.out)
   // A response that matches no read is dropped; it may belong to a request from before a reset that memory did not
   // share.
-  private val fromBelow = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W)) // outstanding reads at memory
-  fromBelow := fromBelow + arbiter.io.memoryRead.fire - (telemetry.io.passed && telemetry.io.out.bits.last)
-  telemetry.io.owed := fromBelow =/= 0.U
+  private val outstandingAtMemory = RegInit(0.U((log2Ceil(p.readsInFlight) + 1).W)) // outstanding reads at memory
+  outstandingAtMemory := outstandingAtMemory + arbiter.io.memoryRead.fire - (telemetry.io.passed && telemetry.io.out.bits.last)
+  telemetry.io.expected := outstandingAtMemory =/= 0.U
 
   private def failed(resp: UInt): Bool = resp(1)
-  io.errors.droppedWrite := gate.io.drops
+  io.errors.droppedWrite := writeSink.io.drops
   io.errors.refusedRead := arbiter.io.telemetry.valid && failed(arbiter.io.telemetry.bits.resp)
   io.errors.memoryRead := telemetry.io.passed && failed(telemetry.io.out.bits.resp)
   io.errors.strayRead := telemetry.io.stray
-  io.errors.strayWrite := gate.io.stray
-  io.errors.memoryWrite := gate.io.failed
+  io.errors.strayWrite := writeSink.io.stray
+  io.errors.memoryWrite := writeSink.io.failed
 
   // No register holds anything, and no response is outstanding.
-  private val held = Seq(arbiter.io.reads, arbiter.io.writes, gate.io.data) ++
+  private val ports = Seq(arbiter.io.reads, arbiter.io.writes, writeSink.io.data) ++
     Seq(io.downstream.ar, io.downstream.aw, io.downstream.w, io.upstream.r, io.upstream.b)
   io.quiet := RegNext(
-    accepts.io.closed.reads && accepts.io.even && gate.io.idle && underWay === 0.U && !held.map(_.valid).reduce(_ || _),
+    quiesceGate.io.closed.reads && quiesceGate.io.balanced && writeSink.io.idle && outstanding === 0.U && !ports.map(
+      _.valid
+    ).reduce(_ || _),
     false.B
   )
 
   // Faults, by memory.
   private def report(fault: MemoryFault): FaultReport = FaultReport(fault, p.memory.idBits, p.faultLineBits)
-  private val reports = (order.io.fault +: gate.io.faults).map(report)
-  for ((report, id) <- reports.drop(2).zip(Seq(gate.io.planId, gate.io.lineId))) {
+  private val reports = (order.io.fault +: writeSink.io.faults).map(report)
+  for ((report, id) <- reports.drop(2).zip(Seq(writeSink.io.planId, writeSink.io.lineId))) {
     report.id.valid := true.B
     report.id.bits := id
   }
   io.faults := VecInit(reports ++ telemetry.io.faults)
-  for ((arm, memory) <- ((order.io.inject +: gate.io.inject) ++ telemetry.io.inject).zip(MemoryChannel.memories))
+  for ((arm, memory) <- ((order.io.inject +: writeSink.io.inject) ++ telemetry.io.inject).zip(MemoryChannel.memories))
     arm := Injection.to(memory, io.inject)
 }
 

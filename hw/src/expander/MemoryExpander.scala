@@ -76,12 +76,12 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     to.base := from.base << 12
   }
   private val channels = Seq.tabulate(nemo.channels)(c => Module(new MemoryChannel(p)).suggestName(s"channel_$c"))
-  private val stops = RegNext(quiesce || out.quiesce.stop, false.B)
-  private val quietBelow, drained = Wire(Vec(nemo.channels, Bool()))
+  private val quiescing = RegNext(quiesce || out.quiesce.stop, false.B)
+  private val memoryQuiet, drained = Wire(Vec(nemo.channels, Bool()))
   quiet := RegNext(drained.reduce(_ && _), false.B)
   in.quiesceStatus.quiet := quiet
   for ((channel, c) <- channels.zipWithIndex) {
-    above(c)
+    connectHosts(c)
     window(channel.io.windows.effect, out.effectWindow)
     window(channel.io.windows.snapshot, out.snapshotWindow)
     window(channel.io.windows.acknowledge, out.acknowledgeWindow)
@@ -90,10 +90,10 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     channel.io.acknowledged := engine.io.acknowledged(c)
     channel.io.channel := c.U
     p.flat match {
-      case Some(flat) => tiered(c, flat)
+      case Some(flat) => connectTiers(c, flat)
       case None =>
-        below(c)
-        quietBelow(c) := channel.io.quiet
+        connectMemory(c)
+        memoryQuiet(c) := channel.io.quiet
         engine.io.events(c) := channel.io.event
         channel.io.open := engine.io.open(c)
         engine.io.reads(c).valid := channel.io.read.valid
@@ -103,13 +103,13 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     channel.io.line := engine.io.lines(c)
     channel.io.inject := injections(c)
     faults ++= MemoryChannel.memories.map(FaultSource(_, c)).zip(channel.io.faults)
-    val ofEngine = protects(c, FaultMemory(EngineFaults.memories), engine.io.faults(c).of, engine.io.inject(c))
+    val ofEngine = registerMemories(c, FaultMemory(EngineFaults.memories), engine.io.faults(c).of, engine.io.inject(c))
     ofEngine(EngineFaults.tables).line.valid := true.B
     ofEngine(EngineFaults.tables).line.bits := engine.io.faults(c).entry
   }
 
   /** Registers a channel's memories by number, for fault reports and injection. */
-  private def protects(
+  private def registerMemories(
       c: Int,
       memories: Seq[Int],
       found: Seq[MemoryFault],
@@ -122,30 +122,30 @@ class MemoryExpander(p: ExpanderParams) extends Module {
   }
 
   // The hosts of a channel. A channel is drained when the hosts have all its responses.
-  private def above(c: Int): Unit = {
+  private def connectHosts(c: Int): Unit = {
     val channel = channels(c)
     val ports = Seq.tabulate(p.hosts)(host => upstream(host * nemo.channels + c))
     if (p.hosts == 1) {
       ports.head.drives(channel.io.upstream)
-      channel.io.quiesce := stops
-      drained(c) := quietBelow(c)
+      channel.io.quiesce := quiescing
+      drained(c) := memoryQuiet(c)
     } else {
       val arbiter = Module(new HostArbiter(p)).suggestName(s"hosts_$c")
       for ((pins, host) <- ports.zip(arbiter.io.hosts)) pins.drives(host)
       channel.io.upstream <> arbiter.io.channel
-      arbiter.io.quiesce := stops
+      arbiter.io.quiesce := quiescing
       channel.io.quiesce := arbiter.io.passed
-      drained(c) := arbiter.io.quiet && quietBelow(c)
+      drained(c) := arbiter.io.quiet && memoryQuiet(c)
     }
   }
 
   // The board's controller is not an AXI slave, so an adapter goes in between.
-  private def below(c: Int): Unit =
+  private def connectMemory(c: Int): Unit =
     if (p.adapter) {
       val adapter = Module(new ControllerAdapter(p.memory)).suggestName(s"adapter_$c")
       adapter.io.upstream <> channels(c).io.downstream
       downstream.get(c).drivenBy(adapter.io.controller)
-      val reports = protects(c, ControllerAdapter.memories, adapter.io.faults, adapter.io.inject)
+      val reports = registerMemories(c, ControllerAdapter.memories, adapter.io.faults, adapter.io.inject)
       for ((report, id) <- reports.zip(Seq(adapter.io.upstream.r.bits.id, adapter.io.upstream.b.bits.id))) {
         report.id.valid := true.B
         report.id.bits := id
@@ -153,26 +153,26 @@ class MemoryExpander(p: ExpanderParams) extends Module {
     } else downstream.get(c).drivenBy(channels(c).io.downstream)
 
   // In flat memory mode the controller issues a request's event, not the arbiter.
-  private def tiered(c: Int, flat: FlatParams): Unit = {
+  private def connectTiers(c: Int, flat: FlatParams): Unit = {
     val channel = channels(c)
     val memory = Module(new TieredMemory(p, flat)).suggestName(s"tiered_$c")
     memory.io.powerOn := powerOn.get
     memory.io.host <> channel.io.downstream
     memory.io.tiers <> tiers.get(c)
     memory.io.channel := c.U
-    memory.io.set := out.flat(c)
-    in.flat(c) := memory.io.shown
+    memory.io.settings := out.flat(c)
+    in.flat(c) := memory.io.readback
     val order = Module(new EventReadSequencer(p, flat.requests)).suggestName(s"order_$c")
     order.io.event := memory.io.event
     order.io.read := channel.io.read
     memory.io.hold := order.io.hold
-    protects(c, EventReadSequencer.memories, order.io.faults, order.io.inject)
+    registerMemories(c, EventReadSequencer.memories, order.io.faults, order.io.inject)
     memory.io.inject := injections(c)
     strays += memory.io.stray
     faults ++= FaultMemory(FlatMemory.memories).map(FaultSource(_, c)).zip(memory.io.faults)
     // The channel must drain first, since its pending requests still go to the memory.
     memory.io.quiesce := channel.io.quiet
-    quietBelow(c) := channel.io.quiet && memory.io.quiet
+    memoryQuiet(c) := channel.io.quiet && memory.io.quiet
     channel.io.open := order.io.open
     engine.io.events(c) := order.io.first.event
     engine.io.reads(c) <> order.io.first.read

@@ -14,10 +14,10 @@ class MemoryHead(p: ExpanderParams) extends Bundle {
   val (head, second, arriving) = (id, id, id)
 
   /** The response after the head is `second`; otherwise it is `arriving`. */
-  val held = Bool()
+  val hasSecond = Bool()
 
   /** The head stays in the next cycle. */
-  val stays = Bool()
+  val stalls = Bool()
 
   // Each id is compared before the selection is known; synthesis would otherwise put the comparison after an id
   // multiplexer.
@@ -27,10 +27,10 @@ class MemoryHead(p: ExpanderParams) extends Bundle {
   def isHead(id: UInt): Bool = same(head, id)
 
   /** The response after the head has this id. */
-  def behind(id: UInt): Bool = Mux(held, same(second, id), same(arriving, id))
+  def isSecond(id: UInt): Bool = Mux(hasSecond, same(second, id), same(arriving, id))
 
   /** The head of the next cycle has this id. */
-  def next(id: UInt): Bool = Mux(stays, isHead(id), behind(id))
+  def next(id: UInt): Bool = Mux(stalls, isHead(id), isSecond(id))
 }
 
 object MemoryHead {
@@ -40,9 +40,9 @@ object MemoryHead {
     val memory = Wire(new MemoryHead(p))
     memory.head := slice.io.out.bits.id
     memory.arriving := slice.io.in.bits.id
-    memory.held := !slice.io.in.ready
+    memory.hasSecond := !slice.io.in.ready
     memory.second := RegEnable(memory.arriving, slice.io.in.ready)
-    memory.stays := slice.io.out.valid && !slice.io.out.ready
+    memory.stalls := slice.io.out.valid && !slice.io.out.ready
     memory
   }
 }
@@ -58,14 +58,18 @@ class HeadIdMatch(ids: BitSlicedCam, slots: Int, memory: MemoryHead, enters: UIn
 
   /** Slots with the head's id. */
   val head = Reg(UInt(slots.W))
-  private val behind =
-    (Mux(memory.held, second, arriving) & ~enters) | OneHot.onlyIf(memory.behind(id), enters)
-  second := behind
-  head := Mux(memory.stays, (head & ~enters) | OneHot.onlyIf(memory.isHead(id), enters), behind)
+  private val nextSecond =
+    (Mux(memory.hasSecond, second, arriving) & ~enters) | OneHot.onlyIf(memory.isSecond(id), enters)
+  second := nextSecond
+  head := Mux(memory.stalls, (head & ~enters) | OneHot.onlyIf(memory.isHead(id), enters), nextSecond)
 
   /** The next cycle's head has the id of one of the slots of `mask`, none of which enters now. The selection of the
     * head comes last, because it is known last.
     */
   def next(mask: UInt): Bool =
-    Mux(memory.stays, (head & mask).orR, Mux(memory.held, (second & mask).orR, Lut6Tree.meet(arriving, mask, slots)))
+    Mux(
+      memory.stalls,
+      (head & mask).orR,
+      Mux(memory.hasSecond, (second & mask).orR, Lut6Tree.meet(arriving, mask, slots))
+    )
 }

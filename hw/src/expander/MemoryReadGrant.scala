@@ -13,25 +13,29 @@ class MemoryReadGrant extends RawModule with KeepHierarchy {
   val io = IO(new Bundle {
 
     /** There is a response; it matches an outstanding read. */
-    val valid, owed = Input(Bool())
+    val valid, expected = Input(Bool())
     val lineFirst = Input(Bool())
 
     /** A read of its id was answered one cycle ago; two cycles ago. */
-    val justNow, before = Input(Bool())
+    val answered1, answered2 = Input(Bool())
 
     /** Among the prefetched lines of its id, as of the last cycle: one was next in order; one had a single read ahead.
       */
-    val hadTurn, wasSecond = Input(Bool())
+    val lineWasNext, lineWasSecond = Input(Bool())
 
     /** The same for a slot that was looked up in the last cycle. */
-    val looked, lookedTurn, lookedSecond = Input(Bool())
+    val lookedUp1, lookedUpNext, lookedUpSecond = Input(Bool())
 
     /** For all other slots, as of two cycles ago: one had no read ahead, one read, two reads. */
-    val had = Input(Vec(3, Bool()))
-    val goes = Output(Bool())
+    val lineAtDistance = Input(Vec(3, Bool()))
+    val grant = Output(Bool())
   })
-  private val far = Mux(io.justNow && io.before, io.had(2), Mux(io.justNow || io.before, io.had(1), io.had(0)))
-  private val near = Mux(io.justNow, io.wasSecond, io.hadTurn) ||
-    (io.looked && Mux(io.justNow, io.lookedSecond, io.lookedTurn))
-  io.goes := io.valid && io.owed && !io.lineFirst && !near && !far
+  private val others = Mux(
+    io.answered1 && io.answered2,
+    io.lineAtDistance(2),
+    Mux(io.answered1 || io.answered2, io.lineAtDistance(1), io.lineAtDistance(0))
+  )
+  private val fetched = Mux(io.answered1, io.lineWasSecond, io.lineWasNext) ||
+    (io.lookedUp1 && Mux(io.answered1, io.lookedUpSecond, io.lookedUpNext))
+  io.grant := io.valid && io.expected && !io.lineFirst && !fetched && !others
 }

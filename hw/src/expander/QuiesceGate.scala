@@ -25,15 +25,15 @@ class QuiesceGate(p: ExpanderParams) extends Module {
     })
 
     /** Every accepted address has all its data, and all data have their address. */
-    val even = Output(Bool())
+    val balanced = Output(Bool())
   })
-  private val stops = RegNext(io.quiesce, false.B)
-  private val ahead = RegInit(0.S(countBits.W))
-  ahead := ahead + io.address.asUInt.zext - (io.data && io.last).asUInt.zext
-  private val amid = RegInit(false.B) // inside a write's data
-  when(io.data) { amid := !io.last }
-  io.even := ahead === 0.S && !amid
-  io.closed.reads := stops
-  io.closed.writes := stops && !(ahead < 0.S || (ahead === 0.S && amid))
-  io.closed.data := stops && ahead <= 0.S
+  private val quiesced = RegNext(io.quiesce, false.B)
+  private val addressLead = RegInit(0.S(countBits.W))
+  addressLead := addressLead + io.address.asUInt.zext - (io.data && io.last).asUInt.zext
+  private val inBurst = RegInit(false.B) // inside a write's data
+  when(io.data) { inBurst := !io.last }
+  io.balanced := addressLead === 0.S && !inBurst
+  io.closed.reads := quiesced
+  io.closed.writes := quiesced && !(addressLead < 0.S || (addressLead === 0.S && inBurst))
+  io.closed.data := quiesced && addressLead <= 0.S
 }

@@ -25,7 +25,7 @@ class PrefetchedBeat(p: ExpanderParams) extends Bundle {
   * Latency: two cycles from `in` to the offer.
   */
 class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
-  private val places = ReadPrefetchBuffer.places
+  private val entries = ReadPrefetchBuffer.entries
   val io = IO(new Bundle {
 
     /** There is always a free entry, because the sender counts credits. */
@@ -33,7 +33,7 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
 
     /** Poison and data of the line that entered one cycle ago; an uncorrectable error in the line of two cycles ago. */
     val data = Input(UInt((p.memory.dataBits + 1).W))
-    val hurt = Input(Bool())
+    val uncorrectable = Input(Bool())
 
     /** Ids answered one and two cycles ago. */
     val answered = Input(Vec(2, Valid(UInt(p.memory.idBits.W))))
@@ -48,101 +48,107 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
     val offerIsNext = Output(Bool())
 
     /** One cycle ago, a line with the id of memory's head was next in order; had one read ahead. */
-    val hadTurn = Output(Bool())
-    val wasSecond = Output(Bool())
+    val lineWasNext = Output(Bool())
+    val lineWasSecond = Output(Bool())
 
     /** A bit was corrected in the line that left [[VotedRam.latency]] cycles ago; inject a flip into the next line. */
     val corrected = Output(Bool())
     val inject = Flipped(Valid(Bool()))
   })
-  private def mask: UInt = RegInit(0.U(places.W))
+  private def mask: UInt = RegInit(0.U(entries.W))
   private val used = mask
-  private val ids = new BitSlicedCam(places, p.memory.idBits)
-  private val answers = new BitSlicedCam(places, TelemetryBeat.answerBits)
+  private val ids = new BitSlicedCam(entries, p.memory.idBits)
+  private val answers = new BitSlicedCam(entries, TelemetryBeat.answerBits)
 
   /** Lines with no read ahead, and with one. */
-  private val (turn, second) = (mask, mask)
+  private val (lineNext, second) = (mask, mask)
 
-  /** Lines with two or more reads ahead, by number, counting responses up to two cycles ago; and `heard`, the lines
+  /** Lines with two or more reads ahead, by number, counting responses up to two cycles ago; and `advanced`, the lines
     * that the last cycle's response moved forward.
     */
   private val others = Seq.fill(ReadPrefetchBuffer.ahead - 1)(mask)
-  private val heard = mask
+  private val advanced = mask
 
   /** By entry, the lines with the same id. */
-  private val same = Seq.fill(places)(Reg(UInt(places.W)))
+  private val same = Seq.fill(entries)(Reg(UInt(entries.W)))
 
   /** By entry, the lines that entered before it. */
-  private val before = Seq.fill(places)(Reg(UInt(places.W)))
+  private val before = Seq.fill(entries)(Reg(UInt(entries.W)))
 
   private val free = mask
   private val enters = OneHot.onlyIf(io.in.valid, free)
   free := ReadPrefetchBuffer.anyOf(~(used | enters))
-  assert(!io.in.valid || free.orR, "a telemetry line without a place")
+  assert(!io.in.valid || free.orR, "a telemetry line without a free entry")
   private val id = io.in.bits.beat.id
   private val sameAsNew = ids.equal(id)
   ids.next(0.U, enters, id)
   answers.next(0.U, enters, io.in.bits.beat.answer)
-  for ((row, place) <- same.zipWithIndex)
-    row := Mux(enters(place), sameAsNew, (row & ~enters) | OneHot.onlyIf(sameAsNew(place), enters))
-  for ((row, place) <- before.zipWithIndex) row := Mux(enters(place), Fill(places, 1.U), row) & ~enters
-  private val watch = new HeadIdMatch(ids, places, io.memory, enters, id)
+  for ((row, entry) <- same.zipWithIndex)
+    row := Mux(enters(entry), sameAsNew, (row & ~enters) | OneHot.onlyIf(sameAsNew(entry), enters))
+  for ((row, entry) <- before.zipWithIndex) row := Mux(enters(entry), Fill(entries, 1.U), row) & ~enters
+  private val headMatch = new HeadIdMatch(ids, entries, io.memory, enters, id)
 
   private val offered = RegInit(false.B)
   private val offer = mask
   private val sameAsOffer = VecInit(same.map(row => (row & offer).orR)).asUInt
-  io.offerIsNext := watch.next(offer)
+  io.offerIsNext := headMatch.next(offer)
   used := (used & ~OneHot.onlyIf(io.taken, offer)) | enters
 
   // Responses that came while the line was on its way count now.
-  private val came = io.answered
+  private val distance = io.answered
     .map(answer => answer.valid && answer.bits === id)
     .foldLeft(UIntToOH(io.in.bits.ahead, ReadPrefetchBuffer.ahead + 1))((at, count) => Mux(count, at >> 1, at))
   private val more = others.zipWithIndex.map { case (lines, k) =>
-    (lines & ~heard) | (others.lift(k + 1).getOrElse(0.U(places.W)) & heard)
+    (lines & ~advanced) | (others.lift(k + 1).getOrElse(0.U(entries.W)) & advanced)
   }
   for (((lines, now), k) <- others.zip(more).zipWithIndex)
-    lines := (now & ~enters) | OneHot.onlyIf(came(k + 2), enters)
+    lines := (now & ~enters) | OneHot.onlyIf(distance(k + 2), enters)
 
   // A response moves every line of its id forward by one. Which id is answered is known late in the cycle, so the next
   // state is computed for no response, for memory's and for the offered line's, and then selected. Lines with two or
   // more reads ahead are updated one cycle later. Of the lines that are next in order, the oldest is offered.
-  private val waiting = turn & ~offer
-  private val first = VecInit(before.zipWithIndex.map { case (row, place) =>
-    waiting(place) && !(waiting & row).orR
+  private val waiting = lineNext & ~offer
+  private val first = VecInit(before.zipWithIndex.map { case (row, entry) =>
+    waiting(entry) && !(waiting & row).orR
   }).asUInt
-  private case class After(turn: UInt, second: UInt, heard: UInt, offer: UInt, offered: Bool)
+  private case class After(lineNext: UInt, second: UInt, advanced: UInt, offer: UInt, offered: Bool)
   private def after(forward: UInt, newToo: Bool, free: Bool, left: UInt): After = {
     val next = forward & second
     After(
-      (((turn & ~forward) | next) & ~enters & ~left) | OneHot.onlyIf(came(0) || (came(1) && newToo), enters),
-      (((second & ~forward) | (more.head & forward)) & ~enters) | OneHot.onlyIf(Mux(newToo, came(2), came(1)), enters),
+      (((lineNext & ~forward) | next) & ~enters & ~left) | OneHot.onlyIf(
+        distance(0) || (distance(1) && newToo),
+        enters
+      ),
+      (((second & ~forward) | (more.head & forward)) & ~enters) | OneHot.onlyIf(
+        Mux(newToo, distance(2), distance(1)),
+        enters
+      ),
       (forward & ~enters) | OneHot.onlyIf(newToo, enters),
       Mux(free, first | OneHot.onlyIf(!waiting.orR, next), offer),
       !free || waiting.orR || next.orR
     )
   }
-  private val none = 0.U(places.W)
+  private val none = 0.U(entries.W)
   private val cases = Seq(
     after(none, false.B, !offered, none),
-    after(watch.head, io.memory.isHead(id), !offered, none),
+    after(headMatch.head, io.memory.isHead(id), !offered, none),
     after(sameAsOffer, (sameAsNew & offer).orR, true.B, offer)
   )
   private def chosen(what: After => UInt): UInt =
-    Lut6Tree.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), places)
-  turn := chosen(_.turn)
+    Lut6Tree.choice(cases.map(what), Cat(io.taken, io.memoryAnswers), entries)
+  lineNext := chosen(_.lineNext)
   second := chosen(_.second)
-  heard := chosen(_.heard)
+  advanced := chosen(_.advanced)
   offer := chosen(_.offer)
   offered := Lut6Tree.choice(cases.map(_.offered), Cat(io.taken, io.memoryAnswers), 1).asBool
-  assert(!(io.memoryAnswers && (watch.head & turn).orR), "a telemetry line was overtaken by memory's answer")
+  assert(!(io.memoryAnswers && (headMatch.head & lineNext).orR), "a telemetry line was overtaken by memory's answer")
   assert(!(io.taken && (sameAsOffer & waiting).orR), "a telemetry line was overtaken")
-  io.hadTurn := RegNext(watch.next(turn))
-  io.wasSecond := RegNext(watch.next(second))
+  io.lineWasNext := RegNext(headMatch.next(lineNext))
+  io.lineWasSecond := RegNext(headMatch.next(second))
 
   // Read in the cycle in which the line may leave.
-  private val data = Module(new VotedRam(places, p.memory.dataBits + 1))
-  private val cameBefore = RegNext(RegNext(enters))
+  private val data = Module(new VotedRam(entries, p.memory.dataBits + 1))
+  private val entered = RegNext(RegNext(enters))
   data.io.write.valid := RegNext(io.in.valid, false.B)
   data.io.write.bits.address := RegNext(OHToUInt(free))
   data.io.write.bits.data := io.data
@@ -150,9 +156,9 @@ class ReadPrefetchBuffer(p: ExpanderParams) extends Module {
   data.io.counts := io.taken
   data.io.inject := io.inject
   io.corrected := data.io.corrected
-  private val hurt = mask
-  private val poisoned = hurt | OneHot.onlyIf(io.hurt, cameBefore)
-  hurt := poisoned & ~enters
+  private val uncorrectable = mask
+  private val poisoned = uncorrectable | OneHot.onlyIf(io.uncorrectable, entered)
+  uncorrectable := poisoned & ~enters
   private val leaving = TelemetryBeat(p, ids(offer), answers(offer))
   io.offer.valid := offered
   io.offer.bits.id := leaving.id
@@ -167,12 +173,12 @@ object ReadPrefetchBuffer {
   /** One set bit of `some`. */
   private def anyOf(some: UInt): UInt = {
     val size = 4
-    val groups = (0 until places by size).map(from => some(from + size - 1, from))
+    val groups = (0 until entries by size).map(from => some(from + size - 1, from))
     val first = OneHot.first(VecInit(groups.map(_.orR)).asUInt, groups.length)
     VecInit(groups.zipWithIndex.map { case (group, g) => OneHot.onlyIf(first(g), OneHot.first(group, size)) }).asUInt
   }
 
-  val places: Int = 20
+  val entries: Int = 20
 
   /** Entries reserved for lines with no read ahead, so lines that wait for others neither block nor slow them: as many
     * as the cycles from picking a line to getting its credit back.

@@ -39,14 +39,14 @@ class RegionDecoder(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
     val address = Input(UInt(p.memory.addressBits.W))
     val windows = Input(new Windows(p))
-    val place = Output(new RegionMatch)
+    val region = Output(new RegionMatch)
   })
   private val windowBits = log2Ceil(p.windowBytes)
   private def in(window: Window): Bool =
     window.enable && (io.address >> windowBits) === (window.base >> windowBits)
   private val (effect, snapshot, acknowledge) =
     (in(io.windows.effect), in(io.windows.snapshot), in(io.windows.acknowledge))
-  io.place.hit := effect || snapshot || acknowledge
-  io.place.effect := !snapshot && !acknowledge
-  io.place.acknowledge := acknowledge && !snapshot
+  io.region.hit := effect || snapshot || acknowledge
+  io.region.effect := !snapshot && !acknowledge
+  io.region.acknowledge := acknowledge && !snapshot
 }

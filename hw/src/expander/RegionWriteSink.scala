@@ -18,7 +18,7 @@ class RegionWrite(p: ExpanderParams) extends Bundle {
   val id = UInt(p.memory.idBits.W)
 
   /** It acknowledges a line if its data are whole; any other write is dropped. */
-  val acts = Bool()
+  val acknowledges = Bool()
 
   /** There is no such line. */
   val refused = Bool()
@@ -77,19 +77,19 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
 
   // Writes to memory: granted; those of them whose data have passed; those that are not answered.
   private val granted, passed = RegInit(0.U(countBits.W))
-  private val underWay = RegInit(0.U(countBits.W))
+  private val outstanding = RegInit(0.U(countBits.W))
   private val order = Module(new SameIdTracker(p.memory.idBits, p.writesInFlight))
-  io.closed := !order.io.ready || underWay(countBits - 1)
+  io.closed := !order.io.ready || outstanding(countBits - 1)
   granted := granted + io.granted.valid
   private val answered = Wire(Valid(UInt(p.memory.idBits.W)))
-  underWay := underWay + io.granted.valid - answered.valid
+  outstanding := outstanding + io.granted.valid - answered.valid
   // A response that matches no write is dropped; it may belong to a request from before a reset that memory did not
   // share.
-  private val owed = underWay > 1.U || (underWay(0) && !answered.valid)
-  private val forWrite = io.memoryResponse.valid && owed
-  io.stray := io.memoryResponse.valid && !owed
-  io.failed := io.memoryResponse.fire && owed && io.memoryResponse.bits.resp(1)
-  answered.valid := RegNext(io.memoryResponse.fire && owed, false.B)
+  private val expected = outstanding > 1.U || (outstanding(0) && !answered.valid)
+  private val forWrite = io.memoryResponse.valid && expected
+  io.stray := io.memoryResponse.valid && !expected
+  io.failed := io.memoryResponse.fire && expected && io.memoryResponse.bits.resp(1)
+  answered.valid := RegNext(io.memoryResponse.fire && expected, false.B)
   answered.bits := RegNext(io.memoryResponse.bits.id)
 
   // A region write takes the next slot of the ring.
@@ -102,37 +102,37 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
 
   // Its data follow the data of all memory writes that were granted before it.
   private class Plan extends Bundle {
-    val behind = UInt(countBits.W)
+    val memoryWrites = UInt(countBits.W)
     val write = new RegionWrite(p)
   }
   private val plans = Module(new ProtectedQueue(new Plan, slots, flow = true))
   plans.io.enq.valid := io.region.fire
   plans.io.enq.bits.write := io.region.bits
-  plans.io.enq.bits.behind := granted
-  assert(!plans.io.enq.valid || plans.io.enq.ready, "a write into the region without a place")
+  plans.io.enq.bits.memoryWrites := granted
+  assert(!plans.io.enq.valid || plans.io.enq.ready, "a write into the region without a free entry")
   private val oldest = RegInit(0.U(slotBits.W)) // oldest slot that waits for data
   private val plan = plans.io.deq.bits
-  private val ends = plans.io.deq.valid && plan.behind === passed
-  private val passes = !ends && (passed =/= granted || io.granted.valid)
-  io.memoryData.valid := io.data.valid && passes
+  private val toRegion = plans.io.deq.valid && plan.memoryWrites === passed
+  private val toMemory = !toRegion && (passed =/= granted || io.granted.valid)
+  io.memoryData.valid := io.data.valid && toMemory
   io.memoryData.bits := io.data.bits
-  io.data.ready := ends || (passes && io.memoryData.ready)
+  io.data.ready := toRegion || (toMemory && io.memoryData.ready)
   passed := passed + (io.memoryData.fire && io.data.bits.last)
-  private val lastEnds = io.data.valid && ends && io.data.bits.last
-  private val hasData = OneHot.onlyIf(lastEnds, UIntToOH(oldest, slots))
-  plans.io.deq.ready := lastEnds
-  when(lastEnds) { oldest := oldest + 1.U }
+  private val lastToRegion = io.data.valid && toRegion && io.data.bits.last
+  private val hasData = OneHot.onlyIf(lastToRegion, UIntToOH(oldest, slots))
+  plans.io.deq.ready := lastToRegion
+  when(lastToRegion) { oldest := oldest + 1.U }
 
   // Acknowledges wait for the engine in a queue with an entry per slot.
-  private val acts =
-    plan.write.acts && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
+  private val acknowledges =
+    plan.write.acknowledges && !plan.write.refused && !plans.io.bad && io.data.bits.strb.andR && !io.data.bits.user
   private val lines = Module(new ProtectedQueue(new PendingAcknowledge(p), slots, flow = true))
   private val arrives = lines.io.enq.bits
-  lines.io.enq.valid := lastEnds && acts
+  lines.io.enq.valid := lastToRegion && acknowledges
   arrives.pipeline := plan.write.pipeline
   arrives.line := plan.write.line
   arrives.words := io.data.bits.data.asTypeOf(arrives.words)
-  assert(!lines.io.enq.valid || lines.io.enq.ready, "an acknowledge without a place")
+  assert(!lines.io.enq.valid || lines.io.enq.ready, "an acknowledge without a free entry")
   io.acknowledge.valid := lines.io.deq.valid && !lines.io.bad
   io.acknowledge.bits.target.pipeline := lines.io.deq.bits.pipeline
   io.acknowledge.bits.target.line := lines.io.deq.bits.line
@@ -140,23 +140,23 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   io.acknowledge.bits.words := lines.io.deq.bits.words
   lines.io.deq.ready := io.acknowledge.ready || lines.io.bad
   // The first acknowledging slot of the ring, which starts at the oldest slot that waits for data.
-  private val acting = RegInit(0.U(slots.W))
-  private val above = acting & ~(UIntToOH(oldest, slots) - 1.U)
-  private val acted = OneHot.first(Mux(above.orR, above, acting), slots)
+  private val acknowledging = RegInit(0.U(slots.W))
+  private val above = acknowledging & ~(UIntToOH(oldest, slots) - 1.U)
+  private val oldestAcknowledging = OneHot.first(Mux(above.orR, above, acknowledging), slots)
   assert(io.acknowledged.valid === io.acknowledge.fire, "an acknowledge is taken when it is done")
-  io.drops := io.data.valid && ends && !acts
+  io.drops := io.data.valid && toRegion && !acknowledges
 
   // Slots that are done, and their responses.
-  private val ended = OneHot.onlyIf(!acts, hasData)
-  private val applied = OneHot.onlyIf(lines.io.deq.fire, acted)
-  acting := (acting & ~applied) | OneHot.onlyIf(acts, hasData)
+  private val ended = OneHot.onlyIf(!acknowledges, hasData)
+  private val applied = OneHot.onlyIf(lines.io.deq.fire, oldestAcknowledging)
+  acknowledging := (acknowledging & ~applied) | OneHot.onlyIf(acknowledges, hasData)
   private val done = RegInit(0.U(slots.W))
   private val resps = Reg(Vec(slots, UInt(2.W)))
   // Incomplete data are dropped without an error. Poisoned data get an error, because the acknowledge did not happen.
   private val refusal = Mux(
-    plan.write.acts && plan.write.refused,
+    plan.write.acknowledges && plan.write.refused,
     Axi4.Resp.DecErr.U,
-    Mux(plans.io.bad || (plan.write.acts && io.data.bits.user), Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
+    Mux(plans.io.bad || (plan.write.acknowledges && io.data.bits.user), Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U)
   )
   for (slot <- 0 until slots) {
     when(ended(slot)) { resps(slot) := refusal }
@@ -170,7 +170,7 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   private val ids = Reg(Vec(slots, UInt(p.memory.idBits.W)))
   private val ahead = Reg(Vec(slots, UInt(countBits.W)))
   private val known = RegInit(0.U(slots.W))
-  private val behind = Reg(Vec(slots, UInt(slots.W))) // earlier slots with the same id
+  private val sameIdBefore = Reg(Vec(slots, UInt(slots.W))) // earlier slots with the same id
   order.io.issue.valid := io.granted.valid || io.region.fire
   order.io.issue.bits := Mux(io.granted.valid, io.granted.bits, io.region.bits.id)
   order.io.counts := io.granted.valid
@@ -178,11 +178,11 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   io.faults := VecInit(order.io.fault, plans.io.fault, lines.io.fault)
   for ((arm, from) <- Seq(order.io.inject, plans.io.inject, lines.io.inject).zip(io.inject)) arm := from
   io.planId := plan.write.id
-  io.lineId := Mux1H(acted, ids)
+  io.lineId := Mux1H(oldestAcknowledging, ids)
   private val lookedUp = ShiftRegister(enters, SameIdTracker.latency, 0.U(slots.W), true.B)
   known := (known & ~enters) | lookedUp
   private val same = VecInit(ids.map(_ === io.memoryResponse.bits.id)).asUInt
-  private val justAnswered = RegNext(OneHot.onlyIf(io.memoryResponse.fire && owed, same), 0.U(slots.W))
+  private val justAnswered = RegNext(OneHot.onlyIf(io.memoryResponse.fire && expected, same), 0.U(slots.W))
   private val next = VecInit(ahead.zipWithIndex.map { case (count, slot) =>
     count >> 1 === 0.U && (!count(0) || justAnswered(slot))
   }).asUInt
@@ -190,34 +190,35 @@ class RegionWriteSink(p: ExpanderParams) extends Module {
   for (slot <- 0 until slots) {
     when(lookedUp(slot)) { ahead(slot) := order.io.ahead }
       .elsewhen(justAnswered(slot)) { ahead(slot) := ahead(slot) - 1.U }
-    behind(slot) := behind(slot) & ~enters // an earlier occupant of a slot is not the entering one
+    sameIdBefore(slot) := sameIdBefore(slot) & ~enters // an earlier occupant of a slot is not the entering one
     when(enters(slot)) {
       ids(slot) := io.region.bits.id
-      behind(slot) := used & VecInit(ids.map(_ === io.region.bits.id)).asUInt
+      sameIdBefore(slot) := used & VecInit(ids.map(_ === io.region.bits.id)).asUInt
     }
   }
 
   // A slot that may be answered is registered here. If region and memory both can answer, they take turns.
-  private val none = VecInit(ahead.map(_ === 0.U)).asUInt
-  private val may = used & known & none & done & ~VecInit(behind.map(older => (older & used).orR)).asUInt
+  private val noneAhead = VecInit(ahead.map(_ === 0.U)).asUInt
+  private val answerable =
+    used & known & noneAhead & done & ~VecInit(sameIdBefore.map(older => (older & used).orR)).asUInt
   private val leaves = RegInit(0.U(slots.W))
   private val held = Reg(new Axi4WriteResponse(p.memory))
-  private val wentLast = RegInit(false.B)
-  private val regionGoes = leaves.orR && !wentLast
-  private val left = regionGoes && io.response.ready
-  private val chosen = OneHot.onlyIf(!leaves.orR, OneHot.first(may, slots))
-  wentLast := left
-  when(left) { leaves := 0.U }.elsewhen(chosen.orR) { leaves := chosen }
+  private val regionWasLast = RegInit(false.B)
+  private val regionResponds = leaves.orR && !regionWasLast
+  private val regionFires = regionResponds && io.response.ready
+  private val chosen = OneHot.onlyIf(!leaves.orR, OneHot.first(answerable, slots))
+  regionWasLast := regionFires
+  when(regionFires) { leaves := 0.U }.elsewhen(chosen.orR) { leaves := chosen }
   when(!leaves.orR) {
     held.id := Mux1H(chosen, ids)
     held.resp := Mux1H(chosen, resps)
   }
   done := (done & ~chosen) | ended | applied
-  used := (used & ~OneHot.onlyIf(left, leaves)) | enters
-  io.idle := underWay === 0.U && !used.orR
-  io.response.valid := regionGoes || (forWrite && !memoryWaits)
-  io.response.bits := Mux(regionGoes, held, io.memoryResponse.bits)
-  io.memoryResponse.ready := !owed || (io.response.ready && !regionGoes && !memoryWaits)
+  used := (used & ~OneHot.onlyIf(regionFires, leaves)) | enters
+  io.idle := outstanding === 0.U && !used.orR
+  io.response.valid := regionResponds || (forWrite && !memoryWaits)
+  io.response.bits := Mux(regionResponds, held, io.memoryResponse.bits)
+  io.memoryResponse.ready := !expected || (io.response.ready && !regionResponds && !memoryWaits)
 }
 
 object RegionWriteSink {

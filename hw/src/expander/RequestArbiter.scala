@@ -62,7 +62,7 @@ class RequestArbiter(p: ExpanderParams) extends Module {
     val read = Valid(new LineRead(p.nemo))
 
     /** There is a buffer entry for a telemetry line; another read may be outstanding. */
-    val room = Input(Bool())
+    val available = Input(Bool())
     val readable = Input(Bool())
     val telemetry = Valid(new TelemetryBeat(p))
 
@@ -70,29 +70,29 @@ class RequestArbiter(p: ExpanderParams) extends Module {
     val issue = Valid(UInt(p.memory.idBits.W))
   })
   private val (reading, writing) = (io.reads.bits, io.writes.bits)
-  private val (toRegion, dropped) = (reading.place.hit, writing.place.hit)
+  private val (readsRegion, writesRegion) = (reading.region.hit, writing.region.hit)
 
   // A memory burst in progress: only its beats go until its end.
   private val locked = RegInit(false.B)
-  private val byWrite = Reg(Bool())
+  private val lockedByWrite = Reg(Bool())
 
-  private val keepable = io.room && io.readable
-  private val readCan = io.reads.valid && Mux(toRegion, io.open && keepable, io.memoryRead.ready && io.readable)
-  private val writeCan = io.writes.valid && Mux(dropped, io.regionWrite.ready, io.memoryWrite.ready)
-  private val readsTurn = RegInit(true.B)
-  private val waits = io.reads.valid && toRegion && keepable && !io.open && readsTurn
-  private val picksRead = Mux(locked, !byWrite, readCan && (readsTurn || !writeCan))
-  private val picksWrite = Mux(locked, byWrite, writeCan && !(readCan && readsTurn) && !waits)
-  when(picksWrite) { readsTurn := true.B }.elsewhen(picksRead || waits) { readsTurn := false.B }
-  locked := (picksRead && !toRegion && !reading.last) || (picksWrite && !writing.last)
-  byWrite := picksWrite
-  assert(!locked || Mux(byWrite, io.writes.valid, io.reads.valid), "a burst without its next beat")
+  private val canBuffer = io.available && io.readable
+  private val readCan = io.reads.valid && Mux(readsRegion, io.open && canBuffer, io.memoryRead.ready && io.readable)
+  private val writeCan = io.writes.valid && Mux(writesRegion, io.regionWrite.ready, io.memoryWrite.ready)
+  private val readNext = RegInit(true.B)
+  private val waitsForEngine = io.reads.valid && readsRegion && canBuffer && !io.open && readNext
+  private val picksRead = Mux(locked, !lockedByWrite, readCan && (readNext || !writeCan))
+  private val picksWrite = Mux(locked, lockedByWrite, writeCan && !(readCan && readNext) && !waitsForEngine)
+  when(picksWrite) { readNext := true.B }.elsewhen(picksRead || waitsForEngine) { readNext := false.B }
+  locked := (picksRead && !readsRegion && !reading.last) || (picksWrite && !writing.last)
+  lockedByWrite := picksWrite
+  assert(!locked || Mux(lockedByWrite, io.writes.valid, io.reads.valid), "a burst without its next beat")
 
   io.reads.ready := picksRead
   io.writes.ready := picksWrite
-  io.memoryRead.valid := picksRead && !toRegion && reading.first
+  io.memoryRead.valid := picksRead && !readsRegion && reading.first
   io.memoryRead.bits := reading.transfer
-  io.memoryWrite.valid := picksWrite && !dropped && writing.first
+  io.memoryWrite.valid := picksWrite && !writesRegion && writing.first
   io.memoryWrite.bits := writing.transfer
 
   private def line(beat: RequestBeat): LineDecoder = {
@@ -101,19 +101,21 @@ class RequestArbiter(p: ExpanderParams) extends Module {
     decoder.io.channel := io.channel
     decoder
   }
-  private def whole(transfer: Axi4Address): Bool = transfer.size === 6.U
-  private def single(transfer: Axi4Address): Bool = transfer.len === 0.U
+  private def fullLine(transfer: Axi4Address): Bool = transfer.size === 6.U
+  private def oneBeat(transfer: Axi4Address): Bool = transfer.len === 0.U
 
   private val written = line(writing)
-  io.regionWrite.valid := picksWrite && dropped
+  io.regionWrite.valid := picksWrite && writesRegion
   io.regionWrite.bits.id := writing.transfer.id
-  io.regionWrite.bits.acts := writing.place.acknowledge && whole(writing.transfer) && single(writing.transfer)
+  io.regionWrite.bits.acknowledges := writing.region.acknowledge && fullLine(writing.transfer) && oneBeat(
+    writing.transfer
+  )
   io.regionWrite.bits.refused := written.io.refused
   io.regionWrite.bits.pipeline := written.io.pipeline
   io.regionWrite.bits.line := written.io.line
 
   private def isEvent(beat: RequestBeat): Bool =
-    !beat.place.hit && (beat.transfer.addr >> p.nemo.addressBits) === 0.U
+    !beat.region.hit && (beat.transfer.addr >> p.nemo.addressBits) === 0.U
   io.event.valid := (picksRead && isEvent(reading)) || (picksWrite && isEvent(writing))
   io.event.bits.address := Mux(picksWrite, writing.transfer.addr, reading.transfer.addr)
   io.event.bits.write := picksWrite
@@ -122,10 +124,10 @@ class RequestArbiter(p: ExpanderParams) extends Module {
 
   // A burst of narrow beats would read each line several times and apply the effect as often, so it is refused.
   private val asked = line(reading)
-  private val narrow = !whole(reading.transfer) && !single(reading.transfer)
+  private val narrow = !fullLine(reading.transfer) && !oneBeat(reading.transfer)
   private val resp =
-    Mux(asked.io.refused || reading.past, Axi4.Resp.DecErr.U, Mux(narrow, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U))
-  private val answers = picksRead && toRegion
+    Mux(asked.io.refused || reading.pastWindow, Axi4.Resp.DecErr.U, Mux(narrow, Axi4.Resp.SlvErr.U, Axi4.Resp.Okay.U))
+  private val answers = picksRead && readsRegion
   io.telemetry.valid := answers
   io.telemetry.bits.id := reading.transfer.id
   io.telemetry.bits.last := reading.last
@@ -133,7 +135,7 @@ class RequestArbiter(p: ExpanderParams) extends Module {
   io.read.valid := answers && resp === Axi4.Resp.Okay.U
   io.read.bits.pipeline := asked.io.pipeline
   io.read.bits.line := asked.io.line
-  io.read.bits.effect := reading.place.effect
+  io.read.bits.effect := reading.region.effect
   io.issue.valid := answers || io.memoryRead.valid
   io.issue.bits := reading.transfer.id
 }

@@ -20,22 +20,24 @@ class StaleResponseDrain(p: ExpanderParams) extends Module {
     val read, readBeat, last, write, writeAnswered = Input(Bool())
 
     /** Send no request. */
-    val late = Output(Bool())
+    val draining = Output(Bool())
   })
-  private val late = RegInit(true.B)
-  private val left = RegInit((p.lateCycles - 1).U(log2Ceil(p.lateCycles).W))
-  private val over = left === 0.U
-  private def count(most: Int, asked: Bool, answered: Bool): UInt = {
-    val underWay = Reg(UInt((log2Ceil(most) + 1).W)) // no reset
+  private val draining = RegInit(true.B)
+  private val cyclesLeft = RegInit((p.lateCycles - 1).U(log2Ceil(p.lateCycles).W))
+  private val timeout = cyclesLeft === 0.U
+  private def count(limit: Int, issued: Bool, answered: Bool): UInt = {
+    val outstanding = Reg(UInt((log2Ceil(limit) + 1).W)) // no reset
     // A response while nothing is outstanding does not count.
-    val owed = answered && underWay =/= 0.U
-    when(asked =/= owed) { underWay := Mux(asked, underWay + 1.U, underWay - 1.U) }
-    when(late && over) { underWay := 0.U }
-    underWay
+    val completed = answered && outstanding =/= 0.U
+    when(issued =/= completed) { outstanding := Mux(issued, outstanding + 1.U, outstanding - 1.U) }
+    when(draining && timeout) { outstanding := 0.U }
+    outstanding
   }
   private val reads = count(p.readsInFlight, io.read, io.readBeat && io.last)
   private val writes = count(p.writesInFlight, io.write, io.writeAnswered)
-  when(io.readBeat || io.writeAnswered) { left := (p.lateCycles - 1).U }.elsewhen(late) { left := left - 1.U }
-  when(over || (reads === 0.U && writes === 0.U)) { late := false.B }
-  io.late := late
+  when(io.readBeat || io.writeAnswered) { cyclesLeft := (p.lateCycles - 1).U }.elsewhen(draining) {
+    cyclesLeft := cyclesLeft - 1.U
+  }
+  when(timeout || (reads === 0.U && writes === 0.U)) { draining := false.B }
+  io.draining := draining
 }

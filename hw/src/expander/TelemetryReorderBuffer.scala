@@ -37,7 +37,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   val io = IO(new Bundle {
 
     /** A register. */
-    val room = Output(Bool())
+    val available = Output(Bool())
     val beat = Flipped(Valid(new TelemetryBeat(p)))
 
     /** Reads of the beat's id ahead of it, [[SameIdTracker.latency]] cycles after `beat`, without those that `answered`
@@ -52,7 +52,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
     val memory = Flipped(Decoupled(new Axi4ReadData(p.memory)))
 
     /** A read is outstanding at memory; otherwise its response matches no request and is dropped. */
-    val owed = Input(Bool())
+    val expected = Input(Bool())
     val stray = Output(Bool())
 
     /** `out` has memory's response and it is accepted. */
@@ -82,14 +82,14 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val tail = RegInit(0.U(slotBits.W))
   private val atTail = RegInit(1.U(slots.W))
   private val afterTail = Cat(atTail(slots - 2, 0), atTail(slots - 1))
-  private val room = RegInit(false.B)
-  io.room := room
-  assert(!io.beat.valid || room, "a telemetry read without room for its line")
+  private val available = RegInit(false.B)
+  io.available := available
+  assert(!io.beat.valid || available, "a telemetry read without a free slot for its line")
   when(io.beat.valid) {
     tail := tail + 1.U
     atTail := afterTail
   }
-  room := Mux(io.beat.valid, !(used & afterTail).orR, !(used & atTail).orR)
+  available := Mux(io.beat.valid, !(used & afterTail).orR, !(used & atTail).orR)
   private val beat = RegNext(io.beat, 0.U.asTypeOf(io.beat))
   private val slot = RegNext(tail)
   private val okay = beat.bits.resp === Axi4.Resp.Okay.U
@@ -104,23 +104,23 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val answered = RegInit(0.U.asTypeOf(Valid(UInt(p.memory.idBits.W))))
   io.answered := answered
   private val forward = OneHot.onlyIf(answered.valid, known & ids.equal(answered.bits))
-  private val looks = ShiftRegister(io.beat.valid, SameIdTracker.latency, false.B, true.B)
-  private val lookedUp = OneHot.onlyIf(looks, UIntToOH(ShiftRegister(tail, SameIdTracker.latency), slots))
+  private val looksUp = ShiftRegister(io.beat.valid, SameIdTracker.latency, false.B, true.B)
+  private val lookedUp = OneHot.onlyIf(looksUp, UIntToOH(ShiftRegister(tail, SameIdTracker.latency), slots))
   ahead.next(forward, lookedUp, io.ahead)
   assert((forward & distance(0)) === 0.U, "a telemetry read was overtaken")
 
   // The engine's lines come in the order in which their slots were assigned.
-  private val asked = Module(new ProtectedQueue(UInt(slotBits.W), slots))
-  asked.io.enq.valid := beat.valid && okay
-  asked.io.enq.bits := slot
-  asked.io.deq.ready := io.line.valid
-  assert(!io.line.valid || asked.io.deq.valid, "a line that nobody asked for")
-  private val lost = RegInit(false.B)
-  when(asked.io.fault.uncorrected) { lost := true.B }
-  private val poison = io.line.bits.poison || lost || asked.io.fault.uncorrected
+  private val slotOrder = Module(new ProtectedQueue(UInt(slotBits.W), slots))
+  slotOrder.io.enq.valid := beat.valid && okay
+  slotOrder.io.enq.bits := slot
+  slotOrder.io.deq.ready := io.line.valid
+  assert(!io.line.valid || slotOrder.io.deq.valid, "a line that no read requested")
+  private val orderLost = RegInit(false.B)
+  when(slotOrder.io.fault.uncorrected) { orderLost := true.B }
+  private val poison = io.line.bits.poison || orderLost || slotOrder.io.fault.uncorrected
   private val lines = Module(new ProtectedRam(slots, p.memory.dataBits + 1, early = true))
   lines.io.write.valid := io.line.valid
-  lines.io.write.bits.address := asked.io.deq.bits
+  lines.io.write.bits.address := slotOrder.io.deq.bits
   lines.io.write.bits.data := Cat(poison, io.line.bits.words.asUInt)
   private val refused = mask
   refused := (refused & ~enters) | OneHot.onlyIf(!okay, enters)
@@ -130,12 +130,12 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   // stays.
   private val size = slots.min(TelemetryReorderBuffer.group)
   private val groups = slots / size
-  private val places = RegInit(ReadPrefetchBuffer.places.U(log2Ceil(ReadPrefetchBuffer.places + 1).W))
-  private val here = mask // `ahead` is known, the line has come and is not picked
-  private val near = mask
-  near := known & ahead.atMost(ReadPrefetchBuffer.ahead)
-  private val next = here & distance(0)
-  private val soon = here & near
+  private val credits = RegInit(ReadPrefetchBuffer.entries.U(log2Ceil(ReadPrefetchBuffer.entries + 1).W))
+  private val waiting = mask // `ahead` is known, the line has come and is not picked
+  private val nearlyNext = mask
+  nearlyNext := known & ahead.atMost(ReadPrefetchBuffer.ahead)
+  private val next = waiting & distance(0)
+  private val soon = waiting & nearlyNext
   private val candidate = mask
   private val isNext = RegInit(0.U(groups.W))
   private val isSoon = RegInit(0.U(groups.W))
@@ -144,11 +144,11 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val tailGroup = VecInit.tabulate(groups)(of(atTail, _).orR).asUInt
   private val oldGroups = Reg(UInt(groups.W))
   oldGroups := andAbove(tailGroup, groups)
-  private val enough = places > ReadPrefetchBuffer.reserved.U
-  private val pick = places =/= 0.U && (isNext.orR || (enough && isSoon.orR))
-  private val turn =
+  private val enough = credits > ReadPrefetchBuffer.reserved.U
+  private val pick = credits =/= 0.U && (isNext.orR || (enough && isSoon.orR))
+  private val pickedGroup =
     Mux(isNext.orR, OneHot.firstFrom(isNext, oldGroups, groups), OneHot.firstFrom(isSoon, oldGroups, groups))
-  private val from = OneHot.onlyIf(pick, turn)
+  private val from = OneHot.onlyIf(pick, pickedGroup)
   private val picks = VecInit.tabulate(groups)(g => Fill(size, from(g))).asUInt & candidate
   private val chosen = Seq.tabulate(groups) { g =>
     val old = Reg(UInt(size.W))
@@ -167,7 +167,10 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   candidate := VecInit(chosen.map(_(size - 1, 0))).asUInt
   isSoon := VecInit(chosen.map(_(size))).asUInt
   isNext := VecInit(chosen.map(_(size + 1))).asUInt
-  here := (here | OneHot.onlyIf(io.line.valid, UIntToOH(asked.io.deq.bits, slots)) | (lookedUp & refused)) & ~picks
+  waiting := (waiting | OneHot.onlyIf(
+    io.line.valid,
+    UIntToOH(slotOrder.io.deq.bits, slots)
+  ) | (lookedUp & refused)) & ~picks
 
   // The picked line is read one cycle later and moves two cycles later.
   private val (moving, leaves) = (mask, mask)
@@ -182,7 +185,7 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   private val aheadOfIt = ready.io.in.bits.ahead
   aheadOfIt := RegNext(ahead(moving)(aheadOfIt.getWidth - 1, 0))
   ready.io.data := lines.io.data
-  ready.io.hurt := lines.io.fault.uncorrected
+  ready.io.uncorrectable := lines.io.fault.uncorrected
   used := (used & ~leaves) | enters
   known := (known & ~leaves) | lookedUp
   for ((far, k) <- distance.zipWithIndex) {
@@ -204,73 +207,73 @@ class TelemetryReorderBuffer(p: ExpanderParams) extends Module {
   data.io.in.valid := io.memory.valid
   data.io.in.bits := line
   private val memory = MemoryHead(slice, p)
-  private val watch = new HeadIdMatch(ids, slots, memory, enters, beat.bits.id)
-  private val turns = Module(new ReadResponseArbiter(p.memoryRun))
-  private val taken = turns.io.taken
+  private val headMatch = new HeadIdMatch(ids, slots, memory, enters, beat.bits.id)
+  private val arbiter = Module(new ReadResponseArbiter(p.memoryRun))
+  private val taken = arbiter.io.taken
   private val memoryAnswers = Wire(Bool())
-  private val had = distance.map(far => RegNext(watch.next(far)))
-  private val justNow = RegNext((memoryAnswers && memory.behind(memory.head)) || (taken && ready.io.offerIsNext))
-  private val before = RegNext(answered.valid && memory.next(answered.bits))
-  private val looked = RegNext(looks && memory.next(ShiftRegister(io.beat.bits.id, SameIdTracker.latency)))
-  private val (lookedTurn, lookedSecond) = (RegNext(io.ahead === 0.U), RegNext(io.ahead === 1.U))
-  private def memoryGoes(valid: Bool): Bool = {
+  private val lineAtDistance = distance.map(far => RegNext(headMatch.next(far)))
+  private val answered1 = RegNext((memoryAnswers && memory.isSecond(memory.head)) || (taken && ready.io.offerIsNext))
+  private val answered2 = RegNext(answered.valid && memory.next(answered.bits))
+  private val lookedUp1 = RegNext(looksUp && memory.next(ShiftRegister(io.beat.bits.id, SameIdTracker.latency)))
+  private val (lookedUpNext, lookedUpSecond) = (RegNext(io.ahead === 0.U), RegNext(io.ahead === 1.U))
+  private def memoryGrant(valid: Bool): Bool = {
     val unit = Module(new MemoryReadGrant)
     unit.io.valid := valid
-    unit.io.owed := io.owed
-    unit.io.lineFirst := turns.io.lineFirst
-    unit.io.justNow := justNow
-    unit.io.before := before
-    unit.io.hadTurn := ready.io.hadTurn
-    unit.io.wasSecond := ready.io.wasSecond
-    unit.io.looked := looked
-    unit.io.lookedTurn := lookedTurn
-    unit.io.lookedSecond := lookedSecond
-    unit.io.had := VecInit(had)
-    unit.io.goes
+    unit.io.expected := io.expected
+    unit.io.lineFirst := arbiter.io.lineFirst
+    unit.io.answered1 := answered1
+    unit.io.answered2 := answered2
+    unit.io.lineWasNext := ready.io.lineWasNext
+    unit.io.lineWasSecond := ready.io.lineWasSecond
+    unit.io.lookedUp1 := lookedUp1
+    unit.io.lookedUpNext := lookedUpNext
+    unit.io.lookedUpSecond := lookedUpSecond
+    unit.io.lineAtDistance := VecInit(lineAtDistance)
+    unit.io.grant
   }
-  private val passes = memoryGoes(slice.io.out.valid)
-  private val linesPass = memoryGoes(slice.io.out.valid)
-  private val dataPass = memoryGoes(data.io.out.valid)
-  memoryAnswers := passes && io.out.ready && slice.io.out.bits.last
-  turns.io.memory := passes
-  turns.io.line := ready.io.offer.valid
-  turns.io.ready := io.out.ready
-  io.passed := io.out.ready && passes
-  io.stray := slice.io.out.valid && !io.owed
-  slice.io.out.ready := io.passed || !io.owed
-  data.io.out.ready := (io.out.ready && dataPass) || !io.owed
-  io.out.valid := passes || ready.io.offer.valid
+  private val memoryPasses = memoryGrant(slice.io.out.valid)
+  private val memoryPassesForLines = memoryGrant(slice.io.out.valid)
+  private val memoryPassesForData = memoryGrant(data.io.out.valid)
+  memoryAnswers := memoryPasses && io.out.ready && slice.io.out.bits.last
+  arbiter.io.memory := memoryPasses
+  arbiter.io.line := ready.io.offer.valid
+  arbiter.io.ready := io.out.ready
+  io.passed := io.out.ready && memoryPasses
+  io.stray := slice.io.out.valid && !io.expected
+  slice.io.out.ready := io.passed || !io.expected
+  data.io.out.ready := (io.out.ready && memoryPassesForData) || !io.expected
+  io.out.valid := memoryPasses || ready.io.offer.valid
   private val answer = slice.io.out.bits
-  io.out.bits.id := Mux(passes, answer.id, ready.io.offer.bits.id)
-  io.out.bits.last := Mux(passes, answer.last, ready.io.offer.bits.last)
-  io.out.bits.resp := Mux(passes, answer.resp, ready.io.offer.bits.resp)
-  io.out.bits.user := Mux(dataPass, data.io.out.bits(p.memory.dataBits), ready.io.offer.bits.user)
-  io.out.bits.data := Mux(dataPass, data.io.out.bits, ready.io.offer.bits.data)
+  io.out.bits.id := Mux(memoryPasses, answer.id, ready.io.offer.bits.id)
+  io.out.bits.last := Mux(memoryPasses, answer.last, ready.io.offer.bits.last)
+  io.out.bits.resp := Mux(memoryPasses, answer.resp, ready.io.offer.bits.resp)
+  io.out.bits.user := Mux(memoryPassesForData, data.io.out.bits(p.memory.dataBits), ready.io.offer.bits.user)
+  io.out.bits.data := Mux(memoryPassesForData, data.io.out.bits, ready.io.offer.bits.data)
   answered.valid := memoryAnswers || taken
   answered.bits := io.out.bits.id
-  places := places + RegNext(taken, false.B) - pick
+  credits := credits + RegNext(taken, false.B) - pick
   ready.io.memory := memory
-  ready.io.memoryAnswers := linesPass && io.out.ready && slice.io.out.bits.last
-  ready.io.taken := !linesPass && io.out.ready && ready.io.offer.valid
+  ready.io.memoryAnswers := memoryPassesForLines && io.out.ready && slice.io.out.bits.last
+  ready.io.taken := !memoryPassesForLines && io.out.ready && ready.io.offer.valid
   ready.io.answered := VecInit(answered, RegNext(answered, 0.U.asTypeOf(answered)))
 
   // Faults by memory, with the id of the line.
   private val fetched = ShiftRegister(ready.io.in.bits.beat.id, 2)
-  private val left = ShiftRegister(ready.io.offer.bits.id, VotedRam.latency)
+  private val departed = ShiftRegister(ready.io.offer.bits.id, VotedRam.latency)
   io.faults := 0.U.asTypeOf(io.faults)
   private def report(memory: Int, corrected: Bool, uncorrected: Bool): FaultReport = {
     io.faults(memory).fault.corrected := corrected
     io.faults(memory).fault.uncorrected := uncorrected
     io.faults(memory)
   }
-  private def whose(report: FaultReport, id: UInt): Unit = {
+  private def setId(report: FaultReport, id: UInt): Unit = {
     report.id.valid := true.B
     report.id.bits := id
   }
-  whose(report(0, lines.io.fault.corrected, lines.io.fault.uncorrected), fetched)
-  report(1, asked.io.fault.corrected, asked.io.fault.uncorrected)
-  whose(report(2, ready.io.corrected, false.B), left)
-  for ((inject, arm) <- Seq(lines.io.inject, asked.io.inject, ready.io.inject).zip(io.inject)) inject := arm
+  setId(report(0, lines.io.fault.corrected, lines.io.fault.uncorrected), fetched)
+  report(1, slotOrder.io.fault.corrected, slotOrder.io.fault.uncorrected)
+  setId(report(2, ready.io.corrected, false.B), departed)
+  for ((inject, arm) <- Seq(lines.io.inject, slotOrder.io.inject, ready.io.inject).zip(io.inject)) inject := arm
 }
 
 object TelemetryReorderBuffer {

@@ -34,14 +34,14 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
     val host = Flipped(new Axi4Port(p.memory))
     val tiers = new TierPins(flat)
     val channel = Input(UInt(flat.channelBits.W))
-    val set = Input(new FlatOutputs)
-    val shown = Output(new FlatInputs)
+    val settings = Input(new FlatOutputs)
+    val readback = Output(new FlatInputs)
     val event = Valid(new MemoryEvent(p.nemo))
 
     /** Accept no request. */
     val hold = Input(Bool())
     val stray = Output(Bool())
-    val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.placeBits)))
+    val faults = Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, flat.nearIndexBits)))
     val inject = Flipped(Valid(new Injection))
 
     /** `quiesce`: accept no request any more. `quiet`: no swap is in flight either. */
@@ -49,7 +49,7 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
     val quiet = Output(Bool())
   })
   private val started = RegInit(false.B)
-  private val starts = io.set.control.start && io.set.nearLines.lines =/= 0.U
+  private val starts = io.settings.control.start && io.settings.nearLines.lines =/= 0.U
   started := started || starts
 
   private val memory = withReset(reset.asBool || !started)(Module(new FlatMemory(flat)))
@@ -77,19 +77,19 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   io.tiers.far <> memory.far
 
   // A value past the device is clamped to the device's end, which bounds the same range.
-  private val most = BigInt(1) << flat.lineBits
-  private def lines(value: UInt): UInt = Mux(value >= most.U, most.U, value)
-  private val asked = Wire(chiselTypeOf(memory.config))
-  asked.nearLines := lines(io.set.nearLines.lines)
-  asked.dedicatedStart := lines(io.set.dedicatedStart.page << (6 - flat.channelBits))
-  asked.dedicatedEnd := lines(io.set.dedicatedEnd.page << (6 - flat.channelBits))
-  asked.policy := io.set.policy.policy
-  private val n = io.set.policy.n
+  private val lineCount = BigInt(1) << flat.lineBits
+  private def lines(value: UInt): UInt = Mux(value >= lineCount.U, lineCount.U, value)
+  private val requested = Wire(chiselTypeOf(memory.config))
+  requested.nearLines := lines(io.settings.nearLines.lines)
+  requested.dedicatedStart := lines(io.settings.dedicatedStart.page << (6 - flat.channelBits))
+  requested.dedicatedEnd := lines(io.settings.dedicatedEnd.page << (6 - flat.channelBits))
+  requested.policy := io.settings.policy.policy
+  private val n = io.settings.policy.n
   private val mostOfLine = (1 << flat.countBits) - 1
-  asked.n := Mux(n === 0.U, 1.U, Mux(asked.policy === SwapPolicy.nth.U && n > mostOfLine.U, mostOfLine.U, n))
-  memory.config := RegEnable(asked, !started)
-  memory.config.policy := asked.policy
-  memory.config.n := asked.n
+  requested.n := Mux(n === 0.U, 1.U, Mux(requested.policy === SwapPolicy.nth.U && n > mostOfLine.U, mostOfLine.U, n))
+  memory.config := RegEnable(requested, !started)
+  memory.config.policy := requested.policy
+  memory.config.n := requested.n
 
   memory.hold.get := io.hold
   private val event = memory.event.get.bits
@@ -98,19 +98,19 @@ class TieredMemory(p: ExpanderParams, flat: FlatParams) extends Module {
   io.event.bits.write := event.access.write
   io.event.bits.near.foreach(_ := Cat(event.miss, event.hit))
 
-  io.shown.status.started := started
-  io.shown.status.ready := memory.initialised
+  io.readback.status.started := started
+  io.readback.status.ready := memory.initialised
   memory.inject := io.inject
   io.faults := memory.faults
   io.stray := memory.stray
   memory.quiesce := io.quiesce
   io.quiet := memory.quiet || !started
-  memory.rearm := io.set.control.rearm
-  memory.repair := io.set.control.repair
-  io.shown.status.repairing := memory.untrusted.repairing
-  io.shown.untrustedSet.valid := memory.untrusted.valid
-  io.shown.untrustedSet.set := memory.untrusted.set
+  memory.rearm := io.settings.control.rearm
+  memory.repair := io.settings.control.repair
+  io.readback.status.repairing := memory.untrusted.repairing
+  io.readback.untrustedSet.valid := memory.untrusted.valid
+  io.readback.untrustedSet.set := memory.untrusted.set
 
   // Each counter has a register of the same name.
-  for ((name, count) <- memory.counters.elements) io.shown.elements(name) := count
+  for ((name, count) <- memory.counters.elements) io.readback.elements(name) := count
 }

@@ -25,7 +25,7 @@ class FlatConfig(p: FlatParams) extends Bundle {
 class MappedLine(p: FlatParams) extends Bundle {
 
   /** Near line number, which is also the set index. */
-  val place = UInt(p.placeBits.W)
+  val nearIndex = UInt(p.nearIndexBits.W)
   val tag = UInt(p.tagBits.W)
   val dedicated = Bool()
 
@@ -57,7 +57,7 @@ class AddressMap(p: FlatParams) extends Module {
   private val pastDevice = (io.line >> (p.addressBits - 6)).orR
   io.mapped.outside := otherChannel || pastDevice || (reaches.last && !io.mapped.dedicated)
   io.mapped.tag := Mux(io.mapped.dedicated, 0.U, tag)
-  io.mapped.place := Mux(
+  io.mapped.nearIndex := Mux(
     io.mapped.dedicated,
     io.config.nearLines + (line - io.config.dedicatedStart),
     line - first

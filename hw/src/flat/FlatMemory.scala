@@ -53,7 +53,7 @@ class FlatMemory(p: FlatParams) extends Module {
   val repair = IO(Input(Bool()))
 
   /** Bit flips found in each of [[FlatMemory.memories]], and bit flips to inject. */
-  val faults = IO(Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, p.placeBits))))
+  val faults = IO(Output(Vec(FlatMemory.memories.length, new FaultReport(p.memory.idBits, p.nearIndexBits))))
   val inject = IO(Flipped(Valid(new Injection)))
 
   /** One per request, in acceptance order. */
@@ -70,28 +70,28 @@ class FlatMemory(p: FlatParams) extends Module {
   private val nearPort = Module(new LinePort(p, p.sidebandBits))
   private val farPort = Module(new LinePort(p, 0))
   near.drivenBy(nearPort.io.axi)
-  near_wsideband := nearPort.io.wbeside
+  near_wsideband := nearPort.io.wsideband
   // This is done before the register slice of near's responses, so TagCheck has less logic after it.
-  nearPort.io.rbeside := new SidebandCode(p).unfolded(near_rsideband)
+  nearPort.io.rsideband := new SidebandCode(p).predecoded(near_rsideband)
   far.drivenBy(farPort.io.axi)
-  farPort.io.rbeside := 0.U
+  farPort.io.rsideband := 0.U
 
   for (port <- Seq(nearPort, farPort)) port.io.powerOn := powerOn
 
   private val requests = Module(new HostRequests(p.memory))
   private val responses = Module(new HostResponses(p))
   private val map = Module(new AddressMap(p))
-  private val locks = Module(new MshrAllocator(p))
+  private val allocator = Module(new MshrAllocator(p))
   private val lookup = Module(new NearLookup(p))
   private val check = Module(new TagCheck(p))
-  private val lists = Module(new MshrOpLists(p))
+  private val opLists = Module(new MshrOpLists(p))
   private val states = Module(new MshrStates(p))
   private val sequencer = Module(new SwapSequencer(p))
-  private val waits = Module(new PendingWriteResponses(p))
+  private val pendingWrites = Module(new PendingWriteResponses(p))
   private val lines = Module(new LineBuffer(p))
   private val initialiser = Module(new NearInitialiser(p))
   private val repairs = Module(new SetRepair(p))
-  private val counting = Module(new FlatCounters)
+  private val flatCounters = Module(new FlatCounters)
 
   // After a warm reset, the lines kept in the controller are written before requests are accepted.
   private val recovered = RegInit(false.B)
@@ -105,10 +105,11 @@ class FlatMemory(p: FlatParams) extends Module {
   requests.io.quiesce := quiesce
   // A request accepted in the cycle in which `quiesce` rises becomes visible two cycles later.
   private val quiesced = ShiftRegister(quiesce, 2, false.B, true.B)
-  private val under = Seq(requests.io.any, responses.io.any, locks.io.any, nearPort.io.any, farPort.io.any) :+
-    repairs.io.untrusted.repairing
+  private val sources =
+    Seq(requests.io.busy, responses.io.busy, allocator.io.busy, nearPort.io.busy, farPort.io.busy) :+
+      repairs.io.untrusted.repairing
   quiet := RegNext(
-    quiesced && initialiser.io.done && !(under ++ Seq(hostPort.r.valid, hostPort.b.valid)).reduce(_ || _),
+    quiesced && initialiser.io.done && !(sources ++ Seq(hostPort.r.valid, hostPort.b.valid)).reduce(_ || _),
     false.B
   )
   private val beats = Wire(Decoupled(new Bundle {
@@ -117,16 +118,16 @@ class FlatMemory(p: FlatParams) extends Module {
     val write = Bool()
     val full = Bool()
   }))
-  private val open =
-    recovered && responses.io.room && !hold.getOrElse(false.B) && !repairs.io.untrusted.repairing
-  requests.io.beat.ready := beats.ready && open
-  beats.valid := requests.io.beat.valid && open
+  private val accepting =
+    recovered && responses.io.available && !hold.getOrElse(false.B) && !repairs.io.untrusted.repairing
+  requests.io.beat.ready := beats.ready && accepting
+  beats.valid := requests.io.beat.valid && accepting
   beats.bits.request := responses.io.request
   beats.bits.line := requests.io.beat.bits.line
   beats.bits.write := requests.io.beat.bits.write
   beats.bits.full := requests.io.data.strb.andR
-  responses.io.enter.valid := requests.io.beat.fire
-  responses.io.enter.bits := requests.io.beat.bits
+  responses.io.accept.valid := requests.io.beat.fire
+  responses.io.accept.bits := requests.io.beat.bits
   private val beat = RegisterSlice(beats)
   map.io.line := beat.bits.line
   map.io.channel := channel
@@ -153,43 +154,43 @@ class FlatMemory(p: FlatParams) extends Module {
   sequencer.io.writeStored := StoredLine.from(data.io.data, data.io.fault, p)
 
   // MSHR allocation and near's tags.
-  locks.io.powerOn := powerOn
-  locks.io.ask <> lookup.io.ask
-  lookup.io.grant := locks.io.grant
-  locks.io.decided.valid := check.io.decided.valid && !check.io.decided.bits.outside
-  locks.io.decided.bits.lock := UIntToOH(check.io.decided.bits.lock, p.locks)
-  locks.io.decided.bits.request := check.io.decided.bits.request
-  locks.io.idle := ~(lists.io.waiting | sequencer.io.busy | states.io.active)
-  locks.io.kept := states.io.unwritten
+  allocator.io.powerOn := powerOn
+  allocator.io.allocate <> lookup.io.allocate
+  lookup.io.grant := allocator.io.grant
+  allocator.io.decided.valid := check.io.decided.valid && !check.io.decided.bits.outside
+  allocator.io.decided.bits.mshr := UIntToOH(check.io.decided.bits.mshr, p.mshrs)
+  allocator.io.decided.bits.request := check.io.decided.bits.request
+  allocator.io.idle := ~(opLists.io.waiting | sequencer.io.busy | states.io.active)
+  allocator.io.kept := states.io.unwritten
   nearPort.io.read <> lookup.io.nearRead
   check.io.config := config
   check.io.lookup <> lookup.io.out
   check.io.near <> nearPort.io.readAnswer
-  check.io.marked := states.io.marked
-  check.io.pristine := locks.io.pristine
-  locks.io.touched := Mux(check.io.op.valid, UIntToOH(check.io.op.bits.lock, p.locks), 0.U)
-  lists.io.put := check.io.op
+  check.io.swapDisabled := states.io.swapDisabled
+  check.io.readsOnly := allocator.io.readsOnly
+  allocator.io.opAdded := Mux(check.io.op.valid, UIntToOH(check.io.op.bits.mshr, p.mshrs), 0.U)
+  opLists.io.push := check.io.op
   states.io.powerOn := powerOn
-  states.io.opened := check.io.opened
+  states.io.allocated := check.io.allocated
 
   // The sequencer reads one MSHR at a time.
-  private val of = sequencer.io.of
-  Seq(locks.io.of, lists.io.of, states.io.of, check.io.of).foreach(_ := of)
-  waits.io.of := OHToUInt(of)
+  private val select = sequencer.io.select
+  Seq(allocator.io.select, opLists.io.select, states.io.select, check.io.select).foreach(_ := select)
+  pendingWrites.io.select := OHToUInt(select)
   sequencer.io.config := config
-  sequencer.io.waiting := lists.io.waiting
-  sequencer.io.first := lists.io.first
-  lists.io.request := sequencer.io.request
-  sequencer.io.op := lists.io.op
-  lists.io.take := sequencer.io.opDone
+  sequencer.io.waiting := opLists.io.waiting
+  sequencer.io.head := opLists.io.head
+  opLists.io.request := sequencer.io.request
+  sequencer.io.op := opLists.io.op
+  opLists.io.pop := sequencer.io.opDone
   sequencer.io.state := states.io.state
-  sequencer.io.state.owes := waits.io.owes
+  sequencer.io.state.ackPending := pendingWrites.io.ackPending
   sequencer.io.nearRow := states.io.nearRow
   sequencer.io.sideband.permutation := states.io.state.permutation
-  sequencer.io.sideband.marked := states.io.state.marked
+  sequencer.io.sideband.swapDisabled := states.io.state.swapDisabled
   sequencer.io.sideband.count := check.io.count
-  sequencer.io.sideband.counted := check.io.counted
-  sequencer.io.place := locks.io.place
+  sequencer.io.sideband.countedTag := check.io.countedTag
+  sequencer.io.nearIndex := allocator.io.nearIndex
   sequencer.io.nearWritable := states.io.nearWritable
   sequencer.io.farWritable := states.io.farWritable
   sequencer.io.refused := states.io.refused
@@ -198,10 +199,10 @@ class FlatMemory(p: FlatParams) extends Module {
   sequencer.io.rowStored := lines.io.stored
 
   // Requests to memory and its responses.
-  private val fetches = Module(new ProtectedQueue(new LineRead(p), p.locks))
+  private val fetches = Module(new ProtectedQueue(new LineRead(p), p.mshrs))
   fetches.io.enq.valid := sequencer.io.farRead.valid
   fetches.io.enq.bits := sequencer.io.farRead.bits
-  assert(!fetches.io.enq.valid || fetches.io.enq.ready, "a far read without room")
+  assert(!fetches.io.enq.valid || fetches.io.enq.ready, "the queue of far reads is full")
   farPort.io.read <> fetches.io.deq
   private val initialising = !initialiser.io.done
   initialiser.io.powerOn := powerOn
@@ -223,46 +224,46 @@ class FlatMemory(p: FlatParams) extends Module {
   farPort.io.write <> farWriters.io.out
 
   private val fetched = farPort.io.readAnswer
-  private val fetchedLock = UIntToOH(fetched.bits.id, p.locks)
-  assert(!fetched.valid || (states.io.fetching & fetchedLock).orR, "far answers what no lock fetches")
+  private val fetchedMshr = UIntToOH(fetched.bits.id, p.mshrs)
+  assert(!fetched.valid || (states.io.fetching & fetchedMshr).orR, "far answers a read that no MSHR issued")
   fetched.ready := fetched.bits.error || lines.io.writes(1).ready
-  private def byLock(answer: ValidIO[LineWriteAnswer], refused: Boolean): UInt =
-    Mux(answer.valid && (!refused.B || answer.bits.error), UIntToOH(answer.bits.id, p.locks), 0.U)
+  private def byMshr(answer: ValidIO[LineWriteAnswer], refused: Boolean): UInt =
+    Mux(answer.valid && (!refused.B || answer.bits.error), UIntToOH(answer.bits.id, p.mshrs), 0.U)
   private val nearWritten, farWritten = Wire(Valid(new LineWriteAnswer(p)))
   nearWritten := nearPort.io.writeAnswer
   nearWritten.valid := nearPort.io.writeAnswer.valid && !initialising && !repairs.io.writing
   farWritten := farPort.io.writeAnswer
   farWritten.valid := farPort.io.writeAnswer.valid && !repairs.io.writing
   private val events = states.io.events
-  events.nearWritten := byLock(nearWritten, refused = false)
-  events.nearRefused := byLock(nearWritten, refused = true)
-  events.farWritten := byLock(farWritten, refused = false)
-  events.farRefused := byLock(farWritten, refused = true)
-  events.farRead := Mux(fetched.fire, fetchedLock, 0.U)
-  events.farReadRefused := Mux(fetched.fire && fetched.bits.error, fetchedLock, 0.U)
-  sequencer.io.stirred := events.nearWritten | events.farWritten | events.farRead
+  events.nearWritten := byMshr(nearWritten, refused = false)
+  events.nearRefused := byMshr(nearWritten, refused = true)
+  events.farWritten := byMshr(farWritten, refused = false)
+  events.farRefused := byMshr(farWritten, refused = true)
+  events.farRead := Mux(fetched.fire, fetchedMshr, 0.U)
+  events.farReadRefused := Mux(fetched.fire && fetched.bits.error, fetchedMshr, 0.U)
+  sequencer.io.wakeup := events.nearWritten | events.farWritten | events.farRead
 
   // Sets whose sideband failed its check.
-  locks.io.decidedOf := RegNext(UIntToOH(check.io.decided.bits.lock, p.locks))
+  allocator.io.decidedSelect := RegNext(UIntToOH(check.io.decided.bits.mshr, p.mshrs))
   repairs.io.found.valid := RegNext(check.io.untrusted, false.B)
-  repairs.io.found.bits := locks.io.decidedPlace
+  repairs.io.found.bits := allocator.io.decidedSet
   repairs.io.nearLines := config.nearLines
   repairs.io.rearm := rearm
   repairs.io.repair := repair
-  repairs.io.quiet := !responses.io.any && !locks.io.any
+  repairs.io.quiet := !responses.io.busy && !allocator.io.busy
   repairs.io.nearAnswer := nearPort.io.writeAnswer
   repairs.io.farAnswer := farPort.io.writeAnswer
   untrusted := repairs.io.untrusted
 
   // Lines to buffer, from the sequencer, from far and from near.
-  lines.io.writes(0).valid := sequencer.io.keep.valid
-  lines.io.writes(0).bits := sequencer.io.keep.bits
+  lines.io.writes(0).valid := sequencer.io.bufferWrite.valid
+  lines.io.writes(0).bits := sequencer.io.bufferWrite.bits
   lines.io.writes(1).valid := fetched.valid && !fetched.bits.error
-  lines.io.writes(1).bits.row := Cat(fetched.bits.id, !(states.io.nearRows & fetchedLock).orR)
+  lines.io.writes(1).bits.row := Cat(fetched.bits.id, !(states.io.nearRows & fetchedMshr).orR)
   lines.io.writes(1).bits.stored.data := fetched.bits.data
   lines.io.writes(1).bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
   lines.io.writes(1).bits.stored.poison := fetched.bits.poison
-  lines.io.writes(2) <> check.io.keep
+  lines.io.writes(2) <> check.io.bufferWrite
 
   // Responses to the host: the sequencer cannot be stalled, the tag check can.
   private val answer = responses.io.answer
@@ -270,18 +271,18 @@ class FlatMemory(p: FlatParams) extends Module {
   answer.bits := Mux(sequencer.io.answer.valid, sequencer.io.answer.bits, check.io.answer.bits)
   responses.io.held := sequencer.io.held
   check.io.answer.ready := !sequencer.io.answer.valid
-  waits.io.starts := sequencer.io.owed
+  pendingWrites.io.merged := sequencer.io.merged
   private val commit = sequencer.io.commit
-  private val committed = OHToUInt(commit.bits.lock)
-  waits.io.nearWrites.valid := commit.valid && commit.bits.nearWrite
-  waits.io.nearWrites.bits := committed
-  waits.io.farWrites.valid := commit.valid && commit.bits.farWrite
-  waits.io.farWrites.bits := committed
-  waits.io.undone.valid := commit.valid && commit.bits.change.undoes
-  waits.io.undone.bits := committed
-  waits.io.nearAnswer := nearWritten
-  waits.io.farAnswer := farWritten
-  private val done = Seq(check.io.writes, sequencer.io.writes, waits.io.writes)
+  private val committed = OHToUInt(commit.bits.mshr)
+  pendingWrites.io.nearWrites.valid := commit.valid && commit.bits.nearWrite
+  pendingWrites.io.nearWrites.bits := committed
+  pendingWrites.io.farWrites.valid := commit.valid && commit.bits.farWrite
+  pendingWrites.io.farWrites.bits := committed
+  pendingWrites.io.undone.valid := commit.valid && commit.bits.change.undoes
+  pendingWrites.io.undone.bits := committed
+  pendingWrites.io.nearAnswer := nearWritten
+  pendingWrites.io.farAnswer := farWritten
+  private val done = Seq(check.io.writes, sequencer.io.writes, pendingWrites.io.writes)
   responses.io.writes.done := done.map(_.done).reduce(_ | _)
   responses.io.writes.failed := done.map(_.failed).reduce(_ | _)
   responses.io.writes.outside := done.map(_.outside).reduce(_ | _)
@@ -301,7 +302,7 @@ class FlatMemory(p: FlatParams) extends Module {
   )
   for (of <- ofLines) {
     of.line.valid := true.B
-    of.line.bits := sequencer.io.placeDone
+    of.line.bits := sequencer.io.commitNearIndex
   }
   private val ofAnswers = Seq(
     report(FlatMemory.answers, responses.io.fault, responses.io.inject),
@@ -324,7 +325,7 @@ class FlatMemory(p: FlatParams) extends Module {
     undecided.io.enq.bits.write := requests.io.beat.bits.write
     undecided.io.deq.ready := check.io.decided.valid
     assert(!undecided.io.enq.valid || undecided.io.enq.ready, "more accesses undecided than in flight")
-    assert(!undecided.io.deq.ready || undecided.io.deq.valid, "a decision of no access")
+    assert(!undecided.io.deq.ready || undecided.io.deq.valid, "a decision without an access")
     event.valid := RegNext(check.io.decided.valid && !check.io.decided.bits.outside, false.B)
     event.bits.access := RegNext(undecided.io.deq.bits)
     event.bits.hit := RegNext(check.io.outcome.valid && !check.io.outcome.bits.isMiss)
@@ -334,20 +335,20 @@ class FlatMemory(p: FlatParams) extends Module {
   // Counters.
   outcome.valid := RegNext(check.io.outcome.valid, false.B)
   outcome.bits := RegNext(check.io.outcome.bits)
-  counting.io.outcome := check.io.outcome
-  counting.io.forwarded := sequencer.io.forwarded
+  flatCounters.io.outcome := check.io.outcome
+  flatCounters.io.forwarded := sequencer.io.forwarded
   private def refused(port: LinePort): Bool = port.io.writeAnswer.valid && port.io.writeAnswer.bits.error
-  counting.io.nearErrors := check.io.nearError +& refused(nearPort)
-  counting.io.farErrors := events.farReadRefused.orR +& refused(farPort)
-  counting.io.corrected := check.io.corrected
-  counting.io.untrusted := check.io.untrusted
-  counting.io.marks := states.io.marks
+  flatCounters.io.nearErrors := check.io.nearError +& refused(nearPort)
+  flatCounters.io.farErrors := events.farReadRefused.orR +& refused(farPort)
+  flatCounters.io.corrected := check.io.corrected
+  flatCounters.io.untrusted := check.io.untrusted
+  flatCounters.io.disablesSwap := states.io.disablesSwap
   private def poisoned(answer: DecoupledIO[LineReadAnswer]): Bool =
     answer.fire && answer.bits.poison && !answer.bits.error
-  counting.io.poisoned := poisoned(nearPort.io.readAnswer) +& poisoned(fetched)
-  counting.io.strays := nearPort.io.strays +& farPort.io.strays
-  stray := RegNext(counting.io.strays.orR, false.B)
-  counters := counting.io.counts
+  flatCounters.io.poisoned := poisoned(nearPort.io.readAnswer) +& poisoned(fetched)
+  flatCounters.io.strays := nearPort.io.strays +& farPort.io.strays
+  stray := RegNext(flatCounters.io.strays.orR, false.B)
+  counters := flatCounters.io.counts
 }
 
 object FlatMemory {

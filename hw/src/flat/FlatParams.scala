@@ -43,9 +43,9 @@ case class FlatParams(
 
   /** MSHRs, which is sets in flight. One per request, so a request never waits for an MSHR that a later request holds.
     */
-  val locks: Int = requests
+  val mshrs: Int = requests
   val requestBits: Int = log2Ceil(requests)
-  val lockBits: Int = log2Ceil(locks)
+  val mshrBits: Int = log2Ceil(mshrs)
 
   val channelBits: Int = log2Ceil(channels)
 
@@ -53,7 +53,7 @@ case class FlatParams(
   val lineBits: Int = addressBits - 6 - channelBits
 
   /** Bits of a near line number: dedicated lines follow those of the sets. */
-  val placeBits: Int = lineBits + 1
+  val nearIndexBits: Int = lineBits + 1
 
   /** Bits of a tag, which tells the lines of a set apart. */
   val tagBits: Int = log2Ceil(ratio + 1)

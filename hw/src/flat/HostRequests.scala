@@ -40,13 +40,13 @@ class HostRequests(p: Axi4Params) extends Module {
     val quiesce = Input(Bool())
 
     /** An accepted request has not left yet. */
-    val any = Output(Bool())
+    val busy = Output(Bool())
   })
   private val quiesced = RegNext(io.quiesce, false.B)
 
   // Accepted write addresses minus accepted first data beats. Each register slice holds two, so the range is -2 to 2.
-  private val lead = RegInit(0.S(3.W))
-  private val amid = RegInit(false.B) // inside a data burst
+  private val addressLead = RegInit(0.S(3.W))
+  private val inBurst = RegInit(false.B) // inside a data burst
   private def slice[T <: Data](port: DecoupledIO[T], open: Bool): DecoupledIO[T] = {
     val gated = Wire(chiselTypeOf(port))
     gated.valid := port.valid && open
@@ -55,20 +55,20 @@ class HostRequests(p: Axi4Params) extends Module {
     RegisterSlice(gated)
   }
   private val ar = slice(io.ar, !quiesced)
-  private val aw = slice(io.aw, !quiesced || lead < 0.S)
-  private val w = slice(io.w, !quiesced || lead > 0.S || amid)
-  private val begins = io.w.fire && !amid
-  when(io.w.fire) { amid := !io.w.bits.last }
-  lead := lead + io.aw.fire.asUInt.zext - begins.asUInt.zext
-  private val paired = Mux(lead < 0.S, io.aw.fire, begins && (lead > 0.S || io.aw.fire))
+  private val aw = slice(io.aw, !quiesced || addressLead < 0.S)
+  private val w = slice(io.w, !quiesced || addressLead > 0.S || inBurst)
+  private val begins = io.w.fire && !inBurst
+  when(io.w.fire) { inBurst := !io.w.bits.last }
+  addressLead := addressLead + io.aw.fire.asUInt.zext - begins.asUInt.zext
+  private val paired = Mux(addressLead < 0.S, io.aw.fire, begins && (addressLead > 0.S || io.aw.fire))
 
   // Order of the accepted requests, one bit each: 1 is a write.
   private val order = RegInit(0.U(4.W))
   private val accepted = RegInit(0.U(3.W))
   private val starts = Wire(Bool())
-  private val kept = accepted - starts
-  private val afterRead = kept + io.ar.fire
-  order := (order >> starts) & ~(15.U << kept) | (Mux(paired, 1.U << afterRead, 0.U))(3, 0)
+  private val remaining = accepted - starts
+  private val afterRead = remaining + io.ar.fire
+  order := (order >> starts) & ~(15.U << remaining) | (Mux(paired, 1.U << afterRead, 0.U))(3, 0)
   accepted := afterRead + paired
 
   private class Burst {
@@ -101,14 +101,17 @@ class HostRequests(p: Axi4Params) extends Module {
   ar.ready := starts && !order(0)
   aw.ready := starts && order(0)
   w.ready := io.beat.fire && write
-  assert(!starts || Mux(order(0), aw.valid && w.valid && !writing.open, ar.valid), "a request began that is not there")
+  assert(
+    !starts || Mux(order(0), aw.valid && w.valid && !writing.open, ar.valid),
+    "a request starts that has not arrived"
+  )
   assert(!w.ready || w.bits.last === io.beat.bits.last, "W and AW disagree about a burst's length")
 
-  for ((burst, mine) <- Seq(reading -> !write, writing -> write)) when(io.beat.fire && mine) {
+  for ((burst, selected) <- Seq(reading -> !write, writing -> write)) when(io.beat.fire && selected) {
     burst.open := !last
     burst.transfer := current
     burst.left := left - 1.U
     burst.transfer.addr := BurstAddress.next(current, current.addr, p)
   }
-  io.any := ar.valid || aw.valid || w.valid || reading.open || writing.open
+  io.busy := ar.valid || aw.valid || w.valid || reading.open || writing.open
 }

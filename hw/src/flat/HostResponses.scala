@@ -52,16 +52,16 @@ private class OutgoingResponse(p: FlatParams) extends Bundle {
   */
 class HostResponses(p: FlatParams) extends Module {
   import HostResponses._
-  private val slots = p.requests
+  private val entries = p.requests
   val io = IO(new Bundle {
-    val enter = Flipped(Valid(new HostBeat(p.memory)))
+    val accept = Flipped(Valid(new HostBeat(p.memory)))
 
     /** Number of the request from acceptance to response. */
     val request = Output(UInt(p.requestBits.W))
-    val room = Output(Bool())
+    val available = Output(Bool())
 
     /** Requests are in flight. */
-    val any = Output(Bool())
+    val busy = Output(Bool())
 
     /** Answered requests whose numbers are still in use. */
     val held = Input(UInt(p.requests.W))
@@ -80,44 +80,44 @@ class HostResponses(p: FlatParams) extends Module {
     val leavingId = Output(UInt(p.memory.idBits.W))
     val leavingInject = Flipped(Valid(Bool()))
   })
-  private def mask: UInt = RegInit(0.U(slots.W))
+  private def mask: UInt = RegInit(0.U(entries.W))
   private val (used, waits, done) = (mask, mask, mask)
-  private val (writes, lasts, youngest, failed, outside) = (mask, mask, mask, mask, mask)
-  private val ids = new BitSlicedCam(slots, p.memory.idBits)
-  private val behind = new BitSlicedCam(slots, p.requestBits)
+  private val (writes, lastBeats, youngest, failed, outside) = (mask, mask, mask, mask, mask)
+  private val ids = new BitSlicedCam(entries, p.memory.idBits)
+  private val predecessors = new BitSlicedCam(entries, p.requestBits)
 
-  // A request takes a free slot and follows the youngest request of its id and kind.
-  private val taken = used | io.held
-  private val free = OneHot.first(~taken, slots)
-  io.room := !taken.andR
+  // A request takes a free entry and follows the youngest request of its id and kind.
+  private val occupied = used | io.held
+  private val free = OneHot.first(~occupied, entries)
+  io.available := !occupied.andR
   io.request := OHToUInt(free)
-  private val enters = OneHot.onlyIf(io.enter.valid, free)
-  assert(!io.enter.valid || io.room, "a request without room")
-  private val sameKind = used & youngest & Mux(io.enter.bits.write, writes, ~writes)
-  private val before = sameKind & ids.equal(io.enter.bits.id)
-  ids.write(enters -> io.enter.bits.id)
-  behind.write(enters -> OHToUInt(before))
+  private val accepts = OneHot.onlyIf(io.accept.valid, free)
+  assert(!io.accept.valid || io.available, "a request without a free entry")
+  private val sameKind = used & youngest & Mux(io.accept.bits.write, writes, ~writes)
+  private val predecessor = sameKind & ids.equal(io.accept.bits.id)
+  ids.write(accepts -> io.accept.bits.id)
+  predecessors.write(accepts -> OHToUInt(predecessor))
 
   // Reads: a response that is next in order bypasses storage unless a stored one waits; stored ones are picked
   // round-robin.
   private val out = Module(new ProtectedQueue(new OutgoingResponse(p), stored, flow = true))
   private val credits = RegInit(stored.U(log2Ceil(stored + 1).W))
-  io.any := taken.orR || credits =/= stored.U
-  private val incoming = UIntToOH(io.answer.bits.request, slots)
-  private val itsTurn = !(waits & incoming).orR
+  io.busy := occupied.orR || credits =/= stored.U
+  private val incoming = UIntToOH(io.answer.bits.request, entries)
+  private val isNext = !(waits & incoming).orR
   private val candidates = used & done & ~writes & ~waits
-  private val owed = RegInit(false.B) // to a stored response
-  private val passes = io.answer.valid && itsTurn && credits === stored.U && io.r.ready && !owed
+  private val storedFirst = RegInit(false.B) // a stored response goes before one that could bypass
+  private val bypasses = io.answer.valid && isNext && credits === stored.U && io.r.ready && !storedFirst
   private val rotation = mask
-  private val next = OneHot.firstFrom(candidates, rotation, slots)
-  private val picks = candidates.orR && credits =/= 0.U && !passes
-  owed := candidates.orR && !picks
-  when(picks) { rotation := OneHot.above(next, slots) }
+  private val next = OneHot.firstFrom(candidates, rotation, entries)
+  private val picks = candidates.orR && credits =/= 0.U && !bypasses
+  storedFirst := candidates.orR && !picks
+  when(picks) { rotation := OneHot.above(next, entries) }
   credits := credits + out.io.deq.fire - picks
-  private val readLeaves = Mux(passes, incoming, OneHot.onlyIf(picks, next))
+  private val readLeaves = Mux(bypasses, incoming, OneHot.onlyIf(picks, next))
 
-  private val answers = Module(new ProtectedRam(slots, 1 + p.memory.dataBits))
-  private val stores = io.answer.valid && !passes
+  private val answers = Module(new ProtectedRam(entries, 1 + p.memory.dataBits))
+  private val stores = io.answer.valid && !bypasses
   answers.io.write.valid := stores
   answers.io.write.bits.address := io.answer.bits.request
   answers.io.write.bits.data := Cat(io.answer.bits.poison, io.answer.bits.data)
@@ -130,17 +130,17 @@ class HostResponses(p: FlatParams) extends Module {
   private def resp(of: UInt): UInt = Cat(((failed | outside) & of).orR, (outside & of).orR)
   private val head = Wire(new Axi4ReadData(p.memory))
   head.id := ids(readLeaves)
-  head.last := (lasts & readLeaves).orR
+  head.last := (lastBeats & readLeaves).orR
   head.data := io.answer.bits.data
   head.user := io.answer.bits.poison
-  head.resp := Mux(passes, io.answer.bits.resp, resp(next))
+  head.resp := Mux(bypasses, io.answer.bits.resp, resp(next))
   out.io.enq.valid := ShiftRegister(picks, ProtectedRam.latency, false.B, true.B)
   out.io.enq.bits.id := ShiftRegister(head.id, ProtectedRam.latency)
   out.io.enq.bits.last := ShiftRegister(head.last, ProtectedRam.latency)
   out.io.enq.bits.resp := ShiftRegister(head.resp, ProtectedRam.latency)
   out.io.enq.bits.data := answers.io.data
   out.io.enq.bits.poison := answers.io.data(p.memory.dataBits) || answers.io.fault.uncorrected
-  io.r.valid := out.io.deq.valid || passes
+  io.r.valid := out.io.deq.valid || bypasses
   io.r.bits := head
   when(out.io.deq.valid) {
     io.r.bits.id := out.io.deq.bits.id
@@ -156,30 +156,31 @@ class HostResponses(p: FlatParams) extends Module {
 
   // Writes: a beat that is not its burst's last leaves without a response and hands its error to the next beat, so it
   // waits until that one has entered.
-  private val written = used & done & writes & ~waits & (lasts | ~youngest)
+  private val written = used & done & writes & ~waits & (lastBeats | ~youngest)
   private val writeRotation = mask
-  private val nextWrite = OneHot.firstFrom(written, writeRotation, slots)
-  private val speaks = (lasts & nextWrite).orR
-  io.b.valid := written.orR && speaks
+  private val nextWrite = OneHot.firstFrom(written, writeRotation, entries)
+  private val responds = (lastBeats & nextWrite).orR
+  io.b.valid := written.orR && responds
   io.b.bits.id := ids(nextWrite)
   io.b.bits.resp := resp(nextWrite)
-  private val writeLeaves = OneHot.onlyIf(written.orR && (io.b.ready || !speaks), nextWrite)
-  when(writeLeaves.orR) { writeRotation := OneHot.above(nextWrite, slots) }
+  private val writeLeaves = OneHot.onlyIf(written.orR && (io.b.ready || !responds), nextWrite)
+  when(writeLeaves.orR) { writeRotation := OneHot.above(nextWrite, entries) }
 
-  // A request that leaves frees its slot and releases its follower.
-  private def follower(leaves: UInt): UInt = OneHot.onlyIf(leaves.orR, waits & behind.equal(OHToUInt(leaves)))
+  // A request that leaves frees its entry and releases its follower.
+  private def follower(leaves: UInt): UInt = OneHot.onlyIf(leaves.orR, waits & predecessors.equal(OHToUInt(leaves)))
   private val (readFollower, writeFollower) = (follower(readLeaves), follower(writeLeaves))
   private val leaves = readLeaves | writeLeaves
-  private def inherits(errors: UInt): UInt = OneHot.onlyIf(!speaks && (errors & writeLeaves).orR, writeFollower)
-  private def reads(resp: UInt): UInt = OneHot.onlyIf(stores && io.answer.bits.resp === resp, incoming)
-  used := (used & ~leaves) | enters
-  waits := (waits & ~readFollower & ~writeFollower) | OneHot.onlyIf((before & ~leaves).orR, enters)
-  done := (done & ~enters) | OneHot.onlyIf(stores, incoming) | io.writes.done
-  writes := (writes & ~enters) | OneHot.onlyIf(io.enter.bits.write, enters)
-  lasts := (lasts & ~enters) | OneHot.onlyIf(io.enter.bits.last, enters)
-  youngest := (youngest & ~OneHot.onlyIf(io.enter.valid, before)) | enters
-  failed := (failed & ~enters) | io.writes.failed | inherits(failed) | reads(Axi4.Resp.SlvErr.U)
-  outside := (outside & ~enters) | io.writes.outside | inherits(outside) | reads(Axi4.Resp.DecErr.U)
+  private def inheritedErrors(errors: UInt): UInt =
+    OneHot.onlyIf(!responds && (errors & writeLeaves).orR, writeFollower)
+  private def readErrors(resp: UInt): UInt = OneHot.onlyIf(stores && io.answer.bits.resp === resp, incoming)
+  used := (used & ~leaves) | accepts
+  waits := (waits & ~readFollower & ~writeFollower) | OneHot.onlyIf((predecessor & ~leaves).orR, accepts)
+  done := (done & ~accepts) | OneHot.onlyIf(stores, incoming) | io.writes.done
+  writes := (writes & ~accepts) | OneHot.onlyIf(io.accept.bits.write, accepts)
+  lastBeats := (lastBeats & ~accepts) | OneHot.onlyIf(io.accept.bits.last, accepts)
+  youngest := (youngest & ~OneHot.onlyIf(io.accept.valid, predecessor)) | accepts
+  failed := (failed & ~accepts) | io.writes.failed | inheritedErrors(failed) | readErrors(Axi4.Resp.SlvErr.U)
+  outside := (outside & ~accepts) | io.writes.outside | inheritedErrors(outside) | readErrors(Axi4.Resp.DecErr.U)
 }
 
 object HostResponses {

@@ -12,7 +12,7 @@ import chisel3.util._
   */
 class LineBuffer(p: FlatParams) extends Module {
   val io = IO(new Bundle {
-    val read = Flipped(Valid(UInt((p.lockBits + 1).W)))
+    val read = Flipped(Valid(UInt((p.mshrBits + 1).W)))
     val stored = Output(new StoredLine(p))
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
@@ -20,7 +20,7 @@ class LineBuffer(p: FlatParams) extends Module {
     /** The first writer has priority and is never stalled. */
     val writes = Vec(3, Flipped(Decoupled(new BufferedLine(p))))
   })
-  private val rows = Module(new ProtectedRam(2 * p.locks, (new StoredLine(p)).getWidth))
+  private val rows = Module(new ProtectedRam(2 * p.mshrs, (new StoredLine(p)).getWidth))
   rows.io.read := io.read
   rows.io.inject := io.inject
   io.stored := StoredLine.from(rows.io.data, rows.io.fault, p)

@@ -7,7 +7,7 @@ import chisel3.util._
 
 /** A line to read from near or far. `id` is the MSHR number, which the response repeats. */
 class LineRead(p: FlatParams) extends Bundle {
-  val id = UInt(p.lockBits.W)
+  val id = UInt(p.mshrBits.W)
   val line = UInt((p.lineBits + 3).W)
 }
 
@@ -31,24 +31,24 @@ object StoredLine {
   }
 }
 
-/** A line to write, with `besideBits` sideband bits. */
-class LineWrite(p: FlatParams, besideBits: Int) extends Bundle {
-  val id = UInt(p.lockBits.W)
+/** A line to write, with `sidebandBits` sideband bits. */
+class LineWrite(p: FlatParams, sidebandBits: Int) extends Bundle {
+  val id = UInt(p.mshrBits.W)
   val line = UInt((p.lineBits + 3).W)
   val stored = new StoredLine(p)
-  val beside = UInt(besideBits.W)
+  val sideband = UInt(sidebandBits.W)
 }
 
-class LineReadAnswer(p: FlatParams, besideBits: Int) extends Bundle {
-  val id = UInt(p.lockBits.W)
+class LineReadAnswer(p: FlatParams, sidebandBits: Int) extends Bundle {
+  val id = UInt(p.mshrBits.W)
   val data = UInt(p.memory.dataBits.W)
   val poison = Bool()
   val error = Bool()
-  val beside = UInt(besideBits.W)
+  val sideband = UInt(sidebandBits.W)
 }
 
 class LineWriteAnswer(p: FlatParams) extends Bundle {
-  val id = UInt(p.lockBits.W)
+  val id = UInt(p.mshrBits.W)
   val error = Bool()
 }
 
@@ -58,31 +58,31 @@ class LineWriteAnswer(p: FlatParams) extends Bundle {
   * reported. After a warm reset, the responses that were still in flight are dropped: no request is sent until they
   * have all come, or until `drain` cycles pass without a response, as with a memory that was reset too.
   *
-  * @param besideBits sideband bits that memory stores with each line; they travel with its data
+  * @param sidebandBits sideband bits that memory stores with each line; they travel with its data
   */
-class LinePort(p: FlatParams, besideBits: Int) extends Module {
+class LinePort(p: FlatParams, sidebandBits: Int) extends Module {
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
     val read = Flipped(Decoupled(new LineRead(p)))
-    val readAnswer = Decoupled(new LineReadAnswer(p, besideBits))
-    val write = Flipped(Decoupled(new LineWrite(p, besideBits)))
+    val readAnswer = Decoupled(new LineReadAnswer(p, sidebandBits))
+    val write = Flipped(Decoupled(new LineWrite(p, sidebandBits)))
     val writeAnswer = Valid(new LineWriteAnswer(p))
     val axi = new Axi4Port(p.memory)
-    val wbeside = Output(UInt(besideBits.W))
-    val rbeside = Input(UInt(besideBits.W))
+    val wsideband = Output(UInt(sidebandBits.W))
+    val rsideband = Input(UInt(sidebandBits.W))
 
     /** Dropped responses in this cycle. */
     val strays = Output(UInt(2.W))
 
     /** Something is in flight. */
-    val any = Output(Bool())
+    val busy = Output(Bool())
   })
 
-  private def kept[T <: Data](init: T): T = withReset(io.powerOn) { RegInit(init) }
+  private def persistent[T <: Data](init: T): T = withReset(io.powerOn) { RegInit(init) }
   private val reads, writes = Module(new OutstandingRequests(p, 2 * p.requests))
-  private val draining = kept(false.B)
-  private val waited = kept(0.U(log2Ceil(p.drain + 1).W))
-  private val open = !draining
+  private val draining = persistent(false.B)
+  private val idleCycles = persistent(0.U(log2Ceil(p.drain + 1).W))
+  private val sending = !draining
   private def address(id: UInt, line: UInt): Axi4Address = {
     val whole = Wire(new Axi4Address(p.memory))
     whole.id := id
@@ -93,7 +93,7 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
     whole
   }
   private val ar = Wire(Decoupled(new Axi4Address(p.memory)))
-  private val readable = open && reads.io.room
+  private val readable = sending && reads.io.available
   ar.valid := io.read.valid && readable
   io.read.ready := ar.ready && readable
   ar.bits := address(io.read.bits.id, io.read.bits.line)
@@ -101,8 +101,8 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
 
   // AW and W are issued together, when both are ready.
   private val aw = Wire(Decoupled(new Axi4Address(p.memory)))
-  private val w = Wire(Decoupled(new LineWrite(p, besideBits)))
-  private val writable = open && writes.io.room
+  private val w = Wire(Decoupled(new LineWrite(p, sidebandBits)))
+  private val writable = sending && writes.io.available
   io.write.ready := aw.ready && w.ready && writable
   aw.valid := io.write.valid && w.ready && writable
   w.valid := io.write.valid && aw.ready && writable
@@ -116,45 +116,45 @@ class LinePort(p: FlatParams, besideBits: Int) extends Module {
   io.axi.w.bits.strb := data.bits.stored.strobe
   io.axi.w.bits.user := data.bits.stored.poison
   io.axi.w.bits.last := true.B
-  io.wbeside := data.bits.beside
+  io.wsideband := data.bits.sideband
 
-  private val r = Wire(Decoupled(new LineReadAnswer(p, besideBits)))
-  private val readComes = reads.io.owed && io.axi.r.bits.last
-  r.valid := io.axi.r.valid && readComes && open
+  private val r = Wire(Decoupled(new LineReadAnswer(p, sidebandBits)))
+  private val readExpected = reads.io.expected && io.axi.r.bits.last
+  r.valid := io.axi.r.valid && readExpected && sending
   io.axi.r.ready := r.ready
   r.bits.id := io.axi.r.bits.id
   r.bits.data := io.axi.r.bits.data
   r.bits.poison := io.axi.r.bits.user
   r.bits.error := io.axi.r.bits.resp.orR
-  r.bits.beside := io.rbeside
+  r.bits.sideband := io.rsideband
   io.readAnswer <> RegisterSlice(r)
 
-  private val writeComes = writes.io.owed
+  private val writeExpected = writes.io.expected
   io.axi.b.ready := true.B
-  io.writeAnswer.valid := RegNext(io.axi.b.valid && writeComes && open, false.B)
-  io.writeAnswer.bits.id := RegNext(io.axi.b.bits.id(p.lockBits - 1, 0))
+  io.writeAnswer.valid := RegNext(io.axi.b.valid && writeExpected && sending, false.B)
+  io.writeAnswer.bits.id := RegNext(io.axi.b.bits.id(p.mshrBits - 1, 0))
   io.writeAnswer.bits.error := RegNext(io.axi.b.bits.resp.orR)
 
-  reads.io.asked.valid := io.axi.ar.fire
-  reads.io.asked.bits := io.axi.ar.bits.id
+  reads.io.issued.valid := io.axi.ar.fire
+  reads.io.issued.bits := io.axi.ar.bits.id
   reads.io.id := io.axi.r.bits.id
-  reads.io.answered := io.axi.r.fire && readComes
-  writes.io.asked.valid := io.axi.aw.fire
-  writes.io.asked.bits := io.axi.aw.bits.id
+  reads.io.answered := io.axi.r.fire && readExpected
+  writes.io.issued.valid := io.axi.aw.fire
+  writes.io.issued.bits := io.axi.aw.bits.id
   writes.io.id := io.axi.b.bits.id
-  writes.io.answered := io.axi.b.fire && writeComes
-  private val any = reads.io.any || writes.io.any
+  writes.io.answered := io.axi.b.fire && writeExpected
+  private val outstanding = reads.io.busy || writes.io.busy
   private val answered = io.axi.r.fire || io.axi.b.fire
-  waited := Mux(draining && !answered, waited + 1.U, 0.U)
-  private val drained = draining && (waited === p.drain.U || !any)
+  idleCycles := Mux(draining && !answered, idleCycles + 1.U, 0.U)
+  private val drained = draining && (idleCycles === p.drain.U || !outstanding)
   when(drained) { draining := false.B }
-  for (underWay <- Seq(reads, writes)) {
-    underWay.io.powerOn := io.powerOn
-    underWay.io.forget := drained
+  for (tracker <- Seq(reads, writes)) {
+    tracker.io.powerOn := io.powerOn
+    tracker.io.forget := drained
   }
   when(reset.asBool) { draining := true.B }
-  private def stray(fires: Bool, comes: Bool): Bool = RegNext(fires && !(comes && open), false.B)
-  io.strays := stray(io.axi.r.fire, readComes) +& stray(io.axi.b.fire, writeComes)
-  io.any := draining || any || io.axi.ar.valid || io.axi.aw.valid || io.axi.w.valid ||
+  private def stray(fires: Bool, expected: Bool): Bool = RegNext(fires && !(expected && sending), false.B)
+  io.strays := stray(io.axi.r.fire, readExpected) +& stray(io.axi.b.fire, writeExpected)
+  io.busy := draining || outstanding || io.axi.ar.valid || io.axi.aw.valid || io.axi.w.valid ||
     io.readAnswer.valid || io.writeAnswer.valid
 }

@@ -6,23 +6,23 @@ import chisel3._
 import chisel3.util._
 
 /** A request for the MSHR of a set. */
-class LockRequest(p: FlatParams) extends Bundle {
+class MshrRequest(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
-  val place = UInt(p.placeBits.W)
+  val nearIndex = UInt(p.nearIndexBits.W)
 
   /** The request does not read the line from near, so its MSHR cannot be shared. */
-  val blind = Bool()
+  val skipLookup = Bool()
 }
 
 /** The MSHR that a request gets. */
-class LockGrant(p: FlatParams) extends Bundle {
-  val lock = UInt(p.lockBits.W)
+class MshrGrant(p: FlatParams) extends Bundle {
+  val mshr = UInt(p.mshrBits.W)
 
   /** An earlier request holds the set; this request shares its MSHR. */
   val shared = Bool()
 
   /** Only reads have come of the MSHR so far, so near's copy of the line is valid. */
-  val pristine = Bool()
+  val readsOnly = Bool()
 }
 
 /** Allocates MSHRs, one per set in flight. Requests to the same set share an MSHR, which keeps their order.
@@ -33,66 +33,66 @@ class LockGrant(p: FlatParams) extends Bundle {
   * `grant` is combinational. A warm reset keeps the MSHRs in `kept`, because they have lines to write.
   */
 class MshrAllocator(p: FlatParams) extends Module {
-  private val slots = p.locks
+  private val mshrs = p.mshrs
   val io = IO(new Bundle {
     val powerOn = Input(Bool())
-    val ask = Flipped(Decoupled(new LockRequest(p)))
-    val grant = Output(new LockGrant(p))
+    val allocate = Flipped(Decoupled(new MshrRequest(p)))
+    val grant = Output(new MshrGrant(p))
 
     /** This request is decided. */
     val decided = Flipped(Valid(new Bundle {
-      val lock = UInt(p.locks.W)
+      val mshr = UInt(p.mshrs.W)
       val request = UInt(p.requestBits.W)
     }))
 
     /** These MSHRs got an operation, so they are no longer reads only. */
-    val touched = Input(UInt(slots.W))
-    val pristine = Output(UInt(slots.W))
+    val opAdded = Input(UInt(mshrs.W))
+    val readsOnly = Output(UInt(mshrs.W))
 
     /** These MSHRs have no work left. */
-    val idle = Input(UInt(slots.W))
-    val kept = Input(UInt(slots.W))
+    val idle = Input(UInt(mshrs.W))
+    val kept = Input(UInt(mshrs.W))
 
-    /** Set of the MSHR `of`, and set of the MSHR `decidedOf`, which was decided in the last cycle. */
-    val of = Input(UInt(slots.W))
-    val place = Output(UInt(p.placeBits.W))
-    val decidedOf = Input(UInt(slots.W))
-    val decidedPlace = Output(UInt(p.lineBits.W))
+    /** Set of the MSHR `select`, and set of the MSHR `decidedSelect`, which was decided in the last cycle. */
+    val select = Input(UInt(mshrs.W))
+    val nearIndex = Output(UInt(p.nearIndexBits.W))
+    val decidedSelect = Input(UInt(mshrs.W))
+    val decidedSet = Output(UInt(p.lineBits.W))
 
     /** Some MSHR is in use. */
-    val any = Output(Bool())
+    val busy = Output(Bool())
   })
-  private val used = withReset(io.powerOn) { RegInit(0.U(slots.W)) }
-  private val undecided = RegInit(0.U(slots.W))
-  private val blind = RegInit(0.U(slots.W))
-  private val pristine = RegInit(0.U(slots.W))
-  private val places = new BitSlicedCam(slots, p.placeBits)
-  private val youngest = new BitSlicedCam(slots, p.requestBits)
+  private val used = withReset(io.powerOn) { RegInit(0.U(mshrs.W)) }
+  private val undecided = RegInit(0.U(mshrs.W))
+  private val skipLookup = RegInit(0.U(mshrs.W))
+  private val readsOnly = RegInit(0.U(mshrs.W))
+  private val nearIndices = new BitSlicedCam(mshrs, p.nearIndexBits)
+  private val youngest = new BitSlicedCam(mshrs, p.requestBits)
 
-  private val held = used & places.equal(io.ask.bits.place)
-  private val free = OneHot.first(~used, slots)
-  io.grant.shared := held.orR
-  io.grant.pristine := (held & pristine).orR
-  private val lock = Mux(io.grant.shared, held, free)
-  io.grant.lock := OHToUInt(lock)
-  io.ask.ready := Mux(io.grant.shared, !(held & blind).orR, !used.andR)
+  private val matching = used & nearIndices.equal(io.allocate.bits.nearIndex)
+  private val free = OneHot.first(~used, mshrs)
+  io.grant.shared := matching.orR
+  io.grant.readsOnly := (matching & readsOnly).orR
+  private val mshr = Mux(io.grant.shared, matching, free)
+  io.grant.mshr := OHToUInt(mshr)
+  io.allocate.ready := Mux(io.grant.shared, !(matching & skipLookup).orR, !used.andR)
 
-  private val takes = OneHot.onlyIf(io.ask.fire, lock)
-  private val taken = OneHot.onlyIf(!io.grant.shared, takes)
+  private val joins = OneHot.onlyIf(io.allocate.fire, mshr)
+  private val allocates = OneHot.onlyIf(!io.grant.shared, joins)
   private val lastDecided =
-    OneHot.onlyIf(io.decided.valid && youngest(io.decided.bits.lock) === io.decided.bits.request, io.decided.bits.lock)
-  places.write(taken -> io.ask.bits.place)
-  youngest.write(takes -> io.ask.bits.request)
-  undecided := (undecided & ~lastDecided) | takes
-  pristine := (pristine & ~io.touched) | taken
-  io.pristine := pristine
-  blind := (blind & ~taken) | OneHot.onlyIf(io.ask.bits.blind, taken)
+    OneHot.onlyIf(io.decided.valid && youngest(io.decided.bits.mshr) === io.decided.bits.request, io.decided.bits.mshr)
+  nearIndices.write(allocates -> io.allocate.bits.nearIndex)
+  youngest.write(joins -> io.allocate.bits.request)
+  undecided := (undecided & ~lastDecided) | joins
+  readsOnly := (readsOnly & ~io.opAdded) | allocates
+  io.readsOnly := readsOnly
+  skipLookup := (skipLookup & ~allocates) | OneHot.onlyIf(io.allocate.bits.skipLookup, allocates)
   // An MSHR that a request joins in this cycle stays allocated.
-  used := (used & ~(io.idle & ~undecided & ~takes)) | taken
+  used := (used & ~(io.idle & ~undecided & ~joins)) | allocates
   when(reset.asBool) { used := used & io.kept }
 
-  io.place := places(io.of)
-  io.decidedPlace := places(io.decidedOf)
-  io.any := used.orR
-  assert(!io.ask.valid || PopCount(held) <= 1.U, "two locks of one set")
+  io.nearIndex := nearIndices(io.select)
+  io.decidedSet := nearIndices(io.decidedSelect)
+  io.busy := used.orR
+  assert(!io.allocate.valid || PopCount(matching) <= 1.U, "two MSHRs of one set")
 }

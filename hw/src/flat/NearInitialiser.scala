@@ -22,30 +22,30 @@ class NearInitialiser(p: FlatParams) extends Module {
   })
   private val code = new SidebandCode(p)
   private val done = withReset(io.powerOn) { RegInit(false.B) }
-  private val asked, answered = RegInit(0.U((p.lineBits + 1).W))
+  private val issued, answered = RegInit(0.U((p.lineBits + 1).W))
 
-  /** A write failed; `good` counts the lines before it, which are written. */
-  private val refused = RegInit(false.B)
-  private val good = Reg(UInt((p.lineBits + 1).W))
-  io.write.valid := !done && !refused && asked =/= io.nearLines
+  /** A write failed; `firstFailed` counts the lines before it, which are written. */
+  private val failed = RegInit(false.B)
+  private val firstFailed = Reg(UInt((p.lineBits + 1).W))
+  io.write.valid := !done && !failed && issued =/= io.nearLines
   io.write.bits := 0.U.asTypeOf(io.write.bits)
-  io.write.bits.line := asked
+  io.write.bits.line := issued
   io.write.bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
-  io.write.bits.beside := code.word(0.U.asTypeOf(new Sideband(p)), code.seal(asked(p.lineBits - 1, 0)))
-  when(io.write.fire) { asked := asked + 1.U }
+  io.write.bits.sideband := code.word(0.U.asTypeOf(new Sideband(p)), code.seal(issued(p.lineBits - 1, 0)))
+  when(io.write.fire) { issued := issued + 1.U }
   when(!done && io.answer.valid) {
     answered := answered + 1.U
-    when(io.answer.bits.error && !refused) {
-      refused := true.B
-      good := answered
+    when(io.answer.bits.error && !failed) {
+      failed := true.B
+      firstFailed := answered
     }
   }
-  when(refused && answered === asked) {
-    refused := false.B
-    asked := good
-    answered := good
+  when(failed && answered === issued) {
+    failed := false.B
+    issued := firstFailed
+    answered := firstFailed
   }
   // During reset, `nearLines` is not valid yet.
-  when(!reset.asBool && !refused && answered === io.nearLines) { done := true.B }
+  when(!reset.asBool && !failed && answered === io.nearLines) { done := true.B }
   io.done := done
 }

@@ -18,7 +18,7 @@ class MappedRequest(p: FlatParams) extends Bundle {
 /** A request with its MSHR. */
 class Lookup(p: FlatParams) extends Bundle {
   val request = UInt(p.requestBits.W)
-  val lock = UInt(p.lockBits.W)
+  val mshr = UInt(p.mshrBits.W)
   val tag = UInt(p.tagBits.W)
   val write = Bool()
   val full = Bool()
@@ -29,16 +29,16 @@ class Lookup(p: FlatParams) extends Bundle {
   val seal = UInt(new SidebandCode(p).checkBits.W)
 
   /** Near's next response belongs to this request. */
-  val asks = Bool()
+  val readsNear = Bool()
 
   /** The request allocated the MSHR. */
-  val opens = Bool()
+  val allocates = Bool()
 }
 
 /** Gets the MSHR of a request's set and reads the line from near. The read is skipped if the MSHR has more than reads:
   * the MSHR's state then serves this request too. Lookups leave in request order.
   *
-  * A write to a dedicated line is blind: it skips the near read, and its MSHR is not shared until the line is written.
+  * A write to a dedicated line skips the near read, and its MSHR is not shared until the line is written.
   *
   * Latency: the near read is issued in the cycle of the request, and the lookup appears two cycles later. Near responds
   * in request order because all these reads have one id.
@@ -46,8 +46,8 @@ class Lookup(p: FlatParams) extends Bundle {
 class NearLookup(p: FlatParams) extends Module {
   val io = IO(new Bundle {
     val in = Flipped(Decoupled(new MappedRequest(p)))
-    val ask = Decoupled(new LockRequest(p))
-    val grant = Input(new LockGrant(p))
+    val allocate = Decoupled(new MshrRequest(p))
+    val grant = Input(new MshrGrant(p))
     val nearRead = Decoupled(new LineRead(p))
     val out = Decoupled(new Lookup(p))
     val fault = Output(new MemoryFault)
@@ -56,32 +56,32 @@ class NearLookup(p: FlatParams) extends Module {
   private val lookups = Module(new ProtectedQueue(new Lookup(p), p.requests))
   private val request = io.in.bits
   private val mapped = request.mapped
-  private val blind = mapped.dedicated && request.write
-  private val asks = !mapped.outside && (!io.grant.shared || io.grant.pristine) && !blind
+  private val skipLookup = mapped.dedicated && request.write
+  private val readsNear = !mapped.outside && (!io.grant.shared || io.grant.readsOnly) && !skipLookup
 
   // Each of the three outputs fires only when the other two can.
-  private val locked = mapped.outside || io.ask.ready
-  private val asked = !asks || io.nearRead.ready
-  io.ask.valid := io.in.valid && !mapped.outside && lookups.io.enq.ready && asked
-  io.ask.bits.request := request.request
-  io.ask.bits.place := mapped.place
-  io.ask.bits.blind := blind
-  io.nearRead.valid := io.in.valid && asks && lookups.io.enq.ready && locked
+  private val canAllocate = mapped.outside || io.allocate.ready
+  private val canRead = !readsNear || io.nearRead.ready
+  io.allocate.valid := io.in.valid && !mapped.outside && lookups.io.enq.ready && canRead
+  io.allocate.bits.request := request.request
+  io.allocate.bits.nearIndex := mapped.nearIndex
+  io.allocate.bits.skipLookup := skipLookup
+  io.nearRead.valid := io.in.valid && readsNear && lookups.io.enq.ready && canAllocate
   io.nearRead.bits.id := 0.U
-  io.nearRead.bits.line := mapped.place
-  lookups.io.enq.valid := io.in.valid && locked && asked
-  io.in.ready := lookups.io.enq.ready && locked && asked
+  io.nearRead.bits.line := mapped.nearIndex
+  lookups.io.enq.valid := io.in.valid && canAllocate && canRead
+  io.in.ready := lookups.io.enq.ready && canAllocate && canRead
 
   lookups.io.enq.bits.request := request.request
-  lookups.io.enq.bits.lock := io.grant.lock
+  lookups.io.enq.bits.mshr := io.grant.mshr
   lookups.io.enq.bits.tag := mapped.tag
   lookups.io.enq.bits.write := request.write
   lookups.io.enq.bits.full := request.full
   lookups.io.enq.bits.dedicated := mapped.dedicated
   lookups.io.enq.bits.outside := mapped.outside
-  lookups.io.enq.bits.seal := new SidebandCode(p).seal(mapped.place(p.lineBits - 1, 0))
-  lookups.io.enq.bits.asks := asks
-  lookups.io.enq.bits.opens := !io.grant.shared && !mapped.outside
+  lookups.io.enq.bits.seal := new SidebandCode(p).seal(mapped.nearIndex(p.lineBits - 1, 0))
+  lookups.io.enq.bits.readsNear := readsNear
+  lookups.io.enq.bits.allocates := !io.grant.shared && !mapped.outside
   io.out <> lookups.io.deq
   io.fault := lookups.io.fault
   lookups.io.inject := io.inject

@@ -12,51 +12,51 @@ import chisel3.util._
 class PendingWriteResponses(p: FlatParams) extends Module {
   val io = IO(new Bundle {
 
-    /** The request's data were merged into a buffered line: the near line or the far line (victim). */
-    val starts = Flipped(Valid(new Bundle {
+    /** The request's data were merged into a buffered line: the near line or the far line. */
+    val merged = Flipped(Valid(new Bundle {
       val request = UInt(p.requests.W)
-      val lock = UInt(p.lockBits.W)
-      val onVictim = Bool()
+      val mshr = UInt(p.mshrBits.W)
+      val onFarLine = Bool()
     }))
 
     /** The buffered line, as it is now, is being written to memory. */
-    val nearWrites = Flipped(Valid(UInt(p.lockBits.W)))
-    val farWrites = Flipped(Valid(UInt(p.lockBits.W)))
+    val nearWrites = Flipped(Valid(UInt(p.mshrBits.W)))
+    val farWrites = Flipped(Valid(UInt(p.mshrBits.W)))
 
     /** The swap of an MSHR is undone: pending writes to either of its lines fail. */
-    val undone = Flipped(Valid(UInt(p.lockBits.W)))
+    val undone = Flipped(Valid(UInt(p.mshrBits.W)))
     val nearAnswer = Flipped(Valid(new LineWriteAnswer(p)))
     val farAnswer = Flipped(Valid(new LineWriteAnswer(p)))
     val writes = Output(new WritesDone(p))
 
-    /** Whether a write of the MSHR `of` is pending. */
-    val of = Input(UInt(p.lockBits.W))
-    val owes = Output(Bool())
+    /** Whether a write of the MSHR `select` is pending. */
+    val select = Input(UInt(p.mshrBits.W))
+    val ackPending = Output(Bool())
   })
-  private val owners = new BitSlicedCam(p.requests, p.lockBits)
-  private val starts = OneHot.onlyIf(io.starts.valid, io.starts.bits.request)
-  owners.write(starts -> io.starts.bits.lock)
+  private val mshrOf = new BitSlicedCam(p.requests, p.mshrBits)
+  private val merged = OneHot.onlyIf(io.merged.valid, io.merged.bits.request)
+  mshrOf.write(merged -> io.merged.bits.mshr)
 
   /** One memory port. Returns the requests that are answered now, those of them that fail, and all that are pending. */
   private def port(
-      starting: Bool,
+      added: Bool,
       writes: ValidIO[UInt],
       answer: ValidIO[LineWriteAnswer]
   ): (UInt, UInt, UInt) = {
-    val (kept, written) = (RegInit(0.U(p.requests.W)), RegInit(0.U(p.requests.W)))
-    val goes = OneHot.onlyIf(writes.valid, kept & owners.equal(writes.bits))
-    val refused = OneHot.onlyIf(io.undone.valid, kept & owners.equal(io.undone.bits))
-    val answered = OneHot.onlyIf(answer.valid, written & owners.equal(answer.bits.id))
-    kept := (kept & ~goes & ~refused) | OneHot.onlyIf(starting, starts)
-    written := (written & ~answered) | goes
-    (answered | refused, OneHot.onlyIf(answer.bits.error, answered) | refused, kept | written)
+    val (buffered, writing) = (RegInit(0.U(p.requests.W)), RegInit(0.U(p.requests.W)))
+    val issued = OneHot.onlyIf(writes.valid, buffered & mshrOf.equal(writes.bits))
+    val refused = OneHot.onlyIf(io.undone.valid, buffered & mshrOf.equal(io.undone.bits))
+    val answered = OneHot.onlyIf(answer.valid, writing & mshrOf.equal(answer.bits.id))
+    buffered := (buffered & ~issued & ~refused) | OneHot.onlyIf(added, merged)
+    writing := (writing & ~answered) | issued
+    (answered | refused, OneHot.onlyIf(answer.bits.error, answered) | refused, buffered | writing)
   }
-  private val (nearDone, nearFailed, nearWaits) =
-    port(!io.starts.bits.onVictim, io.nearWrites, io.nearAnswer)
-  private val (farDone, farFailed, farWaits) =
-    port(io.starts.bits.onVictim, io.farWrites, io.farAnswer)
+  private val (nearDone, nearFailed, nearPending) =
+    port(!io.merged.bits.onFarLine, io.nearWrites, io.nearAnswer)
+  private val (farDone, farFailed, farPending) =
+    port(io.merged.bits.onFarLine, io.farWrites, io.farAnswer)
   io.writes.done := nearDone | farDone
   io.writes.failed := nearFailed | farFailed
   io.writes.outside := 0.U
-  io.owes := ((nearWaits | farWaits) & owners.equal(io.of)).orR
+  io.ackPending := ((nearPending | farPending) & mshrOf.equal(io.select)).orR
 }

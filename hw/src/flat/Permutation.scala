@@ -25,9 +25,9 @@ class Permutation(p: FlatParams) extends Bundle {
   /** Each tag is in exactly one slot. The controller writes only legal permutations. */
   def legal: Bool = {
     val stored = (0 until p.ratio).map(tag)
-    val there = stored.map(_ <= p.ratio.U)
+    val inRange = stored.map(_ <= p.ratio.U)
     val different = stored.combinations(2).map(pair => pair(0) =/= pair(1))
-    (there ++ different).reduce(_ && _)
+    (inRange ++ different).reduce(_ && _)
   }
 
   /** Far slot, 0 to R - 1, of a tag that is not near. */
@@ -46,11 +46,11 @@ class Permutation(p: FlatParams) extends Bundle {
 /** Sideband of a near line, without its check bits. Zero is the set's state after power-up. */
 class Sideband(p: FlatParams) extends Bundle {
 
-  /** Consecutive misses to the line `counted`, for the policy that swaps on the n-th. */
-  val counted = UInt(p.tagBits.W)
+  /** Consecutive misses to the line `countedTag`, for the policy that swaps on the n-th. */
+  val countedTag = UInt(p.tagBits.W)
   val count = UInt(p.countBits.W)
 
   /** A slot of the set failed once, so swapping is disabled for good. */
-  val marked = Bool()
+  val swapDisabled = Bool()
   val permutation = new Permutation(p)
 }

@@ -57,24 +57,24 @@ class SetRepair(p: FlatParams) extends Module {
   private val line = Reg(UInt((p.lineBits + 3).W))
   private val near = slot === p.ratio.U
 
-  private val kept = valid && !(io.rearm && state === idle)
-  when(io.found.valid && !kept) { set := io.found.bits }
-  valid := kept || io.found.valid
+  private val recorded = valid && !(io.rearm && state === idle)
+  when(io.found.valid && !recorded) { set := io.found.bits }
+  valid := recorded || io.found.valid
   io.untrusted.valid := valid
   io.untrusted.set := set
   io.untrusted.repairing := state =/= idle
   io.writing := state === writes || state === waits
 
-  private val ways = Seq[(DecoupledIO[LineWrite], Bool)](io.nearWrite -> near, io.farWrite -> !near)
-  for ((way, mine) <- ways) {
-    way.valid := state === writes && mine
-    way.bits := 0.U.asTypeOf(way.bits)
-    way.bits.line := line
-    way.bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
-    way.bits.stored.poison := true.B
+  private val ports = Seq[(DecoupledIO[LineWrite], Bool)](io.nearWrite -> near, io.farWrite -> !near)
+  for ((port, selected) <- ports) {
+    port.valid := state === writes && selected
+    port.bits := 0.U.asTypeOf(port.bits)
+    port.bits.line := line
+    port.bits.stored.strobe := Fill(p.memory.strbBits, 1.U)
+    port.bits.stored.poison := true.B
   }
   io.nearWrite.bits.line := set
-  io.nearWrite.bits.beside := code.word(0.U.asTypeOf(new Sideband(p)), code.seal(set))
+  io.nearWrite.bits.sideband := code.word(0.U.asTypeOf(new Sideband(p)), code.seal(set))
 
   private val answer = Mux(near, io.nearAnswer, io.farAnswer)
   switch(state) {

@@ -51,7 +51,7 @@ class SidebandCode(p: FlatParams) {
   /** A received word whose check bits are XORed with the payload's checks, so they equal the seal if the word is
     * intact. Done before a register, this takes logic out of [[SidebandCheck]].
     */
-  def unfolded(word: UInt): UInt =
+  def predecoded(word: UInt): UInt =
     Cat(word(bits - 1, payloadBits) ^ payload.checks(word(payloadBits - 1, 0)), word(payloadBits - 1, 0))
 }
 
@@ -60,8 +60,8 @@ class SidebandCheck(p: FlatParams) extends Module {
   private val code = new SidebandCode(p)
   val io = IO(new Bundle {
 
-    /** Word after [[SidebandCode.unfolded]], and the seal of the set that was read. */
-    val unfolded = Input(UInt(code.bits.W))
+    /** Word after [[SidebandCode.predecoded]], and the seal of the set that was read. */
+    val predecoded = Input(UInt(code.bits.W))
     val seal = Input(UInt(code.checkBits.W))
 
     /** The word came poisoned and may have more errors than the code corrects, so it must be free of errors. */
@@ -69,13 +69,13 @@ class SidebandCheck(p: FlatParams) extends Module {
     val sideband = Output(new Sideband(p))
 
     /** The sideband can be used; a flipped bit was corrected in it. */
-    val believed = Output(Bool())
+    val trusted = Output(Bool())
     val corrected = Output(Bool())
   })
-  private val syndrome = io.unfolded(code.bits - 1, code.payloadBits) ^ io.seal
+  private val syndrome = io.predecoded(code.bits - 1, code.payloadBits) ^ io.seal
   private val flips = code.payload.flips(syndrome)
   private val single = flips.orR || code.payload.checkFlips(syndrome).orR
-  io.sideband := (io.unfolded(code.payloadBits - 1, 0) ^ flips).asTypeOf(new Sideband(p))
-  io.believed := io.sideband.permutation.legal && (!syndrome.orR || (single && !io.poison))
-  io.corrected := io.believed && single
+  io.sideband := (io.predecoded(code.payloadBits - 1, 0) ^ flips).asTypeOf(new Sideband(p))
+  io.trusted := io.sideband.permutation.legal && (!syndrome.orR || (single && !io.poison))
+  io.corrected := io.trusted && single
 }

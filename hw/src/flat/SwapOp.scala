@@ -15,21 +15,21 @@ class SwapOp(p: FlatParams) extends Bundle {
   val swap = Bool()
 
   /** The set's miss count has to be stored. */
-  val counts = Bool()
+  val storesCount = Bool()
 }
 
 /** A decided request for its MSHR to carry out. */
 class MshrOp(p: FlatParams) extends Bundle {
-  val lock = UInt(p.lockBits.W)
+  val mshr = UInt(p.mshrBits.W)
   val request = UInt(p.requestBits.W)
   val op = new SwapOp(p)
 }
 
 /** The first request of an MSHR was looked up. */
 class AllocatedMshr(p: FlatParams) extends Bundle {
-  val lock = UInt(p.lockBits.W)
+  val mshr = UInt(p.mshrBits.W)
   val permutation = new Permutation(p)
-  val marked = Bool()
+  val swapDisabled = Bool()
 
   /** The near line is buffered. */
   val hasLine = Bool()
@@ -37,7 +37,7 @@ class AllocatedMshr(p: FlatParams) extends Bundle {
 
 /** A line to buffer for an MSHR. */
 class BufferedLine(p: FlatParams) extends Bundle {
-  val row = UInt((p.lockBits + 1).W)
+  val row = UInt((p.mshrBits + 1).W)
   val stored = new StoredLine(p)
 }
 

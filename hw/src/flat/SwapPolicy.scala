@@ -19,12 +19,12 @@ class SwapPolicy(p: FlatParams) extends Module {
     val tag = Input(UInt(p.tagBits.W))
 
     /** The set's count before the miss. */
-    val counted = Input(UInt(p.tagBits.W))
+    val countedTag = Input(UInt(p.tagBits.W))
     val count = Input(UInt(p.countBits.W))
     val swap = Output(Bool())
 
     /** The new count has to be stored, because no swap stores it. */
-    val stores = Output(Bool())
+    val storesCount = Output(Bool())
     val nextCount = Output(UInt(p.countBits.W))
   })
   private val (code, n) = (RegNext(io.config.policy), RegNext(io.config.n))
@@ -34,11 +34,11 @@ class SwapPolicy(p: FlatParams) extends Module {
   when(io.miss) { misses := Mux(nthOfChannel, 1.U, misses + 1.U) }
   when(changes) { misses := 1.U }
 
-  private val inARow = Mux(io.counted === io.tag, io.count + 1.U, 1.U)
-  private val nthOfLine = inARow >= n
+  private val consecutive = Mux(io.countedTag === io.tag, io.count + 1.U, 1.U)
+  private val nthOfLine = consecutive >= n
   io.swap := MuxLookup(code, true.B)(Seq(nth.U -> nthOfLine, oneIn.U -> nthOfChannel, never.U -> false.B))
-  io.stores := code === nth.U && !nthOfLine
-  io.nextCount := Mux(io.swap, 0.U, Mux(io.stores, inARow, io.count))
+  io.storesCount := code === nth.U && !nthOfLine
+  io.nextCount := Mux(io.swap, 0.U, Mux(io.storesCount, consecutive, io.count))
 }
 
 object SwapPolicy {

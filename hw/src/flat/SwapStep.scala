@@ -3,21 +3,21 @@ package anemone.flat
 
 import chisel3._
 
-/** State of an MSHR. It buffers two lines of its set: the near line and one far line (the victim). */
+/** State of an MSHR. It buffers two lines of its set: the near line and one far line. */
 class MshrState(p: FlatParams) extends Bundle {
   val permutation = new Permutation(p)
-  val marked = Bool()
+  val swapDisabled = Bool()
 
   /** The near line is buffered whole; differs from near's copy; is being written. */
-  val nearKept = Bool()
+  val nearBuffered = Bool()
   val nearDirty = Bool()
   val nearWriting = Bool()
 
   /** Tag of the buffered far line. It is buffered whole; it or some of its bytes are dirty; it is being written. */
-  val victim = UInt(p.tagBits.W)
-  val victimKept = Bool()
-  val victimDirty = Bool()
-  val victimWriting = Bool()
+  val farTag = UInt(p.tagBits.W)
+  val farBuffered = Bool()
+  val farDirty = Bool()
+  val farWriting = Bool()
 
   /** The far line is being read; a read was issued for the first operation; that read failed. */
   val fetching = Bool()
@@ -28,14 +28,14 @@ class MshrState(p: FlatParams) extends Bundle {
   val answered = Bool()
 
   /** A swap is neither written to near nor undone yet. */
-  val swapOpen = Bool()
+  val swapPending = Bool()
 
   /** Near, or far, refused a write. */
   val nearFailed = Bool()
-  val victimFailed = Bool()
+  val farFailed = Bool()
 
   /** A host write to this set is waiting to be acknowledged. */
-  val owes = Bool()
+  val ackPending = Bool()
 }
 
 /** The changes that one step makes to an MSHR. */
@@ -50,7 +50,7 @@ class MshrUpdate extends Bundle {
   val refuses = Bool()
 
   /** The operation uses the far line, not the near line. */
-  val onVictim = Bool()
+  val onFarLine = Bool()
 
   /** The operation's data are written to the line; merged with its buffered bytes. */
   val writes = Bool()
@@ -63,15 +63,15 @@ class MshrUpdate extends Bundle {
   val fetches = Bool()
 
   /** The buffered far line becomes that of the operation; and is whole. */
-  val namesVictim = Bool()
-  val keepsVictim = Bool()
+  val setsFarTag = Bool()
+  val setsFarBuffered = Bool()
   val dirtiesNear = Bool()
-  val dirtiesVictim = Bool()
-  val marks = Bool()
+  val dirtiesFar = Bool()
+  val disablesSwap = Bool()
 
   /** A failed write is handled: the swap is undone; or the buffered far line is dropped. */
   val undoes = Bool()
-  val dropsVictim = Bool()
+  val dropsFar = Bool()
 
   /** Near and far accesses that the operation saved. */
   val forwarded = UInt(2.W)
@@ -94,74 +94,74 @@ class SwapStep(p: FlatParams) extends Module {
   })
   private val (s, op, c) = (io.state, io.op, io.change)
   c := 0.U.asTypeOf(c)
-  private val settled = s.nearKept && !s.nearWriting && !s.victimWriting && !s.owes
-  private val victimFree = !s.victimDirty && !s.victimWriting && !s.fetching && !s.swapOpen
-  private val swaps = op.swap && !s.marked
+  private val canExchange = s.nearBuffered && !s.nearWriting && !s.farWriting && !s.ackPending
+  private val farFree = !s.farDirty && !s.farWriting && !s.fetching && !s.swapPending
+  private val swaps = op.swap && !s.swapDisabled
 
   private def exchange(): Unit = {
     c.exchanges := true.B
     c.dirtiesNear := true.B
-    c.dirtiesVictim := true.B
+    c.dirtiesFar := true.B
     c.pops := true.B
   }
 
-  when(s.nearFailed || s.victimFailed) {
-    c.marks := true.B
-    c.undoes := s.swapOpen && s.victimKept && s.nearKept
+  when(s.nearFailed || s.farFailed) {
+    c.disablesSwap := true.B
+    c.undoes := s.swapPending && s.farBuffered && s.nearBuffered
     c.exchanges := c.undoes
-    c.dirtiesNear := c.undoes || (!s.nearFailed && s.nearKept)
-    c.dirtiesVictim := c.undoes
-    c.dropsVictim := s.victimFailed && !c.undoes
+    c.dirtiesNear := c.undoes || (!s.nearFailed && s.nearBuffered)
+    c.dirtiesFar := c.undoes
+    c.dropsFar := s.farFailed && !c.undoes
   }.elsewhen(io.hasOp && s.permutation.near === op.tag) {
     c.pops := true.B
     c.answers := !op.write && !s.answered
     c.writes := op.write
-    c.merges := !op.full && s.nearKept
+    c.merges := !op.full && s.nearBuffered
     c.dirtiesNear := op.write
     c.forwarded := op.write && s.nearDirty
   }.elsewhen(io.hasOp && s.fetchFailed) {
     c.pops := true.B
     c.refuses := !s.answered
-    c.marks := true.B
+    c.disablesSwap := true.B
     c.dirtiesNear := true.B
-  }.elsewhen(io.hasOp && s.victimKept && s.victim === op.tag) {
-    c.onVictim := true.B
+  }.elsewhen(io.hasOp && s.farBuffered && s.farTag === op.tag) {
+    c.onFarLine := true.B
     c.writes := op.write
     c.merges := !op.full
     c.answers := !op.write && !s.answered
-    c.dirtiesNear := op.counts
+    c.dirtiesNear := op.storesCount
     when(!swaps) {
       c.pops := true.B
-      c.dirtiesVictim := op.write
-    }.elsewhen(settled) {
+      c.dirtiesFar := op.write
+    }.elsewhen(canExchange) {
       exchange()
     }.otherwise {
       c.writes := false.B
       c.blocks := true.B
     }
     when(c.pops) {
-      val sparesRead = !s.fetched && (!op.write || (swaps && !op.full))
-      c.forwarded := sparesRead +& (c.dirtiesNear && s.nearDirty) +& (c.dirtiesVictim && s.victimDirty)
+      val savesRead = !s.fetched && (!op.write || (swaps && !op.full))
+      c.forwarded := savesRead +& (c.dirtiesNear && s.nearDirty) +& (c.dirtiesFar && s.farDirty)
     }
   }.elsewhen(io.hasOp) {
-    c.onVictim := true.B
-    when(!victimFree) {
+    c.onFarLine := true.B
+    when(!farFree) {
       c.blocks := true.B
     }.elsewhen(!op.write || (swaps && !op.full)) {
       c.fetches := true.B
-      c.namesVictim := true.B
+      c.setsFarTag := true.B
       c.blocks := true.B
     }.elsewhen(!swaps) {
-      c.namesVictim := true.B
-      c.keepsVictim := op.full
+      c.setsFarTag := true.B
+      c.setsFarBuffered := op.full
       c.writes := true.B
-      c.dirtiesVictim := true.B
+      c.dirtiesFar := true.B
       c.pops := true.B
-      c.dirtiesNear := op.counts
-      c.forwarded := op.counts && s.nearDirty
-    }.elsewhen(settled) {
-      c.namesVictim := true.B
-      c.keepsVictim := true.B
+      c.dirtiesNear := op.storesCount
+      c.forwarded := op.storesCount && s.nearDirty
+    }.elsewhen(canExchange) {
+      c.setsFarTag := true.B
+      c.setsFarBuffered := true.B
       c.writes := true.B
       exchange()
       c.forwarded := s.nearDirty

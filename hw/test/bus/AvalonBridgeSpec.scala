@@ -14,7 +14,7 @@ class AvalonBridgeSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private def bytes(strb: Int): BigInt = (0 until 8).filter(b => (strb >> b) % 2 == 1).map(BigInt(0xff) << 8 * _).sum
 
-  /** A slave on the bridge's AXI side: words, of which the last two answer with an error, as slow as it likes. */
+  /** A slave on the bridge's AXI side, with random delays; its last two words respond with an error. */
   private class Slave(port: AxiLitePort, random: Random, slow: Int) {
     private val memory = Array.fill(words)(BigInt(0))
     private val aw, ar = mutable.Queue[Int]()
@@ -25,7 +25,7 @@ class AvalonBridgeSpec extends AnyFlatSpec with ChiselScalatestTester {
     private def go() = random.nextInt(8) >= slow
     private def resp(word: Int) = if (word >= words - 2) Axi4.Resp.SlvErr else Axi4.Resp.Okay
 
-    /** What it does in a cycle, before the clock. */
+    /** Drives a cycle, before the clock edge. */
     def cycle(): Unit = {
       if (aw.nonEmpty && w.nonEmpty && go()) {
         val (word, (data, strb)) = (aw.dequeue(), w.dequeue())
@@ -48,12 +48,12 @@ class AvalonBridgeSpec extends AnyFlatSpec with ChiselScalatestTester {
       port.aw.ready.poke(ready(0))
       port.w.ready.poke(ready(1))
       port.ar.ready.poke(ready(2))
-      if (ready(0) && port.aw.valid.peekBoolean()) aw += place(port.aw.bits)
+      if (ready(0) && port.aw.valid.peekBoolean()) aw += wordIndex(port.aw.bits)
       if (ready(1) && port.w.valid.peekBoolean())
         w += (port.w.bits.data.peekInt() -> port.w.bits.strb.peekInt().toInt)
-      if (ready(2) && port.ar.valid.peekBoolean()) ar += place(port.ar.bits)
+      if (ready(2) && port.ar.valid.peekBoolean()) ar += wordIndex(port.ar.bits)
     }
-    private def place(address: UInt): Int = {
+    private def wordIndex(address: UInt): Int = {
       val byte = address.peekInt().toInt
       assert(byte % 8 == 0, "an address on AXI is a word's")
       byte / 8

@@ -6,14 +6,14 @@ import chiseltest._
 import scala.collection.mutable
 import scala.util.Random
 
-/** A write on its way through an AXI4-Lite port. */
+/** A write to send through an AXI4-Lite port. */
 case class LiteWrite(address: BigInt, data: BigInt, strb: Int = 0xff)
 
-/** An answer: the response, and a read's data. */
+/** A response, with the data of a read. */
 case class LiteAnswer(resp: Int, data: BigInt, cycle: Int)
 
-/** A master that puts writes and reads on a port as fast as `slow` lets it: each channel by itself waits in a cycle
-  * with a chance of `slow` in eight. Answers come in `written` and `answered`, in order.
+/** A master that sends writes and reads. In each cycle, each channel waits with probability `slow` / 8. Responses are
+  * in `written` and `answered`, in order.
   */
 class AxiLiteDriver(port: AxiLitePort, clock: Clock, seed: Int = 0, slow: Int = 0) {
   private val random = new Random(seed)
@@ -23,7 +23,7 @@ class AxiLiteDriver(port: AxiLitePort, clock: Clock, seed: Int = 0, slow: Int = 
   val written, answered = mutable.ArrayBuffer[LiteAnswer]()
   var cycle = 0
 
-  /** Done in every cycle, before the clock. */
+  /** Called in every cycle, before the clock edge. */
   var each: () => Unit = () => ()
 
   def write(writes: LiteWrite*): Unit = { aw ++= writes; w ++= writes }
@@ -31,7 +31,7 @@ class AxiLiteDriver(port: AxiLitePort, clock: Clock, seed: Int = 0, slow: Int = 
 
   private def go(): Boolean = random.nextInt(8) >= slow
 
-  /** One cycle. What is on a channel stays until it is taken. */
+  /** One cycle. An offer stays until it is accepted. */
   def step(): Unit = {
     awOn ||= aw.nonEmpty && go()
     wOn ||= w.nonEmpty && go()
@@ -56,7 +56,7 @@ class AxiLiteDriver(port: AxiLitePort, clock: Clock, seed: Int = 0, slow: Int = 
     cycle += 1
   }
 
-  /** Steps until so many writes and reads are answered. */
+  /** Steps until `writes` writes and `reads` reads are answered. */
   def finish(writes: Int, reads: Int, limit: Int = 2000): Unit = {
     val end = cycle + limit
     while ((written.length < writes || answered.length < reads) && cycle < end) step()

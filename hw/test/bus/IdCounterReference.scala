@@ -5,7 +5,7 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
-/** An [[IdCounter]] beside a plain count of one id of the checker's choice. */
+/** An [[IdCounter]], and a plain count of one id of the checker's choice. */
 class IdCounterReference(idBits: Int, countBits: Int) extends Module {
   private val counter = Module(new IdCounter(idBits, countBits, asks = true))
   val io = IO(new Bundle {

@@ -8,7 +8,9 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
-/** A map with one of each: constants in three blocks, a storage, flags, a pulse, a command, a memory of three words. */
+/** A map with every kind of register: constants in three blocks, storage, flags, a pulse, a command, a memory of three
+  * words.
+  */
 class ExampleMap extends Module {
   val io = IO(new Bundle {
     val bus = Flipped(new AxiLitePort(12, 64))
@@ -52,7 +54,7 @@ class RegisterMapSpec extends AnyFlatSpec with ChiselScalatestTester {
       test(new ExampleMap).withAnnotations(verilator) { dut =>
         val random = new Random(seed)
         val master = new AxiLiteDriver(dut.io.bus, dut.clock, seed, slow)
-        // What comes out, in order: a pulse, a command or an entry, each as what was written.
+        // Expected outputs in order: a pulse, a command or an entry, each with the value written.
         val effects, expected = mutable.ArrayBuffer[(Int, BigInt)]()
         master.each = () => {
           val ready = Seq.fill(2)(random.nextInt(8) >= slow)
@@ -70,18 +72,18 @@ class RegisterMapSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         val fields = (BigInt(1) << 63) + 0xfffff3f
         var stored = BigInt(0)
-        val places = constants ++ Seq(storage, sticky, ExampleMap.pulse, command, command, memory, memory + 8) ++
+        val offsets = constants ++ Seq(storage, sticky, ExampleMap.pulse, command, command, memory, memory + 8) ++
           Seq(memory + 16, memory + 24, 0x008, 0x088, 0x100, 0xff8)
         val (writes, reads) = (mutable.ArrayBuffer[Int](), mutable.ArrayBuffer[(Int, BigInt)]())
         for (_ <- 0 until 30) {
           for (_ <- 0 until 30) {
-            val place = places(random.nextInt(places.length))
+            val offset = offsets(random.nextInt(offsets.length))
             val data = BigInt(64, random)
             val strb = if (random.nextBoolean()) 0xff else random.nextInt(256)
-            master.write(LiteWrite(place + random.nextInt(8), data, strb))
+            master.write(LiteWrite(offset + random.nextInt(8), data, strb))
             val mask = bytes(strb)
             val value = (data >> 4).toInt & 0x3f
-            writes += (place match {
+            writes += (offset match {
               case `command` if (strb & 3) == 3 && value < 40 =>
                 expected += (command -> (BigInt(value) << 4))
                 okay
@@ -102,11 +104,11 @@ class RegisterMapSpec extends AnyFlatSpec with ChiselScalatestTester {
               case _ => error
             })
           }
-          // Constants and what is not there, while the writes go on.
+          // Reads of constants and of absent addresses, while the writes go on.
           for (_ <- 0 until 30) {
-            val place = Seq(0x000, 0x010, 0x078, 0x080, 0xf00, 0x008, 0x088, memory, 0x480)(random.nextInt(9))
-            master.read(place + random.nextInt(8))
-            reads += (if (constants.contains(place)) (okay, BigInt(place + 1)) else (error, BigInt(0)))
+            val offset = Seq(0x000, 0x010, 0x078, 0x080, 0xf00, 0x008, 0x088, memory, 0x480)(random.nextInt(9))
+            master.read(offset + random.nextInt(8))
+            reads += (if (constants.contains(offset)) (okay, BigInt(offset + 1)) else (error, BigInt(0)))
           }
           master.finish(writes.length, reads.length)
           master.read(storage, ExampleMap.pulse, command)

@@ -6,7 +6,7 @@ import chiseltest._
 import chiseltest.formal._
 import org.scalatest.flatspec.AnyFlatSpec
 
-/** What goes into a [[RegisterSlice]] comes out in order, once, and stays until it is taken. */
+/** Items leave a [[RegisterSlice]] once, in order, and stay until they are accepted. */
 class SliceOrder extends Module {
   private val slice = Module(new RegisterSlice(UInt(4.W)))
   val io = IO(chiselTypeOf(slice.io))
@@ -18,7 +18,7 @@ class SliceOrder extends Module {
   assert(io.out.valid === (inside =/= 0.U), "an item is on its way for more than a cycle, or came from nowhere")
   assert(io.in.ready || inside === 2.U, "no room where there is some")
 
-  // Items are numbered as they go in, so each has its own value.
+  // Items are numbered as they enter, so each has its own value.
   private val next = RegInit(0.U(4.W))
   private val expected = RegInit(0.U(4.W))
   when(io.in.fire) { next := next + 1.U }

@@ -6,7 +6,7 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-/** A word encoded, with some bits flipped, decoded. */
+/** Encodes a word, flips some bits, and decodes it. */
 class SecdedPins(width: Int) extends Module {
   val code = new Secded(width)
   val word = IO(Input(UInt(width.W)))
@@ -37,18 +37,18 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
           assert(read(0) == ((true, false, false)))
           for (bit <- 0 until bits) assert(read(BigInt(1) << bit) == ((true, true, false)), s"bit $bit")
         }
-        // Two flipped bits are of one part, and noticed; or of two, and each is corrected.
-        var noticed = 0
+        // Two flipped bits in one part are detected; in two parts, each is corrected.
+        var detected = 0
         for (_ <- 0 until 400) {
           dut.word.poke(BigInt(width, random))
           val (one, other) = (random.nextInt(bits), random.nextInt(bits))
           if (one != other) {
             val (same, corrected, uncorrected) = read((BigInt(1) << one) | (BigInt(1) << other))
             assert(uncorrected || (same && corrected && width > 72), s"bits $one, $other")
-            if (uncorrected) noticed += 1
+            if (uncorrected) detected += 1
           }
         }
-        assert(noticed > 50)
+        assert(detected > 50)
       }
     }
   }
@@ -120,7 +120,7 @@ class SecdedSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.clock.step()
         }
         assert(items > 300 && corrected == 6)
-        // Behind each other, into an empty one: when they come out, and which have gone through the memory.
+        // Consecutive items into an empty queue: when they leave, and which passed through the memory.
         dut.io.enq.valid.poke(false)
         dut.clock.step(20)
         dut.io.inject.valid.poke(true)

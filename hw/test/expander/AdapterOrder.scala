@@ -6,9 +6,9 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util.{DecoupledIO, Fill, log2Ceil}
 
-/** The answers of a [[ControllerAdapter]] as a model checker takes them: a bit for each thing that is wrong.
+/** Order of the responses of a [[ControllerAdapter]], for a model checker: one output bit per kind of error.
   *
-  * The controller asks nobody whether an answer is wanted now, and numbers its answers; upstream counts what it takes.
+  * The controller ignores back-pressure and numbers its responses; upstream counts those that it accepts.
   */
 class AdapterOrder(reads: Int, writes: Int) extends Module {
   private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)
@@ -18,7 +18,7 @@ class AdapterOrder(reads: Int, writes: Int) extends Module {
   val io = IO(new Bundle {
     val ar, aw, w = Input(Bool())
 
-    /** Of the controller: it takes what it is offered, and answers. */
+    /** The controller accepts an offered request; it responds. */
     val ready, r, b = Input(Bool())
     val takesR, takesB = Input(Bool())
     val wrongRead, wrongWrite = Output(Bool())
@@ -31,12 +31,12 @@ class AdapterOrder(reads: Int, writes: Int) extends Module {
   }
   Seq(down.ar.ready, down.aw.ready, down.w.ready).foreach(_ := io.ready)
 
-  /** Whether upstream sees another answer than the controller's next one, or none while there is one. */
+  /** Upstream sees another response than the controller's next one, or none while there is one. */
   private def answers(asked: Bool, answers: Bool, takes: Bool, depth: Int)(
       from: DecoupledIO[Data],
       to: DecoupledIO[Data]
   ): Bool = {
-    // Two of the answers under way never have the same number.
+    // No two outstanding responses have the same number.
     val numberBits = log2Ceil(depth + 1)
     def number(of: DecoupledIO[Data]): UInt = {
       val count = RegInit(0.U(numberBits.W))

@@ -14,7 +14,7 @@ class BurstSplitterSpec extends AnyFlatSpec with ChiselScalatestTester {
     Axi4Params(addressBits = 16, idBits = 3, lenBits = 4)
   )
 
-  /** Random requests under windows that move; how often each thing was seen. */
+  /** Random requests while the windows move. Returns how often each case was seen. */
   private def play(dut: BurstSplitter, write: Boolean, seed: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
@@ -22,18 +22,18 @@ class BurstSplitterSpec extends AnyFlatSpec with ChiselScalatestTester {
     val count = mutable.Map[String, Int]().withDefaultValue(0)
     val (load, free) = (0.3 + 0.7 * random.nextDouble(), 0.3 + 0.7 * random.nextDouble())
     val inside = mutable.Queue[Seq[Beat]]()
-    var places = Places(None, None)
+    var windows = WindowBases(None, None)
     dut.io.closed.poke(false)
     var offered = Option.empty[Request]
     for (cycle <- 0 until 6000) {
       if (maybe(0.02)) {
-        // Bits below the window's size are to be ignored; now and then two are at one place.
+        // Bits below the window size must be ignored; sometimes two windows overlap.
         def at() = Option.when(maybe(0.8))(base() + random.nextInt(4096))
         val effect = at()
-        places = Places(effect, if (maybe(0.3)) effect else at(), at())
+        windows = WindowBases(effect, if (maybe(0.3)) effect else at(), at())
       }
-      places.poke(dut.io.windows)
-      val bases = places.bases.map(_ / 4096 * 4096) ++ Seq.fill(2)(base())
+      windows.poke(dut.io.windows)
+      val bases = windows.bases.map(_ / 4096 * 4096) ++ Seq.fill(2)(base())
       val end = if (maybe(0.2)) 4096 - 128 else 0 // a burst may leave its window
       if (offered.isEmpty && maybe(load)) {
         val request = Request.random(random, p, bases(random.nextInt(bases.length)))
@@ -59,9 +59,9 @@ class BurstSplitterSpec extends AnyFlatSpec with ChiselScalatestTester {
         inside.dequeue()
         if (beats.length > 1) beats.tail +=: inside
       }
-      // `ready` is a register: what it was at the beginning of the cycle.
+      // `ready` is a register, so it is sampled at the start of the cycle.
       for (request <- offered if dut.io.in.ready.peekBoolean()) {
-        inside += request.beats(places, write, p)
+        inside += request.beats(windows, write, p)
         offered = None
       }
       dut.clock.step()
@@ -82,7 +82,7 @@ class BurstSplitterSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   it should "hold a request for no longer than a cycle, and take one a cycle" in {
     test(new BurstSplitter(p, write = false)) { dut =>
-      Places(None, None).poke(dut.io.windows)
+      WindowBases(None, None).poke(dut.io.windows)
       dut.io.out.ready.poke(true)
       dut.io.in.valid.poke(true)
       for (cycle <- 0 until 20) {

@@ -8,12 +8,12 @@ import org.scalatest.Assertions
 import scala.collection.mutable
 import scala.util.Random
 
-/** Random traffic through a [[MemoryChannel]], with all that must come of it.
+/** Random traffic through a [[MemoryChannel]], and a check of all its outputs.
   *
-  * What is expected follows from the order in which each port's requests are accepted: the n-th memory read is the n-th one
-  * downstream and is answered with its number, the n-th telemetry line is the engine's n-th answer.
+  * Expected values follow from the order in which each port's requests are accepted: the n-th memory read is the n-th
+  * one downstream and returns its number; the n-th telemetry line is the engine's n-th response.
   */
-class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, channel: Int, seed: Int)
+class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, windows: WindowBases, channel: Int, seed: Int)
     extends Assertions {
   import ChannelTraffic._
   private val (up, down) = (dut.io.upstream, dut.io.downstream)
@@ -24,32 +24,32 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   private val ids = 1 << p.memory.idBits
   private def byId[T] = Seq.fill(ids)(mutable.Queue[T]())
 
-  // Upstream: what is offered, and the answers that are expected.
+  // Upstream: offered requests, and expected responses.
   private var ar, aw = Option.empty[Request]
   private var data = Option.empty[Data]
   private var dataSent = 0
   private val sent = mutable.Queue[Sent]() // writes that wait for data
-  private val early = mutable.Queue[Data]() // data whose write was not accepted
+  private val early = mutable.Queue[Data]() // data whose address is not accepted yet
   private val readAnswers = byId[Answer]
   private val writeAnswers = byId[WriteAnswer]
 
-  // Downstream: what is expected, and what memory has yet to answer.
+  // Downstream: expected requests, and responses that memory still has to send.
   private val reads, writes = mutable.Queue[Request]()
   private val written = mutable.Queue[Data]()
-  private val toMemory = mutable.Queue[Seq[Answer]]() // the answers of `reads`
+  private val toMemory = mutable.Queue[Seq[Answer]]() // the responses to `reads`
   private val memoryReads = byId[Answer]
   private var (readNumber, lineNumber) = (0, 0)
-  private val unwritten = mutable.Queue[Request]() // memory's writes, whose data are not all there
-  private var lasts = 0 // bursts of data whose address is not there yet
+  private val unwritten = mutable.Queue[Request]() // memory's writes with data outstanding
+  private var lasts = 0 // data bursts whose address has not come yet
   private val memoryWrites = byId[Int]
-  private val answerable = Array.fill(ids)(0) // memory's writes of an id that are all there
+  private val answerable = Array.fill(ids)(0) // by id, memory's writes that have all their data
   private var r = Option.empty[(Int, Answer)]
   private var b = Option.empty[(Int, Int)]
 
   // The engine.
   private val events = Map(false -> mutable.Queue[Int](), true -> mutable.Queue[Int]()) // of reads, of writes
   private val acknowledges = mutable.Queue[(Request, Data, WriteAnswer)]()
-  private var applies = Option.empty[Boolean] // what is offered to the engine is done, and applied
+  private var applies = Option.empty[Boolean] // the acknowledge offered to the engine completes in this cycle; true: applied
   var applied, notApplied = 0
   private val asked = mutable.Queue[(Int, Int, Boolean)]()
   private val lines = mutable.Queue[(Int, Int)]() // cycle, number
@@ -59,7 +59,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   private var cycle = 0
 
   private def request() = {
-    val bases = places.bases ++ places.acknowledge :+ 0 :+ 0x3000 :+ random.nextInt(16) * 4096
+    val bases = windows.bases ++ windows.acknowledge :+ 0 :+ 0x3000 :+ random.nextInt(16) * 4096
     Request.random(random, p, bases(random.nextInt(bases.length)))
   }
   private def expected[T](queue: mutable.Queue[T], what: String): T = {
@@ -73,7 +73,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
   private def fires(item: ReadyValidIO[_]): Boolean = item.valid.peekBoolean() && item.ready.peekBoolean()
 
   private def accept(request: Request, write: Boolean): Unit = {
-    val region = places.find(request.addr, p).nonEmpty
+    val region = windows.find(request.addr, p).nonEmpty
     if (!region) {
       events(write) ++= request.addresses.filter(_ < (1 << p.nemo.addressBits))
     }
@@ -88,8 +88,8 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
         memoryWrites(request.id) += resp
       }
     } else if (region) {
-      for ((beat, i) <- request.beats(places, write, p).zipWithIndex) {
-        val (resp, line) = beat.answer(places, channel, p)
+      for ((beat, i) <- request.beats(windows, write, p).zipWithIndex) {
+        val (resp, line) = beat.answer(windows, channel, p)
         asked ++= line
         readAnswers(request.id) += Answer(
           line.map(_ => lineData(lineNumber)),
@@ -112,16 +112,16 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     }
   }
 
-  /** A beat of data of the oldest write that waits for some. */
+  /** A data beat of the oldest write that waits for data. */
   private def takes(data: Data): Unit = {
     val write = sent.head
     val request = write.request
     write.beats += 1
     if (write.beats == request.beats) sent.dequeue()
-    if (places.find(request.addr, p).isEmpty) written += data
+    if (windows.find(request.addr, p).isEmpty) written += data
     else {
-      val asks = places.acknowledges(request.addr, p) && request.beats == 1 && request.size == 6
-      val (resp, line) = places.answer(request, request.addr, channel, p)
+      val asks = windows.acknowledges(request.addr, p) && request.beats == 1 && request.size == 6
+      val (resp, line) = windows.answer(request, request.addr, channel, p)
       if (asks && line.nonEmpty && data.full && !data.user) acknowledges += ((request, data, write.answer))
       else {
         expectedErrors(0) += 1
@@ -167,7 +167,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     Seq(down.ar.ready, down.aw.ready, down.w.ready).foreach(_.poke(maybe(free)))
     Seq(up.r.ready, up.b.ready).foreach(_.poke(maybe(taken)))
     dut.io.open.poke(maybe(engineRate))
-    // What is offered to the engine is looked at in the cycle before.
+    // The offer to the engine is sampled one cycle earlier.
     dut.io.acknowledge.ready.poke(false)
     dut.io.acknowledged.valid.poke(false)
     if (dut.io.acknowledge.valid.peekBoolean() && maybe(engineRate / 4)) {
@@ -185,7 +185,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     }
   }
 
-  /** Outputs of a cycle, first those from which the others follow. */
+  /** Checks the outputs of a cycle; those that others depend on come first. */
   private def check(): Unit = {
     if (fires(up.ar)) {
       accept(ar.get, write = false)
@@ -215,7 +215,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     for (done <- applies) {
       val (request, data, answer) = expected(acknowledges, "an acknowledge")
       val target = dut.io.acknowledge.bits.target
-      val (_, line) = places.answer(request, request.addr, channel, p)
+      val (_, line) = windows.answer(request, request.addr, channel, p)
       assert(line.contains((target.pipeline.peekInt().toInt, target.line.peekInt().toInt, false)), "another line")
       for ((word, i) <- dut.io.acknowledge.bits.words.zipWithIndex) word.expect(data.word(i))
       answer.resp = Some(if (done) 0 else 2)
@@ -267,7 +267,7 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, places: Places, chan
     ) ++ readAnswers ++ writeAnswers).forall(_.isEmpty) &&
       ar.isEmpty && aw.isEmpty
 
-  /** Requests for as many cycles; then all that is under way is waited for. */
+  /** Sends requests for `cycles` cycles, then waits until nothing is outstanding. */
   def run(cycles: Int): Unit = {
     while (cycle < cycles || !over) {
       assert(cycle < cycles + 4000, "something was lost")
@@ -288,7 +288,7 @@ object ChannelTraffic {
   private def lineData(number: Int): BigInt =
     (0 until 8).map(i => (BigInt(number) * 8 + i) << (64 * i)).sum
 
-  /** A beat of read data; of a refused one no data are expected. */
+  /** A read data beat; a refused one has no expected data. */
   private case class Answer(data: Option[BigInt], resp: Int, last: Boolean, user: Boolean) {
     def poke(to: Axi4ReadData): Unit = {
       to.data.poke(data.get)
@@ -304,7 +304,7 @@ object ChannelTraffic {
     }
   }
 
-  /** A write's answer, once it is known. */
+  /** The response to a write, once it is known. */
   private class WriteAnswer(var resp: Option[Int])
 
   /** A write that was accepted, and how many beats of data it had. */

@@ -8,26 +8,25 @@ import chiseltest._
 import chiseltest.formal._
 import org.scalatest.flatspec.AnyFlatSpec
 
-/** A [[ControllerAdapter]] at a controller with all three habits, for any order of requests, readys and answers.
+/** A [[ControllerAdapter]] on a controller with all three deviations, for any order of requests, readys and responses.
   *
-  * The readys of the controller are one input, and its answers are there whether somebody is ready for them or not.
-  * Requests carry the number of those of their port before them, so each has its own value and its one place. Answers
-  * are counted and have no value: with the queues' memories the solver does not come to an end. Their order is proved by
-  * another one, see [[AdapterOrder]].
+  * The controller's readys are one input, and it sends responses without regard to ready. Each request carries its
+  * number within its port, so its value fixes its position in the order. Responses are only counted, because the solver does
+  * not terminate with the memories of the queues; [[AdapterOrder]] proves their order.
   */
 class AdapterContract(reads: Int, writes: Int) extends Module {
   private val p = Axi4Params(addressBits = 12, dataBits = 8, idBits = 1, lenBits = 1)
   private val adapter = Module(new ControllerAdapter(p, reads, writes, code = false))
   val io = IO(new Bundle {
 
-    /** Upstream offers; what it offered stays. */
+    /** Upstream offers a request, which stays until it is accepted. */
     val ar, aw, w = Input(Bool())
 
-    /** The controller takes what it is offered, and answers. */
+    /** The controller accepts an offered request; it responds. */
     val ready = Input(Bool())
     val r, b = Input(Bool())
 
-    /** Upstream takes answers. */
+    /** Upstream accepts responses. */
     val takesR, takesB = Input(Bool())
   })
   adapter.io.inject := 0.U.asTypeOf(adapter.io.inject)
@@ -57,43 +56,43 @@ class AdapterContract(reads: Int, writes: Int) extends Module {
   assert(!(down.ar.valid && down.aw.valid), "AR and AW together: the controller loses the read")
   assert(down.aw.valid === down.w.valid, "a write's address and data are not offered as one")
 
-  /** Answers on their way: whether one more may be asked for. */
+  /** Counts responses of one kind. Returns whether another request may be issued. */
   private def answers(asked: Bool, answers: Bool, takes: Bool)(
       from: DecoupledIO[Data],
       to: DecoupledIO[Data],
       depth: Int
   ): Bool = {
-    val due = RegInit(0.U(3.W)) // asked, and the controller has not answered
-    val waiting = RegInit(0.U(3.W)) // answered, and nobody took it
+    val due = RegInit(0.U(3.W)) // issued, without a response from the controller
+    val waiting = RegInit(0.U(3.W)) // responded, not yet accepted upstream
     due := due + asked - from.valid
     waiting := waiting + from.valid - to.fire
     from.valid := answers && due =/= 0.U
     from.bits := DontCare
     to.ready := takes
-    assert(due +& waiting <= depth.U, "asked without room for the answer")
+    assert(due +& waiting <= depth.U, "issued without a credit for the answer")
     assert(to.valid === (waiting =/= 0.U), "an answer was lost, doubled or late")
     due +& waiting < depth.U
   }
-  private val readRoom = answers(down.ar.fire, io.r, io.takesR)(down.r, up.r, reads)
-  private val writeRoom = answers(down.aw.fire, io.b, io.takesB)(down.b, up.b, writes)
+  private val readCredit = answers(down.ar.fire, io.r, io.takesR)(down.r, up.r, reads)
+  private val writeCredit = answers(down.aw.fire, io.b, io.takesB)(down.b, up.b, writes)
 
-  // No cycle is left empty, and of two that want it each has its turn.
-  private val readWants = up.ar.valid && readRoom
-  private val writeWants = up.aw.valid && up.w.valid && writeRoom
-  assert((down.ar.valid || down.aw.valid) === (readWants || writeWants), "a request waits for nothing")
+  // No cycle is left empty, and reads and writes alternate if both wait.
+  private val canRead = up.ar.valid && readCredit
+  private val canWrite = up.aw.valid && up.w.valid && writeCredit
+  assert((down.ar.valid || down.aw.valid) === (canRead || canWrite), "a request waits for nothing")
   private def next(it: Bool, took: Bool): Bool = {
     val turn = RegInit(false.B)
     turn := !it && (took || turn)
     turn
   }
-  assert(!(next(down.aw.fire, down.ar.fire && writeWants) && down.ar.valid), "a read went twice before a write")
-  assert(!(next(down.ar.fire, down.aw.fire && readWants) && down.aw.valid), "a write went twice before a read")
+  assert(!(next(down.aw.fire, down.ar.fire && canWrite) && down.ar.valid), "a read went twice before a write")
+  assert(!(next(down.ar.fire, down.aw.fire && canRead) && down.aw.valid), "a write went twice before a read")
 }
 
 class ControllerAdapterProof extends AnyFlatSpec with ChiselScalatestTester with Formal {
   behavior of "ControllerAdapter"
   it should "never read and write at once, ask only with room for the answer, and lose none, proved" in {
-    // Long enough to fill a queue, empty it and ask again.
+    // Long enough to fill a queue, empty it and issue again.
     verify(new AdapterContract(2, 2), Seq(BoundedCheck(8)))
   }
 }

@@ -9,7 +9,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
-/** The board's controller with its three habits, behind the ports of a [[ControllerAdapter]] or of nothing at all. */
+/** The board's controller with its three deviations from AXI, with or without a [[ControllerAdapter]] before it. */
 class Habits(port: Axi4Port, random: Random, busy: Double) {
   private val reads = mutable.Queue[(BigInt, Int)]()
   private val writes = mutable.Queue[(BigInt, Int)]()
@@ -29,11 +29,11 @@ class Habits(port: Axi4Port, random: Random, busy: Double) {
     due(writes).foreach { case (id, _) => port.b.bits.id.poke(id) }
   }
 
-  /** What it does at the end of the cycle. */
+  /** Updates its state at the end of the cycle. */
   def step(): Unit = {
     val ready = port.ar.ready.peekBoolean()
     if (port.r.valid.peekBoolean()) {
-      reads.dequeue() // whether anyone listens or not
+      reads.dequeue() // without regard to ready
       if (!port.r.ready.peekBoolean()) lostAnswers += 1
     }
     if (port.b.valid.peekBoolean() && port.b.ready.peekBoolean()) writes.dequeue()
@@ -46,7 +46,7 @@ class Habits(port: Axi4Port, random: Random, busy: Double) {
   }
 }
 
-/** The same ports with nothing in between. */
+/** The same ports, connected directly. */
 class NoAdapter(p: Axi4Params) extends Module {
   val io = IO(new Bundle {
     val upstream = Flipped(new Axi4Port(p))
@@ -63,7 +63,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private case class Outcome(answered: Int, written: Int, asked: Int, habits: Habits)
 
-  /** Reads and writes at the given rates, answers taken at a third rate; then all that is left is waited for. */
+  /** Sends reads and writes at the given rates and accepts responses at a third rate, then waits for the rest. */
   private def run(
       io: Axi4Port,
       controller: Axi4Port,
@@ -135,7 +135,7 @@ class ControllerAdapterSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         dut.clock.step()
         io.inject.foreach(_.valid.poke(false))
-        // Nobody takes the first answer, so the second waits in the memory.
+        // The first response is not accepted, so the second waits in the memory.
         for (id <- 1 to 2) {
           io.controller.r.valid.poke(true)
           io.controller.r.bits.id.poke(id)

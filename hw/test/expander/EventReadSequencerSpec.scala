@@ -10,7 +10,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
-/** Events and reads come out in the order in which they came in, whatever the engine does meanwhile. */
+/** Events and reads leave in the order in which they came, whatever the engine does meanwhile. */
 class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val undecided = 4
   private val memory = Axi4Params(addressBits = 20, idBits = 4)
@@ -50,7 +50,7 @@ class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.clock.step()
         dut.io.inject.foreach(_.valid.poke(false))
         dut.io.first.read.ready.poke(false)
-        // A read, and behind it an event, and both once more: the second of each waits in a memory.
+        // A read, then an event, then both again: the second of each waits in a memory.
         dut.io.read.valid.poke(true)
         dut.clock.step()
         dut.io.event.valid.poke(true)
@@ -62,20 +62,20 @@ class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.event.valid.poke(false)
         dut.io.read.valid.poke(false)
         dut.io.first.read.ready.poke(true)
-        val came = Seq.newBuilder[String]
+        val order = Seq.newBuilder[String]
         val faults = Array.fill(2)("")
         for (_ <- 0 until 12) {
           for ((fault, k) <- dut.io.faults.zipWithIndex) {
             if (fault.corrected.peekBoolean()) faults(k) += "c"
             if (fault.uncorrected.peekBoolean()) faults(k) += "u"
           }
-          if (dut.io.first.event.valid.peekBoolean()) came += dut.io.first.event.bits.address.peekInt().toString
+          if (dut.io.first.event.valid.peekBoolean()) order += dut.io.first.event.bits.address.peekInt().toString
           if (dut.io.first.read.valid.peekBoolean())
-            came += (if (dut.io.first.read.bits.effect.peekBoolean()) "effect" else "read")
+            order += (if (dut.io.first.read.bits.effect.peekBoolean()) "effect" else "read")
           dut.clock.step()
         }
         val wanted = if (bits < 2) Seq("effect", "100", "101", "effect") else Seq("effect", "read", "100")
-        assert(came.result().sorted == wanted.sorted)
+        assert(order.result().sorted == wanted.sorted)
         assert(faults.forall(_ == Seq("", "c", "u")(bits)), faults.mkString(","))
       }
     }
@@ -84,11 +84,11 @@ class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
     test(new EventReadSequencer(p, undecided)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
       val random = new Random(20261121)
       for (eager <- Seq(1.0, 0.5, 0.1); reading <- Seq(0.1, 0.5, 1.0)) {
-        // What came and did not go: an event's address, or -1 less a read's line.
+        // What is queued: an event's address, or -1 minus a read's line.
         val order = mutable.Queue[Int]()
-        var inFlight, heldFor, reads, number = 0
+        var inFlight, heldCycles, reads, number = 0
         for (_ <- 0 until 3000) {
-          if (dut.io.hold.peek().litToBoolean) heldFor += 1
+          if (dut.io.hold.peek().litToBoolean) heldCycles += 1
           else if (inFlight < undecided && random.nextInt(8) > 0) inFlight += 1
           val event = inFlight > 0 && random.nextInt(8) > 0
           val read = dut.io.open.peek().litToBoolean && reads < p.telemetryReads && random.nextDouble() < reading
@@ -114,9 +114,9 @@ class EventReadSequencerSpec extends AnyFlatSpec with ChiselScalatestTester {
           if (read) { reads += 1; order += -1 - number % 2 }
           dut.clock.step()
         }
-        if (eager == 1.0) assert(heldFor == 0, "reads of one slot are not felt")
-        if (eager == 0.1 && reading == 1.0) assert(heldFor > 0)
-        // Empty it for the next.
+        if (eager == 1.0) assert(heldCycles == 0, "reads of one slot are not felt")
+        if (eager == 0.1 && reading == 1.0) assert(heldCycles > 0)
+        // Empty it for the next iteration.
         dut.io.event.valid.poke(false.B)
         dut.io.read.valid.poke(false.B)
         dut.io.first.read.ready.poke(true.B)

@@ -9,7 +9,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val sources = Seq(FaultSource(8, 0), FaultSource(17, 1), FaultSource(18, 1))
   private def log = new FaultLog(sources, idBits = 4, lineBits = 6)
 
-  /** What a source reports in one cycle; `id` and `line` where they are known. */
+  /** A report of a source in one cycle; `id` and `line` if known. */
   private case class Report(source: Int, lost: Boolean, id: Option[Int] = None, line: Option[Int] = None)
 
   private def play(dut: FaultLog, now: Report*): Unit = {
@@ -100,7 +100,7 @@ class FaultLogSpec extends AnyFlatSpec with ChiselScalatestTester {
       settle(dut)
       dut.io.corrected.expect(1)
       dut.io.uncorrected.expect(1)
-      // The command forgets what was counted when it came; the fresh one was by then, four cycles behind its report.
+      // A rearm forgets all faults counted by then; the new fault is counted four cycles after its report.
       val kept = first(dut)
       assert(kept.isEmpty || kept.contains(fresh), s"$distance: $kept")
       assert((distance > 3) == kept.isEmpty, s"$distance: $kept")

@@ -32,7 +32,7 @@ class HostArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
               left -= 1
               assert(left > 0, s"seed $seed: not quiet")
             }
-            // What was begun is whole, and nothing begins.
+            // Begun requests are complete, and none begins.
             assert(traffic.uneven == 0, s"seed $seed")
             val before = traffic.accepted
             for (_ <- 0 until 20) {

@@ -9,9 +9,9 @@ import org.scalatest.Assertions
 import scala.collection.mutable
 import scala.util.Random
 
-/** Random traffic of several hosts through a [[HostArbiter]], and a channel below that answers in any order of ids.
+/** Random traffic of several hosts through a [[HostArbiter]], and a channel that responds in any order of ids.
   *
-  * Every request has a number, its address: data, answers and who gets them follow from it.
+  * The address of a request is its number; its data, its responses and their receiver follow from it.
   */
 class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assertions {
   private val random = new Random(seed)
@@ -23,7 +23,7 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
   private case class Request(number: Int, id: Int, beats: Int)
   private case class Beat(number: Int, beat: Int, last: Boolean)
 
-  /** A host: what it offers, and the answers that it has to get, by its ids. */
+  /** A host: its offered requests, and its expected responses by id. */
   private class Host(val number: Int) {
     private val port = dut.io.hosts(number)
     private val (load, taken) = (rate(), rate())
@@ -34,7 +34,7 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
     private var offersData, readBeats = 0
     var accepted, answered = 0
 
-    /** Addresses ahead of their data; below 0: data ahead of their address. */
+    /** Addresses ahead of their data; negative: data ahead of their addresses. */
     var ahead = 0
 
     private def request(): Request = {
@@ -59,7 +59,7 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
       }
       offer(port.ar, read)
       offer(port.aw, write)
-      // Data may be ahead of their address or behind it; what is offered stays.
+      // Data may come before or after their address; an offer stays until it is accepted.
       if (offersData == 0 && data.nonEmpty && maybe(load)) offersData = 1
       port.w.valid.poke(offersData == 1)
       if (offersData == 1) {
@@ -108,7 +108,7 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
   }
   private val all = Seq.tabulate(p.hosts)(new Host(_))
 
-  /** The channel below. */
+  /** The channel. */
   private val port = dut.io.channel
   private val (free, speed) = (rate(), rate())
   private val ids = 1 << p.memory.idBits
@@ -139,7 +139,18 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
     }
   }
 
+  // What is offered to the channel and not accepted has to stay as it is.
+  private val stalled = mutable.Map[String, Seq[BigInt]]()
+  private def stays(name: String, of: DecoupledIO[Axi4Address]): Unit = {
+    val valid = of.valid.peekBoolean()
+    val offered = of.bits.getElements.map(_.asInstanceOf[UInt].peekInt())
+    stalled.remove(name).foreach(before => assert(valid && offered == before, s"$name changes while it waits"))
+    if (valid && !of.ready.peekBoolean()) stalled(name) = offered
+  }
+
   private def lookChannel(): Unit = {
+    stays("ar", port.ar)
+    stays("aw", port.aw)
     def address(of: Axi4Address): (Int, Request) = {
       val id = of.id.peekInt().toInt
       id -> Request(of.addr.peekInt().toInt, id % ownIds, of.len.peekInt().toInt + 1)
@@ -149,7 +160,7 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
       val (id, one) = address(port.ar.bits)
       reads(id) += one
     }
-    // An address may come in the cycle of its data, not behind them.
+    // An address may come in the cycle of its data, not later.
     if (fires(port.w)) {
       assert(unwritten.nonEmpty, "data ahead of their address")
       val (id, one) = unwritten.head
@@ -183,7 +194,7 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
     cycle += 1
   }
 
-  /** Cycles until nothing is under way; no host asks for anything more than it does already. */
+  /** Steps until nothing is outstanding; no host starts another request. */
   def finish(): Unit = {
     all.foreach(_.asks = false)
     var left = 4000
@@ -195,7 +206,7 @@ class HostTraffic(dut: HostArbiter, p: ExpanderParams, seed: Int) extends Assert
     all.foreach(_.asks = true)
   }
 
-  /** Accepted by each host; answered to all of them; hosts with data ahead of or behind their address. */
+  /** Requests accepted of each host; responses to all of them; hosts whose data come before or after their address. */
   def accepted: Seq[Int] = all.map(_.accepted)
   def answered: Int = all.map(_.answered).sum
   def uneven: Int = all.count(_.ahead != 0)

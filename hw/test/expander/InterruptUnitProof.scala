@@ -7,7 +7,7 @@ import chiseltest._
 import chiseltest.formal._
 import org.scalatest.flatspec.AnyFlatSpec
 
-/** What the messages of [[InterruptUnit]] must be, for any hits, acknowledges, masks and takers.
+/** Properties of the messages of [[InterruptUnit]], for any hits, acknowledges, masks and receivers.
   *
   * The causes are notify latches: a hit sets one, an acknowledge without a hit clears it.
   */
@@ -36,7 +36,7 @@ class InterruptContract(vectors: Int) extends Module {
     latch := io.hit(i) || (latch && !io.acknowledge(i))
     unit.io.pending(i) := latch
 
-    // Messages less acknowledged messages: none or one.
+    // Messages minus acknowledged messages: none or one.
     val told = RegInit(false.B)
     val appears = message.valid && message.bits === i.U && !waited
     told := (told || appears) && !io.acknowledge(i)
@@ -45,7 +45,7 @@ class InterruptContract(vectors: Int) extends Module {
       assert(RegNext(latch && io.enable(i) && !io.acknowledge(i), false.B), "a message without a cause")
     }
 
-    // A cause that may send waits for the messages of others, once each, and then is out.
+    // A cause that may send waits for at most one message of each other vector.
     val due = latch && io.enable(i) && !io.acknowledge(i) && !told && !appears
     val passed = RegInit(0.U(log2Ceil(vectors + 2).W))
     passed := Mux(due, passed + (!message.valid || message.ready), 0.U)

@@ -21,12 +21,12 @@ class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
     lateCycles = 2
   )
   private val (effect, snapshot) = (0x8000, 0xa000)
-  private val places = Places(Some(effect), Some(snapshot))
+  private val windows = WindowBases(Some(effect), Some(snapshot))
 
-  /** Open, nothing offered, and the counts by id zeroed. */
-  private def start(dut: MemoryChannel, places: Places, channel: Int): Unit = {
+  /** The engine accepts reads, nothing is offered, and the counters by id are cleared. */
+  private def start(dut: MemoryChannel, windows: WindowBases, channel: Int): Unit = {
     val (up, down) = (dut.io.upstream, dut.io.downstream)
-    places.poke(dut.io.windows)
+    windows.poke(dut.io.windows)
     dut.io.channel.poke(channel)
     dut.io.open.poke(true)
     Seq(dut.io.quiesce, dut.io.inject.valid).foreach(_.poke(false))
@@ -39,16 +39,16 @@ class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
   behavior of "MemoryChannel"
   it should "answer every request once, in the order of its id, whatever memory, engine and host do" in {
     test(new MemoryChannel(p)).withAnnotations(compiled) { dut =>
-      val windows =
+      val choices =
         Seq(
-          places.copy(acknowledge = Some(0x4000)),
-          Places(Some(effect), None, Some(effect)),
-          Places(Some(0x1000), Some(0x1000), Some(0x2000)),
-          Places(None, Some(effect))
+          windows.copy(acknowledge = Some(0x4000)),
+          WindowBases(Some(effect), None, Some(effect)),
+          WindowBases(Some(0x1000), Some(0x1000), Some(0x2000)),
+          WindowBases(None, Some(effect))
         )
       var applied, notApplied = 0
       val errors = for (seed <- 1 to 12) yield {
-        val (now, channel) = (windows(seed % windows.length), seed % 2)
+        val (now, channel) = (choices(seed % choices.length), seed % 2)
         start(dut, now, channel)
         val traffic = new ChannelTraffic(dut, p, now, channel, seed)
         info(s"seed $seed")
@@ -65,10 +65,10 @@ class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
   it should "take a request a cycle, which is downstream two later, and let answers pass as fast" in {
     test(new MemoryChannel(p)).withAnnotations(compiled) { dut =>
       val (up, down) = (dut.io.upstream, dut.io.downstream)
-      start(dut, places, 0)
+      start(dut, windows, 0)
       Seq(up.w.bits.last, down.r.bits.last).foreach(_.poke(true))
       def valid(on: Boolean)(ports: ReadyValidIO[_]*): Unit = ports.foreach(_.valid.poke(on))
-      // Each port takes two at once, and then one every other cycle.
+      // Each port accepts two at once, and then one every other cycle.
       val taken = Seq(up.ar, up.aw, up.w).map(_ -> mutable.Buffer[Int]()).toMap[ReadyValidIO[_], mutable.Buffer[Int]]
       val below =
         Seq(down.ar, down.aw, down.w).map(_ -> mutable.Buffer[Int]()).toMap[ReadyValidIO[_], mutable.Buffer[Int]]
@@ -105,7 +105,7 @@ class MemoryChannelSpec extends AnyFlatSpec with ChiselScalatestTester {
   it should "hold a line behind its id's memory reads and let those of other ids pass" in {
     test(new MemoryChannel(p)).withAnnotations(compiled) { dut =>
       val (up, down) = (dut.io.upstream, dut.io.downstream)
-      start(dut, places, 0)
+      start(dut, windows, 0)
       def cycle(read: Option[Request] = None, line: Boolean = false, answer: Boolean = false): Option[Int] = {
         up.ar.valid.poke(read.nonEmpty)
         read.foreach(_.poke(up.ar.bits))

@@ -6,24 +6,24 @@ import chiseltest._
 import scala.collection.mutable
 import scala.util.Random
 
-/** A read that is under way: memory's, answered in cycle `due` at the earliest, or a beat of telemetry. */
+/** An outstanding read: of memory, answered in cycle `due` at the earliest, or a telemetry beat. */
 class PlainRead(val id: Int, val memory: Boolean, val due: Int, val number: Int, val resp: Int = Axi4.Resp.Okay) {
   val okay: Boolean = resp == Axi4.Resp.Okay
   val last: Boolean = number % 3 > 0
   val poison: Boolean = okay && number % 5 == 0
 
-  /** The line: its number in every word. */
+  /** The line's data: its number in every word. */
   val words: Seq[BigInt] = Seq.tabulate(8)(k => (BigInt(number) << 32) + k)
   val data: BigInt = words.zipWithIndex.map { case (word, k) => word << (64 * k) }.sum
 
-  /** The cycle in which its line came; a refused beat has none. */
-  var came = Option.empty[Int]
+  /** The cycle in which its line arrived; a refused beat has none. */
+  var arrived = Option.empty[Int]
 
-  /** Memory sent its answer. */
+  /** Memory has responded. */
   var sent = false
 
   /** The cycle since which nothing of its id is ahead. */
-  var turn = Option.empty[Int]
+  var firstSince = Option.empty[Int]
 
   def poke(to: TelemetryBeat): Unit = {
     to.id.poke(id)
@@ -45,8 +45,8 @@ class PlainRead(val id: Int, val memory: Boolean, val due: Int, val number: Int,
   }
 }
 
-/** How busy all sides are: the chances, a cycle, of a read, of memory's answer and of taking one; of memory's among the
-  * reads, of refused ones and of walks among telemetry's; the cycles that memory takes at most.
+/** Load of all sides. Probabilities per cycle of a read, of a memory response and of accepting one; shares of memory
+  * among the reads, and of refused reads and serial read-modify-writes among telemetry reads; memory's highest latency.
   */
 case class Load(
     ids: Int,
@@ -54,7 +54,7 @@ case class Load(
     latency: Int = 1,
     reads: Double = 1,
     refused: Double = 0,
-    walks: Double = 0,
+    serialRmws: Double = 0,
     answers: Double = 1,
     taken: Double = 1
 )
@@ -75,7 +75,7 @@ object Load {
   }
 }
 
-/** The reads of a channel that are under way: AXI wants those of one id answered in their order. */
+/** The outstanding reads of a channel. AXI requires responses of one id in order. */
 class PlainReads(load: Load, random: Random) {
   private val queues = Seq.fill(load.ids)(mutable.Buffer[PlainRead]())
   private var offered = Option.empty[PlainRead]
@@ -85,7 +85,7 @@ class PlainReads(load: Load, random: Random) {
   def ahead(read: PlainRead): Int = queues(read.id).indexOf(read)
   def first(id: Int): Option[PlainRead] = queues(id).headOption
 
-  /** What memory offers in a cycle, until it is taken. */
+  /** The response that memory offers until it is accepted. */
   def memoryOffers(cycle: Int): Option[PlainRead] = {
     if (offered.forall(_.sent)) {
       val due = queues.flatMap(_.find(read => read.memory && !read.sent)).filter(_.due <= cycle)
@@ -94,13 +94,13 @@ class PlainReads(load: Load, random: Random) {
     offered
   }
 
-  /** The first read of an id has its answer. */
+  /** The first read of an id is answered. */
   def answer(id: Int): PlainRead = queues(id).remove(0)
 
-  /** Lines that nothing of their id is ahead of, marked since when. */
-  def turns(cycle: Int): Seq[PlainRead] = {
+  /** Records for each line the cycle since which no read of its id is ahead. */
+  def recordFirst(cycle: Int): Seq[PlainRead] = {
     val lines = queues.flatMap(_.headOption).filter(!_.memory)
-    for (line <- lines if line.turn.isEmpty) line.turn = Some(cycle)
+    for (line <- lines if line.firstSince.isEmpty) line.firstSince = Some(cycle)
     lines
   }
 }

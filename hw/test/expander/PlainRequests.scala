@@ -20,9 +20,9 @@ case class Request(id: Int, addr: Int, beats: Int = 1, size: Int = 6, burst: Int
     }
   }
 
-  /** Its beats, as the windows are in the cycle in which it is accepted; a write into the region is one. */
-  def beats(places: Places, write: Boolean, p: ExpanderParams): Seq[Beat] = {
-    val region = places.find(addr, p).nonEmpty
+  /** Its beats, with the windows at its acceptance. A write into the region is one beat. */
+  def beats(windows: WindowBases, write: Boolean, p: ExpanderParams): Seq[Beat] = {
+    val region = windows.find(addr, p).nonEmpty
     val taken = if (write && region) addresses.take(1) else addresses
     for ((at, i) <- taken.zipWithIndex)
       yield Beat(
@@ -31,8 +31,8 @@ case class Request(id: Int, addr: Int, beats: Int = 1, size: Int = 6, burst: Int
         i == 0,
         i == taken.length - 1,
         region,
-        places.find(addr, p).exists(_._2),
-        places.acknowledges(addr, p),
+        windows.find(addr, p).exists(_._2),
+        windows.acknowledges(addr, p),
         at / p.windowBytes.toInt != addr / p.windowBytes.toInt
       )
   }
@@ -54,7 +54,7 @@ object Request {
     from.burst.peekInt().toInt
   )
 
-  /** A request at or behind `base`, as AXI allows it. */
+  /** A legal AXI request at or after `base`. */
   def random(random: Random, p: ExpanderParams, base: Int): Request = {
     val size = if (random.nextInt(4) > 0) 6 else random.nextInt(6)
     val burst = random.nextInt(5) match {
@@ -66,15 +66,15 @@ object Request {
       if (burst == Axi4.Burst.Wrap) 2 << random.nextInt(4)
       else if (random.nextInt(3) > 0) 1
       else 1 + random.nextInt(6)
-    val place = base + random.nextInt(4096)
+    val target = base + random.nextInt(4096)
     val aligned = burst == Axi4.Burst.Wrap || random.nextInt(4) > 0
     // The last burst must not leave the address space.
-    val addr = place.min((1 << p.memory.addressBits) - 1024) & (if (aligned) ~((1 << size) - 1) else -1)
+    val addr = target.min((1 << p.memory.addressBits) - 1024) & (if (aligned) ~((1 << size) - 1) else -1)
     Request(random.nextInt(1 << p.memory.idBits), addr, beats, size, burst)
   }
 }
 
-/** One beat of a request: what [[RequestBeat]] says of it. */
+/** One beat of a request, with the fields of [[RequestBeat]]. */
 case class Beat(
     request: Request,
     addr: Int,
@@ -86,50 +86,50 @@ case class Beat(
     past: Boolean
 ) {
 
-  /** A whole line that may take effect. */
+  /** The beat is a full line and may have an effect. */
   def acknowledges: Boolean = inAcknowledge && request.beats == 1 && request.size == 6
 
-  /** What a telemetry read's beat is answered, and what it asks the engine for. */
-  def answer(places: Places, channel: Int, p: ExpanderParams): (Int, Option[(Int, Int, Boolean)]) =
-    if (past) (Axi4.Resp.DecErr, None) else places.answer(request, addr, channel, p)
+  /** The response to a telemetry read beat, and its request to the engine. */
+  def answer(windows: WindowBases, channel: Int, p: ExpanderParams): (Int, Option[(Int, Int, Boolean)]) =
+    if (past) (Axi4.Resp.DecErr, None) else windows.answer(request, addr, channel, p)
 
   def poke(to: RequestBeat): Unit = {
     request.copy(addr = addr).poke(to.transfer)
     to.first.poke(first)
     to.last.poke(last)
-    to.place.hit.poke(region)
-    to.place.effect.poke(effect)
-    to.place.acknowledge.poke(inAcknowledge)
-    to.past.poke(past)
+    to.region.hit.poke(region)
+    to.region.effect.poke(effect)
+    to.region.acknowledge.poke(inAcknowledge)
+    to.pastWindow.poke(past)
   }
   def expect(from: RequestBeat): Unit = {
     assert(Request.peek(from.transfer) == request.copy(addr = addr))
     from.first.expect(first)
     from.last.expect(last)
-    from.place.hit.expect(region)
-    if (region) from.place.effect.expect(effect)
-    from.place.acknowledge.expect(inAcknowledge)
-    if (region) from.past.expect(past)
+    from.region.hit.expect(region)
+    if (region) from.region.effect.expect(effect)
+    from.region.acknowledge.expect(inAcknowledge)
+    if (region) from.pastWindow.expect(past)
   }
 }
 
-/** The telemetry windows in plain numbers; a base that is none is a window that is not enabled. */
-case class Places(effect: Option[Int], snapshot: Option[Int], acknowledge: Option[Int] = None) {
+/** The telemetry windows in plain numbers; a window without a base is disabled. */
+case class WindowBases(effect: Option[Int], snapshot: Option[Int], acknowledge: Option[Int] = None) {
   def bases: Seq[Int] = effect.toSeq ++ snapshot ++ acknowledge
   private def at(base: Option[Int], addr: Int, p: ExpanderParams): Option[Int] = {
     val size = p.windowBytes.toInt
     base.map(addr - _ / size * size).filter(offset => offset >= 0 && offset < size)
   }
 
-  /** The offset in a window, and whether it is the one with effects. */
+  /** The offset in a window, and whether that window applies the read effect. */
   def find(addr: Int, p: ExpanderParams): Option[(Int, Boolean)] =
     at(snapshot, addr, p).orElse(at(acknowledge, addr, p)).map((_, false)).orElse(at(effect, addr, p).map((_, true)))
 
-  /** A write there acknowledges. */
+  /** A write to this address acknowledges a line. */
   def acknowledges(addr: Int, p: ExpanderParams): Boolean =
     at(acknowledge, addr, p).nonEmpty && at(snapshot, addr, p).isEmpty
 
-  /** What a telemetry read's beat is answered, and the pipeline, line and effect that it asks the engine for. */
+  /** The response to a telemetry read beat, and the pipeline, line and effect of its request to the engine. */
   def answer(request: Request, addr: Int, channel: Int, p: ExpanderParams): (Int, Option[(Int, Int, Boolean)]) = {
     val n = p.nemo
     val line = find(addr, p).map { case (offset, applies) => (offset / 64, applies) }

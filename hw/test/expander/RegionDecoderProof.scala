@@ -8,10 +8,9 @@ import chiseltest._
 import chiseltest.formal._
 import org.scalatest.flatspec.AnyFlatSpec
 
-/** A [[RegionDecoder]] and a [[LineDecoder]] beside the address map of docs/expander.md, in that page's own arithmetic.
+/** A [[RegionDecoder]] and a [[LineDecoder]] against the address map of docs/expander.md, in that page's arithmetic.
   *
-  * What the decoder finds is checked against the offset of the line that it names. That it finds every line is checked
-  * with one of the solver's choice.
+  * A decoded line is checked against its offset. That every line is found is checked with one of the solver's choice.
   */
 class AddressMap(p: ExpanderParams) extends Module {
   private val n = p.nemo
@@ -29,7 +28,7 @@ class AddressMap(p: ExpanderParams) extends Module {
   decoder.io.windows := io.windows
   lines.io.address := io.address
   lines.io.channel := io.channel
-  private val place = decoder.io.place
+  private val region = decoder.io.region
 
   private def start(window: Window): UInt = window.base - window.base % p.windowBytes.U
   private def covers(window: Window): Bool =
@@ -47,11 +46,11 @@ class AddressMap(p: ExpanderParams) extends Module {
     pipeline < n.pipelines.U && offset >= begin && offset < begin +& 64.U
   }
 
-  assert(place.hit === hit, "a window is not where it should be")
+  assert(region.hit === hit, "a window is not where it should be")
   when(hit && !lines.io.refused) {
     assert(holds(lines.io.pipeline, lines.io.line), "another line was named")
-    assert(place.effect === (!snapshot && !acknowledge), "the wrong window")
-    assert(place.acknowledge === (acknowledge && !snapshot), "the wrong window")
+    assert(region.effect === (!snapshot && !acknowledge), "the wrong window")
+    assert(region.acknowledge === (acknowledge && !snapshot), "the wrong window")
   }
   when(hit && holds(io.pipeline, io.line)) {
     assert(!lines.io.refused, "a line was refused")

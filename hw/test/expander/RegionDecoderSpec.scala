@@ -14,14 +14,14 @@ class Decoders(p: ExpanderParams) extends Module {
     val address = Input(UInt(p.memory.addressBits.W))
     val windows = Input(new Windows(p))
     val channel = Input(UInt(p.nemo.channelBits.W))
-    val place = Output(new RegionMatch)
+    val region = Output(new RegionMatch)
     val pipeline = Output(UInt(p.nemo.pipelineBits.W))
     val line = Output(UInt(p.nemo.lineBits.W))
     val refused = Output(Bool())
   })
   region.io.address := io.address
   region.io.windows := io.windows
-  io.place := region.io.place
+  io.region := region.io.region
   line.io.address := io.address
   line.io.channel := io.channel
   io.pipeline := line.io.pipeline
@@ -71,7 +71,7 @@ class RegionDecoderSpec extends AnyFlatSpec with ChiselScalatestTester {
           val inSnapshot = inside(snapshotOn, snapshot)
           val inAcknowledge = inside(acknowledgeOn, acknowledge)
           val hit = inSnapshot || inAcknowledge || inside(effectOn, effect)
-          dut.io.place.hit.expect(hit, s"step $step, address $address")
+          dut.io.region.hit.expect(hit, s"step $step, address $address")
           if (hit) {
             val start = if (inSnapshot) snapshot else if (inAcknowledge) acknowledge else effect
             val line = (address - start) / 64
@@ -81,8 +81,8 @@ class RegionDecoderSpec extends AnyFlatSpec with ChiselScalatestTester {
             if (!refused) {
               dut.io.pipeline.expect(pipeline)
               dut.io.line.expect(line / n.channels % n.lines)
-              dut.io.place.effect.expect(!inSnapshot && !inAcknowledge)
-              dut.io.place.acknowledge.expect(inAcknowledge && !inSnapshot)
+              dut.io.region.effect.expect(!inSnapshot && !inAcknowledge)
+              dut.io.region.acknowledge.expect(inAcknowledge && !inSnapshot)
             }
           }
         }

@@ -23,7 +23,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     regionWrites = 4
   )
 
-  /** A write, and the cycles in which it was granted, was done and was answered. `acts`: it is a whole line. */
+  /** A write, and the cycles in which it was granted, done and answered. `acts`: it acknowledges a line. */
   private class Write(
       val number: Int,
       val id: Int,
@@ -36,7 +36,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     val poisoned: Boolean = random.nextInt(5) == 0
     val full: Boolean = acts || random.nextInt(2) == 0
     val asks: Boolean = acts && !refused && !poisoned && random.nextInt(6) > 0
-    // Whole data of what may not act, and parts of what may.
+    // Full lines that do not acknowledge, and partial lines of writes that would.
     val strobes: BigInt = if (if (acts) asks || refused || poisoned else full) (BigInt(1) << 64) - 1 else number
     var granted, done, answered = Option.empty[Int]
     var resp: Int = if (!region) beats else if (acts && refused) Axi4.Resp.DecErr else if (acts && poisoned) 2 else 0
@@ -52,8 +52,8 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.clock.step(ids + 2)
   }
 
-  /** Plays as many writes through to their answers, and checks every handshake of every cycle. Returns how often each thing
-    * was met.
+  /** Sends `count` writes until all are answered, and checks every handshake of every cycle. Returns how often each case
+    * was seen.
     */
   private def play(dut: RegionWriteSink, seed: Int, count: Int): Map[String, Int] = {
     val random = new Random(seed)
@@ -70,8 +70,8 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
     var (next, sending, beat, cycle) = (0, 0, 0, 0)
     var dataOffered, regionWent = false
-    val memory = mutable.Buffer[Write]() // that memory has to answer
-    val lines = mutable.Queue[Write]() // that the engine has to take away
+    val memory = mutable.Buffer[Write]() // that memory still has to answer
+    val lines = mutable.Queue[Write]() // acknowledges that wait for the engine
     var answering = Option.empty[Write]
     while (writes.exists(_.answered.isEmpty)) {
       assert(cycle < 60 * count, "writes hang")
@@ -81,14 +81,14 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       val closed = granted.length - granted.count(write => before(2)(write.answered)) == p.writesInFlight
       io.closed.expect(closed)
       val inRegion = earlier.filter(_.region)
-      val room = inRegion.length < p.regionWrites ||
+      val free = inRegion.length < p.regionWrites ||
         before(1)(inRegion(inRegion.length - p.regionWrites).answered)
-      io.region.ready.expect(room, "a write into the region takes the next slot of a ring")
+      io.region.ready.expect(free, "a write into the region takes the next slot of a ring")
       val asking = if (next < count && maybe(asks)) Some(writes(next)) else None
       io.region.valid.poke(asking.exists(_.region))
       for (write <- asking if write.region) {
         io.region.bits.id.poke(write.id)
-        io.region.bits.acts.poke(write.acts)
+        io.region.bits.acknowledges.poke(write.acts)
         io.region.bits.refused.poke(write.refused)
         io.region.bits.pipeline.poke(write.number % 2)
         io.region.bits.line.poke(write.number / 2 % 8)
@@ -96,7 +96,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       val grants = asking.exists(!_.region) && !closed
       io.granted.valid.poke(grants)
       asking.foreach(write => io.granted.bits.poke(write.id))
-      if (grants || asking.exists(_.region && room)) {
+      if (grants || asking.exists(_.region && free)) {
         writes(next).granted = Some(cycle)
         next += 1
       }
@@ -139,7 +139,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
         met(if (applied) "applied" else "not applied") += 1
       }
 
-      // Answers: the oldest of its id that is not answered.
+      // Responses: the oldest unanswered write of its id.
       def oldest(id: Int) = writes.take(next).find(write => write.id == id && write.answered.isEmpty)
       val fires = io.response.valid.peekBoolean() && listening
       val fromMemory = answering.nonEmpty && io.memoryResponse.ready.peekBoolean()
@@ -166,7 +166,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       }
       regionWent = fires && !fromMemory
 
-      // Data: memory's pass from the cycle of the grant on, those of the region's end here from the next one on.
+      // Data: memory's pass from the cycle of the grant on, region data are consumed from the next one on.
       val passes = owner.exists(write => !write.region && write.granted.nonEmpty)
       val ends = owner.exists(write => write.region && write.granted.exists(_ < cycle))
       io.memoryData.valid.expect(passes)
@@ -227,7 +227,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
     for (line <- 1 to 2) {
       io.region.valid.poke(true)
       io.region.bits.id.poke(line)
-      io.region.bits.acts.poke(true)
+      io.region.bits.acknowledges.poke(true)
       io.region.bits.refused.poke(false)
       io.region.bits.pipeline.poke(1)
       io.region.bits.line.poke(line)
@@ -289,9 +289,9 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
         io.granted.valid.poke(false)
         io.region.valid.poke(true)
         io.region.bits.id.poke(id)
-        io.region.bits.acts.poke(false)
+        io.region.bits.acknowledges.poke(false)
       }
-      // A write to memory of id 1 that is not answered; behind it two into the region, of id 1 and of id 2.
+      // An unanswered write to memory with id 1, then two into the region, with ids 1 and 2.
       io.data.valid.poke(true)
       grant(1)
       dut.clock.step()
@@ -302,7 +302,7 @@ class RegionWriteSinkSpec extends AnyFlatSpec with ChiselScalatestTester {
       io.region.valid.poke(false)
       grant(3)
       val seen = for (cycle <- 0 until 12) yield {
-        // Memory answers the writes of id 3 as they come.
+        // Memory answers writes of id 3 at once.
         io.granted.valid.poke(cycle < 4)
         io.data.valid.poke(cycle <= 4)
         if (cycle >= 1 && cycle < 4) io.memoryData.valid.expect(true, "data behind the region's are not held back")

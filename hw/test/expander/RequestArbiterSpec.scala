@@ -10,11 +10,11 @@ import org.scalatest.flatspec.AnyFlatSpec
 import scala.collection.mutable
 import scala.util.Random
 
-/** The order that [[RequestArbiter]]'s scaladoc promises, a cycle a call, in plain Scala. */
-class PlainArbiter(p: ExpanderParams, channel: Int, places: Places) {
+/** The order that [[RequestArbiter]]'s scaladoc states, in plain Scala: one call per cycle. */
+class PlainArbiter(p: ExpanderParams, channel: Int, windows: WindowBases) {
 
-  /** What can be taken in a cycle. */
-  case class Room(
+  /** The readys and the other gates of a cycle. */
+  case class Ready(
       memoryRead: Boolean,
       memoryWrite: Boolean,
       dropped: Boolean,
@@ -23,7 +23,7 @@ class PlainArbiter(p: ExpanderParams, channel: Int, places: Places) {
       readable: Boolean
   )
 
-  /** What is to be seen in a cycle. `beat`: id, last, answer, and what the engine is asked for. */
+  /** Expected outputs of a cycle. `beat`: id, last, response, and the request to the engine. */
   case class Seen(
       read: Boolean = false,
       write: Boolean = false,
@@ -35,36 +35,36 @@ class PlainArbiter(p: ExpanderParams, channel: Int, places: Places) {
       issue: Option[Int] = None
   )
 
-  private var readsTurn = true
+  private var readNext = true
   private var burst = Option.empty[Boolean] // of memory: writes, or reads
 
   private def event(beat: Beat, write: Boolean) =
     Option.when(beat.addr < (1 << p.nemo.addressBits))((beat.addr, write))
 
   private def takes(beat: Beat, write: Boolean): Seen = {
-    readsTurn = write
+    readNext = write
     burst = Option.when(!beat.region && !beat.last)(write)
     val id = beat.request.id
     if (write && beat.region) Seen(write = true, dropped = true)
     else if (write) Seen(write = true, memoryWrite = beat.first, event = event(beat, write))
     else if (beat.region) {
-      val (resp, line) = beat.answer(places, channel, p)
+      val (resp, line) = beat.answer(windows, channel, p)
       Seen(read = true, beat = Some((id, beat.last, resp, line)), issue = Some(id))
     } else
       Seen(read = true, memoryRead = beat.first, event = event(beat, write), issue = Option.when(beat.first)(id))
   }
 
-  def step(read: Option[Beat], write: Option[Beat], room: Room): Seen = {
-    val answerable = room.open && room.line && room.readable
-    def readCan = read.exists(beat => if (beat.region) answerable else room.memoryRead && room.readable)
-    def writeCan = write.exists(beat => if (beat.region) room.dropped else room.memoryWrite)
-    // Nothing but the engine keeps a line from its turn.
-    val waits = read.exists(_.region) && room.line && room.readable && !room.open && readsTurn
+  def step(read: Option[Beat], write: Option[Beat], ready: Ready): Seen = {
+    val answerable = ready.open && ready.line && ready.readable
+    def readCan = read.exists(beat => if (beat.region) answerable else ready.memoryRead && ready.readable)
+    def writeCan = write.exists(beat => if (beat.region) ready.dropped else ready.memoryWrite)
+    // Only the engine keeps the read waiting.
+    val waits = read.exists(_.region) && ready.line && ready.readable && !ready.open && readNext
     burst match {
       case Some(true)                   => takes(write.get, write = true)
       case Some(false)                  => takes(read.get, write = false)
-      case None if readCan && readsTurn => takes(read.get, write = false)
-      case None if waits                => readsTurn = false; Seen()
+      case None if readCan && readNext => takes(read.get, write = false)
+      case None if waits                => readNext = false; Seen()
       case None if writeCan             => takes(write.get, write = true)
       case None if readCan              => takes(read.get, write = false)
       case None                         => Seen()
@@ -80,12 +80,12 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     telemetryReads = 4,
     readsInFlight = 4
   )
-  private val places = Places(effect = Some(0x8000), snapshot = Some(0xa000))
+  private val windows = WindowBases(effect = Some(0x8000), snapshot = Some(0xa000))
 
-  /** Everything can be taken. */
+  /** Everything can be accepted. */
   private def open(dut: RequestArbiter): Unit = {
     Seq(dut.io.memoryRead.ready, dut.io.memoryWrite.ready, dut.io.regionWrite.ready).foreach(_.poke(true))
-    Seq(dut.io.open, dut.io.room, dut.io.readable).foreach(_.poke(true))
+    Seq(dut.io.open, dut.io.available, dut.io.readable).foreach(_.poke(true))
     dut.io.channel.poke(0)
   }
   private def offer(to: DecoupledIO[RequestBeat], beat: Option[Beat]): Unit = {
@@ -93,7 +93,7 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     beat.foreach(_.poke(to.bits))
   }
   private def one(request: Request, write: Boolean = false): Option[Beat] =
-    request.beats(places, write, p).headOption
+    request.beats(windows, write, p).headOption
 
   private def event(dut: RequestArbiter): Option[(Int, Boolean)] =
     Option.when(dut.io.event.valid.peekBoolean()) {
@@ -105,7 +105,7 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
       (read.pipeline.peekInt().toInt, read.line.peekInt().toInt, read.effect.peekBoolean())
     }
 
-  /** All that the unit says in a cycle is as expected. */
+  /** Checks all outputs of a cycle. */
   private def check(dut: RequestArbiter, seen: PlainArbiter#Seen, read: Option[Beat], write: Option[Beat]): Unit = {
     val io = dut.io
     io.reads.ready.expect(seen.read)
@@ -117,7 +117,7 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     io.regionWrite.valid.expect(seen.dropped)
     if (seen.dropped) {
       io.regionWrite.bits.id.expect(write.get.request.id)
-      io.regionWrite.bits.acts.expect(write.get.acknowledges)
+      io.regionWrite.bits.acknowledges.expect(write.get.acknowledges)
     }
     assert(event(dut) == seen.event)
     assert(line(dut) == seen.beat.flatMap(_._4))
@@ -131,14 +131,14 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     seen.issue.foreach(io.issue.bits.expect(_))
   }
 
-  /** Random requests and room for as many cycles; how often each thing was seen. */
+  /** Random requests and back-pressure for `cycles` cycles. Returns how often each case was seen. */
   private def play(dut: RequestArbiter, seed: Int, cycles: Int): Map[String, Int] = {
     val random = new Random(seed)
     def maybe(chance: Double) = random.nextDouble() < chance
     def base() = random.nextInt(16) * 4096
     val channel = seed % 2
     val effect = Option.when(seed > 1)(base())
-    val windows = Places(effect, if (seed > 3) effect else Some(base()), Option.when(seed > 2)(base()))
+    val windows = WindowBases(effect, if (seed > 3) effect else Some(base()), Option.when(seed > 2)(base()))
     val plain = new PlainArbiter(p, channel, windows)
     val count = mutable.Map[String, Int]().withDefaultValue(0)
     val (load, free) = (0.3 + 0.7 * random.nextDouble(), 0.5 + 0.5 * random.nextDouble())
@@ -163,12 +163,12 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
       val seen = plain.step(
         read,
         write,
-        plain.Room(
+        plain.Ready(
           poked(io.memoryRead.ready),
           poked(io.memoryWrite.ready),
           poked(io.regionWrite.ready),
           poked(io.open),
-          poked(io.room),
+          poked(io.available),
           poked(io.readable)
         )
       )
@@ -219,7 +219,7 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
   it should "let a request wait behind the beats of a burst of memory, as many cycles" in {
     test(new RequestArbiter(p)) { dut =>
       open(dut)
-      val beats = Request(2, 0x1fe4, beats = 4).beats(places, write = true, p).map(Some(_)) :+ None
+      val beats = Request(2, 0x1fe4, beats = 4).beats(windows, write = true, p).map(Some(_)) :+ None
       dut.io.reads.valid.poke(false)
       val events = for ((beat, cycle) <- beats.zipWithIndex) yield {
         offer(dut.io.writes, beat)
@@ -248,11 +248,11 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  for ((what, full) <- Seq[(String, RequestArbiter => Bool)](("room", _.io.room), ("a count", _.io.readable))) {
+  for ((what, full) <- Seq[(String, RequestArbiter => Bool)](("room", _.io.available), ("a count", _.io.readable))) {
     it should s"let writes go in every cycle while a line, or a burst of lines, waits for $what" in {
       test(new RequestArbiter(p)) { dut =>
         open(dut)
-        val lines = Request(1, 0x8000, beats = 3).beats(places, write = false, p)
+        val lines = Request(1, 0x8000, beats = 3).beats(windows, write = false, p)
         offer(dut.io.reads, lines.headOption)
         dut.io.reads.ready.expect(true)
         dut.clock.step()
@@ -271,7 +271,7 @@ class RequestArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
   it should "refuse a burst of parts of lines beat by beat, and read a part by itself" in {
     test(new RequestArbiter(p)) { dut =>
       open(dut)
-      val parts = Request(1, 0xa080, beats = 3, size = 3).beats(places, write = false, p)
+      val parts = Request(1, 0xa080, beats = 3, size = 3).beats(windows, write = false, p)
       for ((part, beat) <- parts.zipWithIndex) {
         offer(dut.io.reads, Some(part))
         assert(line(dut).isEmpty)

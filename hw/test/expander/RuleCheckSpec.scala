@@ -14,7 +14,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
     val legal = IO(Output(Bool()))
     legal := RuleCheck(control, p)
   }
-  private val lean =
+  private val prototype =
     Features(Seq(UpdateOp.Add), Seq(64), notifies = false, Seq(ReadEffect.None, ReadEffect.Reset), Seq(0))
   private val some =
     Features(Seq(UpdateOp.Max, UpdateOp.Shl), Seq(8, 32), effects = Seq(ReadEffect.None, ReadEffect.Op))
@@ -24,7 +24,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
     Seq(
       ("all", Features(), true),
       ("all but near's", Features(), false),
-      ("the prototype's", lean, false),
+      ("the prototype's", prototype, false),
       ("some", some, true)
     )
   for ((name, features, outcomes) <- sets)
@@ -33,7 +33,7 @@ class RuleCheckSpec extends AnyFlatSpec with ChiselScalatestTester {
         val random = new Random(7)
         var legal = 0
         for (_ <- 0 until 4000) {
-          // Codes that are listed come often enough that all of a rule may be legal.
+          // Legal codes are frequent enough that whole rules are legal at times.
           def code(built: Seq[Int], codes: Int) =
             if (random.nextInt(4) > 0) built(random.nextInt(built.size)) else random.nextInt(codes)
           val ops = features.ops.map(_.code)

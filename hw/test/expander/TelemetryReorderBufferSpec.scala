@@ -20,14 +20,14 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
   )
   private val p = params(64, 256)
 
-  /** Nothing on any port, and out of reset. */
+  /** Leaves reset with idle ports. */
   private def restart(dut: TelemetryReorderBuffer): Unit = {
-    dut.io.owed.poke(true)
+    dut.io.expected.poke(true)
     Seq(dut.io.beat.valid, dut.io.line.valid, dut.io.memory.valid, dut.io.out.ready).foreach(_.poke(false))
     dut.reset.asBool.poke(true)
     dut.clock.step(2)
     dut.reset.asBool.poke(false)
-    dut.clock.step() // then there is room
+    dut.clock.step() // then a slot is free
   }
 
   behavior of "TelemetryReorderBuffer"
@@ -54,7 +54,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
 
   it should "answer a read a cycle, one id or many, with memory's answers between" in {
     test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
-      // Memory does not know whose turn it is: it may offer an id that waits for a line while another one would not.
+      // Memory does not know which id is next: it may offer one that waits for a line while another would not.
       val loads = Seq(
         Load(1, 0) -> 1.0,
         Load(16, 0) -> 1.0,
@@ -76,14 +76,14 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
     }
   }
 
-  /** A [[TelemetryReorderBuffer]] by hand: what is not said of a cycle is not there. */
+  /** A [[TelemetryReorderBuffer]] driven by hand; inputs that a cycle does not set are idle. */
   private class ByHand(dut: TelemetryReorderBuffer) {
     private var ahead = Seq.fill(SameIdTracker.latency)(0)
 
-    dut.io.owed.poke(true)
-    dut.clock.step() // then there is room
+    dut.io.expected.poke(true)
+    dut.clock.step() // then a slot is free
 
-    /** The id that leaves in a cycle; of memory's answer it is 100 more. */
+    /** The id that leaves in a cycle, plus 100 for a memory response. */
     def cycle(
         beat: Option[(Int, Int)] = None,
         resp: Int = Axi4.Resp.Okay,
@@ -147,7 +147,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
   it should "let lines with nothing ahead go at full rate beside lines that wait for memory" in {
     test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
       val hand = new ByHand(dut)
-      val (slow, free) = (5, 11) // ids that wait, and others, of which none is under way when its turn comes
+      val (slow, free) = (5, 11) // ids that wait, and others without an outstanding read at their next use
       for (id <- 0 until slow; ahead <- 1 to ReadPrefetchBuffer.ahead) hand.cycle(beat = Some((id, ahead)))
       for (_ <- 0 until slow * ReadPrefetchBuffer.ahead) hand.cycle(line = true)
       hand.idle(20)
@@ -165,8 +165,8 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
   it should "let a line with nothing ahead go in time beside a ring full of lines that wait for memory" in {
     test(new TelemetryReorderBuffer(p)).withAnnotations(compiled) { dut =>
       val (perId, ids) = (ReadPrefetchBuffer.ahead, 8)
-      // Those of the first id leave, and their places are free for others, before the line comes or with it; nobody
-      // is left to leave when its six cycles are over.
+      // Lines of the first id leave and free their slots before the line comes, or with it; none is left to leave after
+      // its six cycles.
       for (early <- 3 to 10) {
         restart(dut)
         val hand = new ByHand(dut)
@@ -192,7 +192,7 @@ class TelemetryReorderBufferSpec extends AnyFlatSpec with ChiselScalatestTester 
       hand.cycle(line = true)
       hand.cycle(beat = Some((4, 0)))
       hand.idle(3)
-      // The host takes an answer every other cycle, and memory always has one.
+      // The host accepts a response every other cycle, and memory always has one.
       val left = for (now <- 0 until 40) yield {
         hand.cycle(memory = Option.when(dut.io.memory.ready.peekBoolean())(7), taken = now % 2 == 1)
       }

@@ -33,9 +33,9 @@ class AddressMapSpec extends AnyFlatSpec with ChiselScalatestTester {
             dut.io.mapped.dedicated.expect(dedicated)
             dut.io.mapped.outside.expect(outside)
             if (dedicated && !outside) {
-              dut.io.mapped.place.expect(near + line - start)
+              dut.io.mapped.nearIndex.expect(near + line - start)
             } else if (!outside) {
-              dut.io.mapped.place.expect(line % near)
+              dut.io.mapped.nearIndex.expect(line % near)
               dut.io.mapped.tag.expect(line / near)
             }
           }

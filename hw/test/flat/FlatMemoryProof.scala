@@ -8,14 +8,14 @@ import chisel3.reflect.DataMirror
 import chisel3.util._
 
 /** The whole swap controller at its smallest: one set of a near and a far line. Each of the host's first requests is any
-  * read or write of either line by either of two ids, asked for at once or when all before it were answered; a write is
-  * of the first byte, of all others, of both or of none. The memories answer each access at once or late, and what a late
-  * read returns was there when it was asked for or is there when it is answered.
+  * read or write of either line, with either of two ids. It is sent at once, or when all earlier ones are answered. A
+  * write has the strobe of the first byte, of all others, of both or of none. The memories answer each access at once or
+  * late; a late read returns the line as it was at the request or as it is at the answer.
   *
-  * A read, any one, of a line that no write is under way to, returns what was last written to bit 0 of it. The other bits
-  * are always zero: what they hold decides nothing.
+  * Property: a read of a line without an outstanding write returns what was last written to its bit 0. The other bits
+  * are always zero, because nothing depends on them.
   *
-  * @param requests of the host
+  * @param requests requests that the host sends
   */
 class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
   import FlatMemoryProof._
@@ -27,29 +27,29 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
     val watched = Input(UInt(1.W))
     val request = Input(new FreeRequest)
 
-    /** The read taken now is the one to be followed, if none is. */
-    val mark = Input(Bool())
+    /** Follow the read accepted in this cycle, unless one is already followed. */
+    val follow = Input(Bool())
     val near = Input(new FreeMemory)
     val far = Input(new FreeMemory)
 
-    /** The read returned something else, an error or poison. */
+    /** The followed read returned other data, an error or poison. */
     val wrong = Output(Bool())
 
-    /** An answer to nothing. */
-    val unasked = Output(Bool())
+    /** A response that matches no request. */
+    val unexpected = Output(Bool())
   })
   private val judged = JudgedRun()
   private def constant[T <: Data](free: T): T = RegEnable(free, reset.asBool)
   private val watched = constant(io.watched)
 
-  // What has to do with anything else is off.
+  // All other inputs are off.
   for ((name, port) <- DataMirror.modulePorts(dut) if name != "clock" && name != "reset") port := DontCare
   dut.powerOn := reset.asBool
   dut.config.nearLines := 1.U
   dut.config.policy := constant(io.policy)
   dut.config.n := constant(io.n)
 
-  // The host offers one request at a time, and takes every answer.
+  // The host offers one request at a time, and accepts every response.
   private val host = dut.host
   private val left = RegInit(requests.U)
   private val present = RegInit(false.B)
@@ -57,10 +57,10 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
   private val reads, writes = RegInit(VecInit.fill(ids)(0.U(log2Ceil(requests + 1).W)))
   private val idle = !(reads ++ writes).map(_.orR).reduce(_ || _)
   private val offers = present && (idle || !now.waits)
-  private val addressTaken, dataTaken = RegInit(false.B)
+  private val addressAccepted, dataAccepted = RegInit(false.B)
   host.arvalid := offers && !now.write
-  host.awvalid := offers && now.write && !addressTaken
-  host.wvalid := offers && now.write && !dataTaken
+  host.awvalid := offers && now.write && !addressAccepted
+  host.wvalid := offers && now.write && !dataAccepted
   for (
     (id, addr, size, burst) <- Seq(
       (host.arid, host.araddr, host.arsize, host.arburst),
@@ -77,63 +77,63 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
   host.wlast := true.B
   host.rready := true.B
   host.bready := true.B
-  private val readTaken = host.arvalid && host.arready
-  private val addressGone = addressTaken || (host.awvalid && host.awready)
-  private val dataGone = dataTaken || (host.wvalid && host.wready)
-  private val writeTaken = addressGone && dataGone
-  addressTaken := addressGone && !writeTaken
-  dataTaken := dataGone && !writeTaken
-  private val taken = readTaken || writeTaken
-  when((!present || taken) && dut.initialised) {
+  private val readAccepted = host.arvalid && host.arready
+  private val addressDone = addressAccepted || (host.awvalid && host.awready)
+  private val dataDone = dataAccepted || (host.wvalid && host.wready)
+  private val writeAccepted = addressDone && dataDone
+  addressAccepted := addressDone && !writeAccepted
+  dataAccepted := dataDone && !writeAccepted
+  private val accepted = readAccepted || writeAccepted
+  when((!present || accepted) && dut.initialised) {
     present := left =/= 0.U
     left := Mux(left === 0.U, 0.U, left - 1.U)
     now := io.request
   }
   for (id <- 0 until ids) {
-    reads(id) := reads(id) + (readTaken && now.id === id.U) - (host.rvalid && host.rid === id.U)
-    writes(id) := writes(id) + (writeTaken && now.id === id.U) - (host.bvalid && host.bid === id.U)
+    reads(id) := reads(id) + (readAccepted && now.id === id.U) - (host.rvalid && host.rid === id.U)
+    writes(id) := writes(id) + (writeAccepted && now.id === id.U) - (host.bvalid && host.bid === id.U)
   }
   private def none(counts: Vec[UInt], valid: Bool, id: UInt): Bool = valid && (id >= ids.U || counts(id(0)) === 0.U)
-  io.unasked := judged && (none(reads, host.rvalid, host.rid) || none(writes, host.bvalid, host.bid))
+  io.unexpected := judged && (none(reads, host.rvalid, host.rid) || none(writes, host.bvalid, host.bid))
 
-  // The line: what was last written, and by which id writes of it may be under way.
+  // The watched line: what was last written, and the ids that may have outstanding writes to it.
   private val value, written = RegInit(false.B)
   private val writing = RegInit(VecInit.fill(ids)(false.B))
-  private val mine = now.line === watched
-  when(writeTaken && mine && now.lowest) {
+  private val sameLine = now.line === watched
+  when(writeAccepted && sameLine && now.lowest) {
     value := now.data
     written := true.B
   }
   for (id <- 0 until ids) {
     when(host.bvalid && host.bid === id.U && writes(id) === 1.U) { writing(id) := false.B }
-    when(writeTaken && mine && now.id === id.U) { writing(id) := true.B }
+    when(writeAccepted && sameLine && now.id === id.U) { writing(id) := true.B }
   }
 
-  // The read that is followed, until the line is to be written again; how many of its id are answered before it.
+  // The followed read, until the line is to be written again, and the number of responses of its id before it.
   private val follows = RegInit(false.B)
   private val ahead = Reg(chiselTypeOf(reads.head))
   private val followed = Reg(chiselTypeOf(now.id))
-  private val comes = host.rvalid && host.rid === followed
-  when(comes) { ahead := ahead - 1.U }
-  when(io.mark && readTaken && mine && written && !writing.asUInt.orR && !follows) {
+  private val answered = host.rvalid && host.rid === followed
+  when(answered) { ahead := ahead - 1.U }
+  when(io.follow && readAccepted && sameLine && written && !writing.asUInt.orR && !follows) {
     follows := true.B
     followed := now.id
     ahead := reads(now.id) - (host.rvalid && host.rid === now.id)
-  }.elsewhen((comes && ahead === 0.U) || (present && now.write && mine)) { follows := false.B }
+  }.elsewhen((answered && ahead === 0.U) || (present && now.write && sameLine)) { follows := false.B }
   private val sound = host.rdata(0) === value && host.rresp === 0.U && !host.ruser && host.rlast
-  io.wrong := judged && follows && comes && ahead === 0.U && !sound && !(present && now.write && mine)
+  io.wrong := judged && follows && answered && ahead === 0.U && !sound && !(present && now.write && sameLine)
 
-  private val besideNear = memory(dut.near, io.near, dut.near_wsideband)
-  dut.near_rsideband := besideNear
+  private val nearSideband = memory(dut.near, io.near, dut.near_wsideband)
+  dut.near_rsideband := nearSideband
   memory(dut.far, io.far, 0.U(1.W))
 
-  /** One line behind a port, with what is stored beside it, which is returned as it is read. It has so many reads and
-    * writes under way, of different ids.
+  /** A memory of one line and its sideband, which is returned with read data. It has up to `slots` reads and as many
+    * writes outstanding, of different ids.
     */
-  private def memory(port: Axi4Pins, free: FreeMemory, beside: UInt): UInt = {
-    val line = RegInit(0.U((beside.getWidth + 1).W))
+  private def memory(port: Axi4Pins, free: FreeMemory, sideband: UInt): UInt = {
+    val line = RegInit(0.U((sideband.getWidth + 1).W))
 
-    // AW and W are taken together, stored when the answer is due.
+    // AW and W are accepted together; the data are stored when the response is due.
     val stores = RegInit(VecInit.fill(slots)(0.U.asTypeOf(new Slot(p, line.getWidth))))
     val stored = Wire(Bool())
     port.awready := stored
@@ -143,7 +143,7 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
       port.awvalid && port.wvalid,
       port.awid,
       free.late,
-      port.wstrb(0) ## beside ## port.wdata(0)
+      port.wstrb(0) ## sideband ## port.wdata(0)
     )
     val storing = due(stores, true.B)
     port.bvalid := storing.orR
@@ -163,23 +163,23 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
     word(line.getWidth - 1, 1)
   }
 
-  /** An access takes a slot, if there is one and none has its id. */
+  /** An access takes a slot, if one is free and no other access has its id. */
   private def begins(of: Vec[Slot], valid: Bool, id: UInt, late: Bool, word: UInt): Bool = {
-    val room = !of.map(_.valid).reduce(_ && _) && !of.map(s => s.valid && s.id === id).reduce(_ || _)
+    val free = !of.map(_.valid).reduce(_ && _) && !of.map(s => s.valid && s.id === id).reduce(_ || _)
     val chosen = PriorityEncoderOH(of.map(!_.valid))
     for ((slot, here) <- of.zip(chosen)) {
       when(slot.left =/= 0.U) { slot.left := slot.left - 1.U }
-      when(valid && room && here) {
+      when(valid && free && here) {
         slot.valid := true.B
         slot.left := Mux(late, latency.U, 0.U)
         slot.id := id
         slot.word := word
       }
     }
-    room && valid
+    free && valid
   }
 
-  /** The access whose answer is due, which ends with it when it is taken. */
+  /** The access whose response is due. Its slot is freed when the response is accepted. */
   private def due(of: Vec[Slot], takes: Bool): UInt = {
     val chosen = VecInit(PriorityEncoderOH(of.map(s => s.valid && s.left === 0.U))).asUInt
     for ((slot, here) <- of.zip(chosen.asBools)) when(here && takes) { slot.valid := false.B }
@@ -189,25 +189,29 @@ class FlatMemoryProof(p: FlatParams, requests: Int) extends Module {
 
 object FlatMemoryProof {
 
-  /** Reads, or writes, that a memory has under way; cycles until a late one is answered. */
+  /** Most outstanding reads, or writes, of a memory; cycles until a late one is answered. */
   private val slots = 2
   private val latency = 7
 
-  /** Of the host. */
+  /** Ids of the host. */
   private val ids = 2
 
-  /** A request of the host's. `waits`: for all before it. `data`, `lowest`, `others`: bit 0 and the bytes of a write. */
+  /** A request of the host. `waits`: for the responses of all earlier ones. `data`: bit 0 of a write. `lowest`,
+    * `others`: the strobes of its first byte and of the others.
+    */
   class FreeRequest extends Bundle {
     val write, waits, data, lowest, others = Bool()
     val id, line = UInt(1.W)
   }
 
-  /** Of an access that a memory takes: its answer is late; a read returns what is there now. */
+  /** How a memory serves an access. `late`: it answers late. `early`: a read returns the line as it is now. */
   class FreeMemory extends Bundle {
     val late, early = Bool()
   }
 
-  /** `word`: of a write the strobe of bit 0, what goes beside the line and bit 0; of a read whether it has what it returns. */
+  /** `word` of a write: the strobe of bit 0, the sideband and bit 0. `word` of a read: whether it is sampled already,
+    * and the line.
+    */
   private class Slot(p: FlatParams, bits: Int) extends Bundle {
     val valid = Bool()
     val left = UInt(log2Ceil(latency + 1).W)

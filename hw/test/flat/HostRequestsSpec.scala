@@ -13,11 +13,11 @@ class HostRequestsSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = Axi4Params(addressBits = 16, idBits = 2, lenBits = 4)
 
   private class Write(val number: Int, val len: Int) {
-    var (address, data) = (-1, -1) // the cycle in which it, and its first data, were accepted
-    var sent, left = 0 // beats of data that were accepted, and that left
+    var (address, data) = (-1, -1) // cycles in which its address and its first data were accepted
+    var sent, left = 0 // data beats that were accepted, and that left
   }
 
-  /** AR, AW and W come in any order and at any distance; a beat of data may come only when a later read has left. */
+  /** AR, AW and W come in any order and at any distance; some data beats wait until a later read has left. */
   private def play(dut: HostRequests, seed: Int, count: Int): Unit = {
     val random = new Random(seed)
     def rate() = Seq(1.0, 0.7, 0.2)(random.nextInt(3))
@@ -29,10 +29,10 @@ class HostRequestsSpec extends AnyFlatSpec with ChiselScalatestTester {
     val readAt = mutable.ArrayBuffer[Int]()
     var (addressed, dataOf, readBeats, reads) = (0, 0, 0, 0)
     var readLeft, cycle, idle = 0
-    // The order in which requests have to begin: by cycle, reads first.
+    // Begun requests, by cycle of acceptance; reads come first in a cycle.
     val begun = mutable.ArrayBuffer[(Int, Int)]()
     var offersAr, offersAw, offersW = false
-    // The read that beat 1 of a write waits for, the next one that is not yet accepted when it is due.
+    // By write, the read that its beat 1 waits for: the next one that is not yet accepted when the beat is due.
     val needs = mutable.Map[Int, Int]()
     var quiesced = 0
     while (reads < count || writes.exists(w => w.left <= w.len)) {
@@ -105,7 +105,7 @@ class HostRequestsSpec extends AnyFlatSpec with ChiselScalatestTester {
       idle += 1
       assert(idle < 1000, s"seed $seed: nothing moves: $reads reads, write $dataOf, address $addressed")
     }
-    // A read may go ahead of a write amid its burst, and so of the next one.
+    // A read may pass a write within its burst, and so the next write too.
     if (!bursts) assert(begun == begun.sortBy { case (at, write) => (at, write) }, s"seed $seed")
   }
 

@@ -10,7 +10,7 @@ import scala.util.Random
 class MshrAllocatorSpec extends AnyFlatSpec with ChiselScalatestTester {
   behavior of "MshrAllocator"
 
-  it should "lock each set once, for as long as a request waits for it" in {
+  it should "give each set one MSHR, for as long as a request waits for it" in {
     val p = FlatParams(Axi4Params(idBits = 3), addressBits = 12, requests = 8)
     test(new MshrAllocatorReference(p)) { dut =>
       var (granted, refused) = (0, 0)
@@ -24,15 +24,15 @@ class MshrAllocatorSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.clock.step()
         dut.reset.poke(false.B)
         for (_ <- 0 until 200) {
-          dut.ask.valid.poke(random.nextDouble() < asks)
-          dut.ask.bits.request.poke(random.nextInt(8))
-          dut.ask.bits.place.poke(random.nextInt(sets))
-          dut.ask.bits.blind.poke(random.nextInt(8) == 0)
+          dut.allocate.valid.poke(random.nextDouble() < asks)
+          dut.allocate.bits.request.poke(random.nextInt(8))
+          dut.allocate.bits.nearIndex.poke(random.nextInt(sets))
+          dut.allocate.bits.skipLookup.poke(random.nextInt(8) == 0)
           dut.io.decided.valid.poke(random.nextDouble() < decides)
-          dut.io.decided.bits.lock.poke(random.nextInt(8))
+          dut.io.decided.bits.mshr.poke(random.nextInt(8))
           dut.io.decided.bits.request.poke(random.nextInt(8))
           dut.io.idle.poke(if (random.nextDouble() < idles) random.nextInt(256) else 0)
-          if (dut.ask.valid.peekBoolean()) { if (dut.ask.ready.peekBoolean()) granted += 1 else refused += 1 }
+          if (dut.allocate.valid.peekBoolean()) { if (dut.allocate.ready.peekBoolean()) granted += 1 else refused += 1 }
           Seq(dut.io.wrongLost, dut.io.wrongShared, dut.io.wrongTwice).foreach(_.expect(false.B))
           dut.clock.step()
         }

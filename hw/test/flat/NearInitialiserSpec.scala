@@ -23,28 +23,28 @@ class NearInitialiserSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.io.answer.valid.poke(false.B)
         dut.clock.step()
         Seq(dut.reset, dut.io.powerOn).foreach(_.poke(false.B))
-        val underWay = collection.mutable.Queue[Int]()
-        val good = collection.mutable.Set[Int]()
+        val outstanding = collection.mutable.Queue[Int]()
+        val written = collection.mutable.Set[Int]()
         var (cycles, writes) = (0, 0)
         while (!dut.io.done.peekBoolean()) {
-          val answered = underWay.nonEmpty && random.nextDouble() < answers
+          val answered = outstanding.nonEmpty && random.nextDouble() < answers
           val error = random.nextDouble() < refuses
           dut.io.answer.valid.poke(answered)
           dut.io.answer.bits.error.poke(error)
           dut.io.write.ready.poke(random.nextDouble() < takes)
           if (answered) {
-            val line = underWay.dequeue()
-            if (error) good -= line else good += line
+            val line = outstanding.dequeue()
+            if (error) written -= line else written += line
           }
           if (dut.io.write.valid.peekBoolean() && dut.io.write.ready.peekBoolean()) {
-            underWay += dut.io.write.bits.line.peekInt().toInt
+            outstanding += dut.io.write.bits.line.peekInt().toInt
             writes += 1
           }
           dut.clock.step()
           cycles += 1
           assert(cycles < 200000, "not done")
         }
-        assert(good == (0 until lines).toSet && underWay.isEmpty)
+        assert(written == (0 until lines).toSet && outstanding.isEmpty)
         if (refuses == 0) assert(writes == lines)
       }
     }

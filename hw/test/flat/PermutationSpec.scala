@@ -23,7 +23,7 @@ class PermutationSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   for (ratio <- 1 to 4) it should s"follow any swaps of a set with $ratio far lines: every permutation, every line" in {
     test(new PermutationPins(FlatParams(ratio = ratio))) { dut =>
-      // All that zero leads to, each with the tags that plain swaps give.
+      // All words that swaps reach from zero, each with the tags that plain swaps give.
       val known = collection.mutable.Map(BigInt(0) -> (0 to ratio).toVector)
       val todo = collection.mutable.Queue(BigInt(0))
       while (todo.nonEmpty) {

@@ -30,7 +30,7 @@ class SetRepairSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.io.found.bits.poke(set)
   }
 
-  it should "tell the first set that is found, until it is armed again" in {
+  it should "record the first set that is found, until it is rearmed" in {
     test(new SetRepair(p)) { dut =>
       idle(dut)
       dut.io.untrusted.valid.expect(false.B)
@@ -41,7 +41,7 @@ class SetRepairSpec extends AnyFlatSpec with ChiselScalatestTester {
       dut.io.untrusted.valid.expect(false.B)
       find(dut, 6)
       dut.io.untrusted.set.expect(6)
-      // One that is found as it is armed is kept.
+      // A set that is found in the cycle of the rearm is recorded.
       pulse(dut) {
         dut.io.rearm.poke(true.B)
         dut.io.found.valid.poke(true.B)

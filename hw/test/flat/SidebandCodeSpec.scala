@@ -6,7 +6,7 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-/** A word made for one set, changed, and read for another. */
+/** Encodes a word for one set, changes it, and checks it for another set. */
 class SidebandCodePins(p: FlatParams) extends Module {
   private val code = new SidebandCode(p)
   val payload = IO(Input(UInt(code.payloadBits.W)))
@@ -16,18 +16,18 @@ class SidebandCodePins(p: FlatParams) extends Module {
   val flips = IO(Input(UInt(code.bits.W)))
   val poison = IO(Input(Bool()))
   val sideband = IO(Output(UInt(code.payloadBits.W)))
-  val believed = IO(Output(Bool()))
+  val trusted = IO(Output(Bool()))
   val corrected = IO(Output(Bool()))
 
-  /** Of the payload that went in. */
+  /** The payload that is encoded has a legal permutation. */
   val legal = IO(Output(Bool()))
   private val check = Module(new SidebandCheck(p))
   private val word = code.word(payload.asTypeOf(new Sideband(p)), code.seal(written))
-  check.io.unfolded := code.unfolded((word & keep) ^ flips)
+  check.io.predecoded := code.predecoded((word & keep) ^ flips)
   check.io.seal := code.seal(read)
   check.io.poison := poison
   sideband := check.io.sideband.asUInt
-  believed := check.io.believed
+  trusted := check.io.trusted
   corrected := check.io.corrected
   legal := payload.asTypeOf(new Sideband(p)).permutation.legal
 }
@@ -37,7 +37,7 @@ class SidebandCodeSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   private val random = new Random(1)
 
-  /** The words of all permutations of a set, as swaps make them. */
+  /** The stored words of all permutations of a set. */
   private def permutations(p: FlatParams): Seq[BigInt] =
     (0 to p.ratio).permutations
       .map(_.zipWithIndex.take(p.ratio).map { case (tag, slot) => BigInt(tag ^ slot) << (slot * p.tagBits) }.sum)
@@ -54,12 +54,12 @@ class SidebandCodeSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
     def set(): BigInt = BigInt(p.lineBits, random)
 
-    /** Reads; whether it is believed, corrected, and as it was. */
+    /** Reads the word. Returns whether it is trusted, was corrected, and equals what was written. */
     def read(dut: SidebandCodePins, flips: BigInt, poison: Boolean = false): (Boolean, Boolean, Boolean) = {
       dut.flips.poke(flips)
       dut.poison.poke(poison)
       (
-        dut.believed.peekBoolean(),
+        dut.trusted.peekBoolean(),
         dut.corrected.peekBoolean(),
         dut.sideband.peek().litValue == dut.payload.peek().litValue
       )
@@ -90,7 +90,7 @@ class SidebandCodeSpec extends AnyFlatSpec with ChiselScalatestTester {
       }
     }
 
-    it should s"believe no word with any two flipped bits, with $ratio far lines a set" in {
+    it should s"trust no word with any two flipped bits, with $ratio far lines a set" in {
       test(new SidebandCodePins(p)) { dut =>
         for (first <- 0 until code.bits; second <- 0 until first) {
           write(dut, any(), set())
@@ -100,7 +100,7 @@ class SidebandCodeSpec extends AnyFlatSpec with ChiselScalatestTester {
       }
     }
 
-    it should s"believe no word of a set whose number differs in up to three bits, with $ratio far lines a set" in {
+    it should s"trust no word of a set whose number differs in up to three bits, with $ratio far lines a set" in {
       test(new SidebandCodePins(p)) { dut =>
         val bits = 0 until p.lineBits
         for (count <- 1 to 3; wrong <- bits.combinations(count)) {
@@ -114,15 +114,15 @@ class SidebandCodeSpec extends AnyFlatSpec with ChiselScalatestTester {
 
     it should s"never take a word of another set for one with a flipped bit, with $ratio far lines a set" in {
       test(new SidebandCodePins(p)) { dut =>
-        var believed = 0
+        var trusted = 0
         for (_ <- 0 until 4000) {
           write(dut, any(), set())
           dut.read.poke(set())
-          val (believes, corrects, _) = read(dut, 0)
+          val (trusts, corrects, _) = read(dut, 0)
           assert(!corrects)
-          if (believes) believed += 1
+          if (trusts) trusted += 1
         }
-        assert(believed < 4000 / (1 << (code.checkBits - 2)) * 2, s"$believed of 4000 words of other sets")
+        assert(trusted < 4000 / (1 << (code.checkBits - 2)) * 2, s"$trusted of 4000 words of other sets")
       }
     }
 
@@ -138,7 +138,7 @@ class SidebandCodeSpec extends AnyFlatSpec with ChiselScalatestTester {
       }
     }
 
-    it should s"believe no payload that has no permutation, with $ratio far lines a set" in {
+    it should s"trust no payload that has no permutation, with $ratio far lines a set" in {
       test(new SidebandCodePins(p)) { dut =>
         val legal = permutations(p).toSet
         for (permutation <- (0 until 1 << low).map(BigInt(_))) {

@@ -3,14 +3,14 @@ package anemone.formal
 
 import chisel3._
 
-/** For properties that a model checker takes as outputs, a bit for each thing that is wrong.
+/** For properties that a model checker reads as outputs, one bit per kind of error.
   *
-  * Registers that have no reset start at zero in the checker. Only a run that begins with one cycle of reset is judged;
-  * that keeps the time of everything after it fixed, and the search short.
+  * Registers without a reset start at zero in the checker. Only runs that begin with exactly one cycle of reset are
+  * judged, so all later times are fixed and the search is short.
   */
 object JudgedRun {
 
-  /** In this cycle the caller's outputs count. */
+  /** The caller's outputs count in this cycle. */
   def apply(): Bool = {
     val reset = Module.reset.asBool
     val begun = Reg(Bool())

@@ -57,7 +57,7 @@ void Rank::flush() {
 }
 
 Sampler::Sampler(Rank& rank, std::uint64_t seed)
-    : rank_(rank), core_(rank.config, rank.shared), random_(seed * 0x9E3779B97F4A7C15u + 1),
+    : rank_(rank), core_(rank.config, rank.shared, 0), random_(seed * 0x9E3779B97F4A7C15u + 1),
       left_(draw()) {}
 
 // From half of the period to one and a half of it, so that no loop goes in step with it.

@@ -76,7 +76,7 @@ void Machine::settle() {
 void Machine::move(Row row) {
     rows_[totals->rows] = row;
     totals->pages = pages.used();
-    // The last to be written: who watches may read all rows that it counts.
+    // Written last: a reader may read all rows that it counts.
     __atomic_store_n(&totals->rows, totals->rows + 1, __ATOMIC_RELEASE);
     if (totals->rows == config.events) {
         phase_ = Phase::done;

@@ -30,7 +30,7 @@ struct Files {
     std::string rows, instructions, operations;
 };
 
-// All but phase() is for one thread at a time, which holds `lock`.
+// Callers hold `lock`, except of phase().
 class Machine {
 public:
     // Throws std::invalid_argument or std::runtime_error.

@@ -30,7 +30,7 @@ std::uint16_t made;            // threads so far; ours, which is not given again
 std::uint64_t guest_base;      // where the guest's address 0 is
 std::mutex translating;
 
-// Kept for as long as the plugin is: QEMU may run a block of which it has let go.
+// Kept until the plugin ends: QEMU may still run a block that it has freed.
 std::vector<std::unique_ptr<Block>> blocks;
 
 // A callback's data: which instruction of which block.
@@ -123,7 +123,7 @@ bool executes(std::int64_t call) {
     return call == 59 || call == 322; // execve, execveat
 }
 
-// Only one that fails comes back.
+// Only a call that fails returns.
 void on_call(qemu_plugin_id_t, unsigned, std::int64_t call, std::uint64_t, std::uint64_t,
              std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
              std::uint64_t) {
@@ -142,8 +142,8 @@ void on_exit(qemu_plugin_id_t, void*) {
     }
 }
 
-// A fork happens while no thread has the lock, or else the child could not take it. In the child:
-// what the files are to have is the parent's to say.
+// A fork happens while no thread has the lock, otherwise the child could not take it. The child
+// must not change the files, which are the parent's.
 void before_fork() {
     machine->lock.lock();
 }

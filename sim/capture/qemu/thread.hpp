@@ -12,7 +12,7 @@
 
 namespace capture {
 
-// Called by the thread itself, for all but its making.
+// Only the thread itself calls these, except the constructor.
 class Thread final : private Traffic {
 public:
     Thread(Machine& machine, std::uint16_t number);
@@ -34,7 +34,7 @@ private:
     void reach(const Instruction& insn);
     void pass(const Instruction& insn);
     void look(const Instruction& insn, std::uint64_t address, bool store);
-    void wait(std::uint64_t load); // up to this one all have come
+    void wait(std::uint64_t load); // all loads up to this one are complete
     std::uint64_t newest(std::uint64_t registers) const;
     bool flows() const { return holds_ != 0 || !spilled_.empty() || returns_ != 0; }
 
@@ -77,10 +77,10 @@ private:
     std::uint64_t load_ = 0, waited_ = 0,
                   loaded_at_ = 0; // the last; all until this; executed_ then
 
-    // The registers that hold what a load returned that nobody has waited for, or what was computed
-    // from it: a set, and the load's number, the newest where there are several. So do words that
-    // were stored on the way, and all of the lines that came: another load of one waits for it,
-    // too. Instructions are looked at only while there are any: those before next_ have been.
+    // Registers that hold the result of a load that nothing has waited for, or a value computed
+    // from it: a set, and the number of the newest such load. Words that were stored meanwhile and
+    // lines that were loaded are tracked likewise: another load of one waits for it, too.
+    // Instructions are examined only while there are any; those before next_ have been.
     std::uint64_t holds_ = 0;
     std::array<std::uint64_t, kRegisters> of_load_{};
     struct Kept {

@@ -32,12 +32,11 @@ class HotSet:
 def hot_set(counts: np.ndarray) -> HotSet:
     """When did the hottest fifth of the huge pages move? counts: int64[polls, pages].
 
-    What a tiering daemon could do after each poll. It keeps the hot set of all polls since the last
-    move, and asks how much of a poll's traffic that set takes, of what the poll's own hottest fifth
-    takes: near 1, nothing is to be gained by another choice, be it because the hot set stays or
-    because all pages are alike. The hot set has moved when a set that `SETTLED` polls had agreed
-    with keeps less than `MOVED` for two polls together; one odd poll is none, and a program that
-    scans its memory never settles.
+    A tiering daemon could do the same after each poll. It keeps the hot set of all polls since the
+    last move and divides the traffic that this set takes by what the poll's own hottest fifth
+    takes. Near 1, no other choice is better: the hot set is the same, or all pages are alike. The
+    hot set has moved when a set that `SETTLED` polls agreed with keeps less than `MOVED` for two
+    polls in a row. One odd poll is no move, and a program that scans its memory never settles.
     """
     polls, pages = counts.shape
     size = max(1, round(pages * HOT_SHARE))
@@ -56,7 +55,7 @@ def hot_set(counts: np.ndarray) -> HotSet:
             continue
         if agreed >= SETTLED:
             if poll + 1 == polls or hot_traffic(known, counts[poll + 1], size) >= MOVED:
-                continue  # an odd poll, or too late to tell
+                continue  # an odd poll, or the trace ends too early to decide
             moves.append(poll)
         agreed, known = 0, counts[poll].copy()
     return HotSet(kept, unit @ unit.T, moves, longest >= SETTLED, size)
@@ -65,6 +64,6 @@ def hot_set(counts: np.ndarray) -> HotSet:
 def hot_traffic(known: np.ndarray, now: np.ndarray, size: int) -> float:
     """Accesses of `now` to the `size` hottest pages of `known`, over those to its own hottest."""
     old = np.argsort(-known, kind="stable")[:size]
-    old = old[known[old] > 0]  # what was never touched is in nobody's hot set
+    old = old[known[old] > 0]  # an untouched page is in no hot set
     best = np.partition(now, len(now) - size)[-size:].sum()
     return float(now[old].sum() / best) if best else 1.0

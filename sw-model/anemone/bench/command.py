@@ -163,7 +163,7 @@ def table(measures: Sequence[Measure]) -> Table:
 
 
 def write(measures: Sequence[Measure], geometry: Geometry, path: Path) -> None:
-    """The same as JSON, aside and then renamed."""
+    """The same as JSON, written to a temporary file that is then renamed."""
     content = {
         "geometry": geometry.key,
         "cpus": os.cpu_count(),
@@ -171,9 +171,9 @@ def write(measures: Sequence[Measure], geometry: Geometry, path: Path) -> None:
         "measures": [vars(m) for m in measures],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(json.dumps(content, indent=2) + "\n")
-    aside.replace(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(content, indent=2) + "\n")
+    temporary.replace(path)
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -189,7 +189,7 @@ def bench(
     geometry = Geometry()
     console = Console(stderr=True)
 
-    # They say what they do, which a status line would hide.
+    # They print their progress, which a status line would hide.
     rtl.build(rtl.expander(geometry))
     rtl.build(rtl.flat_memory(1, geometry.address_bits))
     with console.status("") as status:

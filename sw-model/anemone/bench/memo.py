@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares memo with mbw's copies and a plain chase, in turns on this machine (`make bench`).
+"""Compares memo with mbw's copies and a plain chase, alternately on this machine (`make bench`).
 
 On a machine that has other work, runs are slowed at random: of each side the best of some turns is
 taken. Exit status 1 where the two differ by more than MOST.

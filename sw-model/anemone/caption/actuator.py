@@ -56,7 +56,7 @@ class WeightedInterleave:
         return "weights {}:{}".format(*weights_of(ratio))
 
     def saved(self) -> Callable[[], None]:
-        """What puts back the weights of now."""
+        """A function that restores the present weights."""
         before = [file.read_text() for file in self.files]
 
         def restore() -> None:
@@ -73,7 +73,7 @@ class RatioFile:
         self.path, self._nodes = path, (dram, cxl)
 
     def check(self) -> None:
-        """Raise InputError where the file cannot be replaced, or is something else's."""
+        """Raise InputError if the file cannot be replaced or is no ratio file."""
         if not os.access(self.path.parent, os.W_OK):
             allowed = "a file in a folder that can be written"
             raise InputError(self.path, "file", "--ratio-file", Bare("not writable"), allowed)
@@ -86,14 +86,14 @@ class RatioFile:
 
     def set(self, ratio: float) -> str:
         """Replace the file, so that a reader sees one of them whole: nodes, then weights."""
-        aside = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        aside.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
-        aside.replace(self.path)
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        temporary.write_text("{} {} {} {}\n".format(*self._nodes, *weights_of(ratio)))
+        temporary.replace(self.path)
         return self.said(ratio)
 
     def said(self, ratio: float) -> str:
         return "weights {}:{}".format(*weights_of(ratio))
 
     def saved(self) -> Callable[[], None]:
-        """What takes the file away: programs go back to the kernel's policy."""
+        """A function that removes the file: programs return to the kernel's policy."""
         return lambda: self.path.unlink(missing_ok=True)

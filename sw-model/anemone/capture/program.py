@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs any x86-64 program in QEMU's user mode with our plugin, and takes in what left its cache.
+"""Runs any x86-64 program in QEMU's user mode with our plugin; reads the lines that left its cache.
 
 The layouts of the plugin's files are those of sim/capture/qemu/output.hpp; core.hpp's kinds have
 the order of anemone.trace's.
@@ -113,7 +113,7 @@ class Guest:
         return self._totals[at : at + _ERROR_BYTES].split(b"\0")[0].decode(errors="replace")
 
     def record(self) -> None:
-        """No longer hold back: what is asked of it from here on is skipped, warmed, recorded."""
+        """End the hold: skip, warm and record from here on."""
         at = 8 * _TOTALS.index("hold")
         self._totals[at : at + 8] = bytes(8)
 
@@ -179,7 +179,7 @@ def run_program(
         words += ["-L", str(command.root)] if command.root else []
         words += ["-plugin", ",".join([plugin_path, *plugin]), str(program), *command.words[1:]]
         started = time.monotonic()
-        # In a group of its own: an interrupt is ours to answer, and what it started ends with it.
+        # In a group of its own: we handle an interrupt, and signal all that it started.
         process = subprocess.Popen(words, stdout=_STDERR, env=command.environment, process_group=0)
         try:
             guest = _attach(process, files["rows"])
@@ -202,7 +202,7 @@ def run_program(
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:
-    """To it and to all that it started."""
+    """Send a signal to it and to all that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 
@@ -219,7 +219,7 @@ def _attach(process: subprocess.Popen[bytes], path: Path) -> Guest:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask it to end, as a user would; then make it."""
+    """Ask it to end by SIGTERM and wait some seconds."""
     _signal(process, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_PATIENCE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The samples that nobody here wrote: programs of Debian, unmodified, in QEMU (program.py)."""
+"""Samples of unmodified Debian programs in QEMU (program.py)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from anemone.capture.debian import fetch_sqlite
 from anemone.capture.program import Command, Guest, RunSettings
 from anemone.io.errors import Bare, InputError
 
-# Nothing of the caller's, which would move the program's stack.
+# A fixed environment: the caller's would move the program's stack.
 _ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C"}
 _PATIENCE = 60  # seconds that a server has to answer
 _LOOK = 0.05  # seconds between two looks
@@ -127,9 +127,9 @@ def _gcc(root: Path, folder: Path, seed: int) -> Command:
     fetch_sqlite(source)
     given = source / "sqlite3.i"
     if not given.exists():
-        aside = folder / "sqlite3.i"
-        _run([*compiler(), "-x", "c", "-E", "-P", "-o", str(aside), str(source / "sqlite3.c")])
-        aside.replace(given)
+        temporary = folder / "sqlite3.i"
+        _run([*compiler(), "-x", "c", "-E", "-P", "-o", str(temporary), str(source / "sqlite3.c")])
+        temporary.replace(given)
     words = [str(root / "usr/lib/gcc/x86_64-linux-gnu/12/cc1"), "-quiet", "-O2", "-w"]
     words += ["-fpreprocessed", "-frandom-seed=1", str(given), "-o", "/dev/null"]
     return Command(words, "gcc", _ENVIRONMENT, root)

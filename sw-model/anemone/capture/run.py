@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a captured program and takes in what left its cache; merges the tenants of a sample."""
+"""Runs a captured program, reads the lines that left its cache; merges the tenants of a sample."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _watch(process: subprocess.Popen[str], events: Path, step: Step | None) -> s
 
 
 def merge(captures: list[Capture], events: int) -> Capture:
-    """Programs beside each other on one device: by time, up to where the first of them ends.
+    """Merge programs on one device by time, until the first of them ends.
 
     At most `events` rows; of equal times the earlier program's first. Each program keeps a cache of
     its own, as with a cache that is partitioned between tenants.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a capture is made of: cache, prefetcher, pages, clock. The defaults live here and nowhere
-else; sim/capture/config.hpp is the same list on the other side, which insists on every one."""
+"""Settings of a capture: cache, prefetcher, pages, clock. Only this file has the defaults;
+sim/capture/config.hpp has the same list and requires a value for each."""
 
 from __future__ import annotations
 

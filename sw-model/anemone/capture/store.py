@@ -29,7 +29,7 @@ _LEVEL = 19
 
 
 def write(capture: Capture, path: Path, origin: dict[str, Any]) -> int:
-    """Write `path`, aside and then renamed; its size in bytes. Raises InputError.
+    """Write a temporary file, rename it to `path`; its size in bytes. Raises InputError.
 
     `origin` goes into the file's metadata as JSON.
     """
@@ -87,7 +87,7 @@ def _write(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with part.open("wb") as file:  # for pyarrow takes no name that is not UTF-8
+            with part.open("wb") as file:  # an open file, since pyarrow takes only UTF-8 names
                 pq.write_table(
                     table.replace_schema_metadata(metadata),
                     file,
@@ -106,7 +106,7 @@ def _write(
 
 
 def origin_of(path: Path) -> dict[str, Any]:
-    """What `write` was given as a file's origin. Raises InputError if it has none."""
+    """The origin in a file that `write` wrote. Raises InputError if it has none."""
     import pyarrow.parquet as pq
 
     metadata = pq.read_schema(path).metadata or {}

@@ -93,7 +93,7 @@ class _OfDevice(Registered):
         return self._values(snapshot, uapi.READ_CHANNELS, self._device.channels)
 
     def read(self, snapshot: bool = False) -> np.ndarray:
-        # The driver folds, and knows more of it: what counters began with.
+        # The driver folds, since it knows the counters' initial values.
         return self._values(snapshot, 0, 1).reshape(self.regions, -1)
 
     def _values(self, snapshot: bool, flags: int, each: int) -> np.ndarray:

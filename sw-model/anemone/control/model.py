@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control plane on pipelines of one's own: the golden model's, or the Verilated RTL's."""
+"""The control plane on pipelines in this process: the golden model's, or the Verilated RTL's."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _OfPipeline(Registered):
         self.pipeline.set_translation(key, base, region is not None)
 
     def by_channel(self, snapshot: bool) -> np.ndarray:
-        # With effect whole lines are read: the counters behind the last region are no one's.
+        # A read with effect is of whole lines: counters behind the last region are unused.
         n = self.regions * self.region_counters
         return self.pipeline.read(range(n), effect=not snapshot)
 

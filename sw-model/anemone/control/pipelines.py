@@ -44,32 +44,32 @@ class Pipelines(ABC):
 
     @abstractmethod
     def remove(self, pipeline: Pipeline) -> None:
-        """It runs no more."""
+        """Stop a rule and free its pipeline."""
 
     @abstractmethod
     def events(self, addr: np.ndarray, write: np.ndarray, idle: Sequence[Pipeline] = ()) -> None:
         """Requests in their order, to all pipelines: byte addresses uint64[n], bool[n].
 
-        idle: pipelines that map nothing and whose counts of that nobody asks for: they may be
-        spared the work.
+        idle: pipelines that map nothing and whose event counts nobody reads; they may skip the
+        requests.
         """
 
     def close(self) -> None:  # noqa: B027, there is nothing to do for a model
-        """There are no more calls."""
+        """No calls follow."""
 
     def _taken(self) -> ValueError:
         return ValueError(f"all {self.geometry.pipelines} pipelines are taken")
 
 
 class ModelPipelines(Pipelines):
-    """Those of the golden model."""
+    """Pipelines of the golden model."""
 
     def __init__(self, geometry: Geometry) -> None:
         super().__init__(geometry)
         self._running: list[Telemetry] = []
 
     def add(self, rule: Rule) -> Telemetry:
-        from anemone.golden import Telemetry  # which a device, and its host, need no compiler for
+        from anemone.golden import Telemetry  # compiled; a device's host needs no compiler
 
         if len(self._running) == self.geometry.pipelines:
             raise self._taken()
@@ -86,10 +86,10 @@ class ModelPipelines(Pipelines):
 
 
 def on_engine(engine: str, geometry: Geometry) -> Pipelines:
-    """Pipelines with room for what a geometry's have: "model", or "rtl", the Verilated expander's.
+    """Pipelines at least as large as a geometry's: "model", or "rtl", the Verilated expander's.
 
-    Of the RTL they are the prototype's where it has as much of everything, so that one simulator
-    does for most: counters that are not used count nothing.
+    The RTL is the prototype's if that is large enough, so that one simulator serves most
+    geometries; unused counters stay 0.
     """
     if engine == "model":
         return ModelPipelines(geometry)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What software says to a controller, whatever it is: NEMO §3.2, as the driver's interface has it.
+"""The interface of every kind of controller: NEMO §3.2, as the driver implements it.
 
 A telemetry has regions; a key of the translation is mapped to one of them, and a region has as many
 counters as there are offsets, rounded up to a power of two.
@@ -17,7 +17,7 @@ from anemone.telemetry.rules import EFFECTS, HASH_BITS, OPERANDS, OPS, PREDICATE
 
 ALL_MEMORY = (1 << 64) - 1
 SUMMED = ("add", "sub")
-FOLDED = (*SUMMED, "xor", "or", "max", "addsat")  # what has one value of all channels, from 0 on
+FOLDED = (*SUMMED, "xor", "or", "max", "addsat")  # the channels' counts, from 0, fold into one
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Registered(ABC):
 
     @abstractmethod
     def remove(self) -> None:
-        """It runs no more, and its pipeline is free."""
+        """Stop it and free its pipeline."""
 
     def read(self, snapshot: bool = False) -> np.ndarray:
         """uint64[regions, region_counters], folded over the channels by the op's own rule (§3.2).
@@ -116,12 +116,12 @@ class Registered(ABC):
         return fold(self.spec.update[0], self.spec.width, values).reshape(self.regions, -1)
 
     def reprogram(self, keys: Sequence[int]) -> None:
-        """Count other regions: key i is mapped to region i, those before no more (Listing 1)."""
+        """Count other regions: map key i to region i, unmap all earlier keys (Listing 1)."""
         if len(keys) > self.regions:
             raise ValueError(f"{len(keys)} keys; allowed: at most {self.regions} regions")
         for key in self._keys:
             self.set_translation(key, None)
-        self.read()  # what was counted is of others
+        self.read()  # the counts were of the earlier regions
         self._keys = list(keys)
         for region, key in enumerate(self._keys):
             self.set_translation(key, region)
@@ -132,21 +132,21 @@ class Registered(ABC):
 
 
 class Controller(ABC):
-    """A device, or what stands for one."""
+    """A device or a model of one."""
 
     def __init__(self) -> None:
         self.registered: dict[int, Registered] = {}
 
     @abstractmethod
     def register(self, spec: Spec) -> Registered:
-        """Run a telemetry. Raises ValueError where there is no room for it."""
+        """Run a telemetry. Raises ValueError if no pipeline is free or large enough."""
 
     @abstractmethod
     def events(self) -> list[Event]:
         """Notifications since the last call; their pipelines are armed again."""
 
     def wait(self, seconds: float) -> None:  # noqa: B027, a model's traffic does not go on
-        """Until there is an event, but no longer."""
+        """Wait for an event, so many seconds at most."""
 
     def dispatch(self, wait_s: float = 0.0) -> int:
         """Call the callbacks of what has happened; returns the number of events.
@@ -176,12 +176,12 @@ def fold(op: str, width: int, values: np.ndarray) -> np.ndarray:
     if op == "addsat":
         total = values[:, 0]
         for channel in range(1, values.shape[1]):
-            room = most - total
-            total = np.where(values[:, channel] > room, most, total + values[:, channel])
+            headroom = most - total
+            total = np.where(values[:, channel] > headroom, most, total + values[:, channel])
         return total
     return values.sum(axis=1, dtype=np.uint64) & most
 
 
 def sweep_s(regions: int, at_once: int, period_s: float) -> float:
-    """How long it takes until each of the regions had its turn (§6.1)."""
+    """The time until each of the regions was watched once (§6.1)."""
     return -(-regions // at_once) * period_s

@@ -22,7 +22,7 @@ from anemone.telemetry import Rule
 from anemone.telemetry.rules import NEAR, OP_CODES, OPERANDS, PREDICATES, WIDTHS
 
 _NO_EFFECT, _RESET, _OP = regs.ReadEffect
-_WINDOWS = 4  # that there is room for in the region
+_WINDOWS = 4  # that fit the region
 
 
 class RtlPipelines(Pipelines):
@@ -145,7 +145,7 @@ class RtlPipeline:
         if not len(index):
             return np.empty((0, channels), np.uint64)
         first, last = index[0] // self.per_line, index[-1] // self.per_line
-        # A line of each channel by turns.
+        # One line of each channel in turn.
         words = self._words(first * channels, (last + 1 - first) * channels, effect)
         shifts = np.arange(0, 64, self.rule.width, dtype=np.uint64)
         counters = words[:, None] >> shifts & np.uint64((1 << self.rule.width) - 1)

@@ -18,7 +18,7 @@ class CountMin:
     its count (until a counter saturates), and more by what shares all of them. size: counters of a
     row. depth: rows, a pipeline each. spec: the filter and the width of the counters.
 
-    Raises ValueError where the controller has no room.
+    Raises ValueError if the controller has too few pipelines or counters.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class CountMin:
         return np.minimum.reduce(rows).sum(axis=1)
 
     def remove(self) -> None:
-        """It counts no more, and its pipelines are free."""
+        """Stop it and free its pipelines."""
         for row in self.rows:
             row.remove()
 

@@ -17,9 +17,9 @@ from anemone.cosim.initramfs import Content, archive
 from anemone.cosim.server import Server
 from anemone.cosim.tools import CosimError, Tools, find_tools
 
-# Seconds. A kernel that watches boots in two minutes where the machine is busy.
+# Seconds. A kernel with checkers boots in two minutes on a busy machine.
 STARTS_WITHIN, BOOTS_WITHIN, ENDS_WITHIN = 120, 600, 300
-# What the kernel says when something is wrong with it.
+# Messages by which the kernel reports a fault of its own.
 _WRONG = re.compile(
     r"Oops|BUG:|WARNING:|Call Trace|general protection|refcount_t|UBSAN|blocked for more than"
 )
@@ -64,9 +64,9 @@ class Guest:
         self._folder = tempfile.TemporaryDirectory(prefix="anemone-guest-")
         folder = Path(self._folder.name)
         self._console = folder / "console"
-        asks = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        asks.bind(str(folder / "ask"))
-        asks.listen(1)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(folder / "ask"))
+        listener.listen(1)
         root = write_root(folder, self._files)
         command = qemu_command(self._tools, self._servers, root, *self._machine)
         serial = ["-serial", f"file:{self._console}"]
@@ -76,10 +76,10 @@ class Guest:
             [*command, *serial, *self._options],
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
         )  # fmt: skip
-        self._asks: socket.socket | None = None
+        self._connection: socket.socket | None = None
         try:
-            asks.settimeout(STARTS_WITHIN)
-            self._asks, _ = asks.accept()
+            listener.settimeout(STARTS_WITHIN)
+            self._connection, _ = listener.accept()
             self._received = b""
             self._until_next(BOOTS_WITHIN)
         except BaseException as e:
@@ -89,7 +89,7 @@ class Guest:
                 raise CosimError(f"QEMU does not start: {said}") from e
             raise
         finally:
-            asks.close()
+            listener.close()
         return self
 
     def __exit__(
@@ -98,8 +98,8 @@ class Guest:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._asks:
-            self._asks.close()
+        if self._connection:
+            self._connection.close()
         self._process.kill()
         self._process.wait()
         self._log.close()
@@ -113,8 +113,8 @@ class Guest:
         """
         before = len(self.console())
         lines = script.splitlines()
-        assert self._asks is not None
-        self._asks.sendall("\n".join([f"script {len(lines)}", *lines, ""]).encode())
+        assert self._connection is not None
+        self._connection.sendall("\n".join([f"script {len(lines)}", *lines, ""]).encode())
         status = self._until_next(timeout)
         if check and status:
             raise self._wrong(f"the guest's script ended with {status}")
@@ -134,7 +134,7 @@ class Guest:
         return log
 
     def _until_next(self, timeout: float) -> int:
-        """Answers what the guest asks until it asks for a script; the last one's status."""
+        """Answer requests of the guest until it asks for a script; the last script's status."""
         deadline = time.monotonic() + timeout
         while True:
             word, _, rest = self._line(deadline).partition(" ")
@@ -147,19 +147,19 @@ class Guest:
                     answer = f"error: the host knows no {word}"
             except CosimError as e:
                 answer = "error: " + " ".join(str(e).split())
-            assert self._asks is not None
-            self._asks.sendall(f"{answer}\n".encode())
+            assert self._connection is not None
+            self._connection.sendall(f"{answer}\n".encode())
 
     def _line(self, deadline: float) -> str:
         """The next line that the guest says to the host."""
-        assert self._asks is not None
+        assert self._connection is not None
         while b"\n" not in self._received:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise self._wrong("the guest takes too long")
-            self._asks.settimeout(left)
+            self._connection.settimeout(left)
             try:
-                piece = self._asks.recv(4096)
+                piece = self._connection.recv(4096)
             except TimeoutError:
                 continue
             if not piece:

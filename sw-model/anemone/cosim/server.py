@@ -104,7 +104,7 @@ class Server:
         self._folder.cleanup()
 
     def command(self, line: str) -> dict:
-        """What the server says to a line (sim/vfio/commands.h)."""
+        """The server's answer to a command line (sim/vfio/commands.h)."""
         self._client.send(line)
         return self._answer(self._client)
 
@@ -129,7 +129,7 @@ class Server:
         return path
 
     def wait(self) -> None:
-        """Until all that was started is answered."""
+        """Wait until all started accesses are answered."""
         if self._injecting:
             client, self._injecting = self._injecting, None
             self._answer(client)

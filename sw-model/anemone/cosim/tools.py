@@ -19,7 +19,7 @@ class CosimError(RuntimeError):
 @dataclass(frozen=True)
 class Tools:
     """qemu: the command's words. kernel: its image; release: its version; modules: its own ones,
-    somewhere below. build: what modules for it are built against. watchful: it has KASAN, lockdep
+    somewhere below. build: what modules for it are built against. checked: it has KASAN, lockdep
     and more (mk/kernel/kasan.config)."""
 
     qemu: tuple[str, ...]
@@ -28,15 +28,15 @@ class Tools:
     modules: Path
     build: Path
     busybox: Path
-    watchful: bool
+    checked: bool
 
 
 @functools.cache
 def find_tools() -> Tools:
     """The tools; the first time on a machine this fetches them. Raises CosimError.
 
-    The kernel is Debian's 6.12, or by ANEMONE_KERNEL in the environment `kasan`, one that is built
-    to watch the driver, or `oldest`, the oldest that the driver is for.
+    The kernel is Debian's 6.12. ANEMONE_KERNEL in the environment selects another: `kasan`, built
+    with checkers for the driver, or `oldest`, the oldest that the driver supports.
     """
     found = _said_by("cosim-tools.sh")
     found["build"] = f"/lib/modules/{found['release']}/build"

@@ -110,7 +110,7 @@ def _run(
             "trace.parquet": lambda path: _write_trace(path, placed.trace),
         },
     )
-    config = load_config(folder / "flat.toml", geometry)  # the way in is a user's
+    config = load_config(folder / "flat.toml", geometry)  # through the same loader as a user's file
     results: dict[str, FlatResult] = {}
     for backend in backends:
         what = f"{name}, flat, {placement}, on the {NAMES[backend]}"

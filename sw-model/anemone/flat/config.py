@@ -47,7 +47,7 @@ class FlatConfig:
         return range(self.dedicated[0] // LINE_BYTES, self.dedicated[1] // LINE_BYTES)
 
     def has_line(self, p: int) -> bool:
-        """There is memory for this physical line."""
+        """Whether there is memory for this physical line."""
         return 0 <= p < self.lines or p in self.dedicated_lines
 
     def check(self, addr: np.ndarray, name: object, before: int = 0) -> None:

@@ -18,7 +18,8 @@ __all__ = ["FlatMemory", "Telemetry"]
 
 
 def __getattr__(name: str) -> Any:
-    """When it is asked for: the plain models, which the benches use, need no compiler."""
+    """Import the fast models on first use: the plain ones, which the benches use, need no
+    compiler."""
     if name == "Telemetry":
         from anemone.golden import fast
 

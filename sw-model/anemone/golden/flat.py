@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plain model of flat memory mode: Memstrata §3.1, one access at a time, with the contents.
 
-Written to be read beside docs/flat.md and believed; `flat_fast` has the same meaning and the speed.
-What an access asks of near and far memory is counted where it asks, so the traffic table is not
-written here: it has to come out.
+Written to be checked by reading beside docs/flat.md; `flat_fast` has the same meaning and is fast.
+Each access of near and far memory is counted where it is made, so the table of traffic is a result,
+not an input.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class FlatMemory:
         self._slots: dict[int, list[int]] = {}  # set -> the tag in each of its slots
         self._missed: dict[int, tuple[int, int]] = {}  # set -> tag, misses of it in a row
         self._misses_to_swap = config.n  # policy one_in
-        self._written: dict[int, bytes] = {}  # the flat memory that all of this is to look like
+        self._written: dict[int, bytes] = {}  # what reads must return: contents by physical line
 
     def set_policy(self, policy: str, n: int) -> None:
-        """Another one from the next access on. A policy counts the channel's misses from there;
-        what a set has counted of misses in a row stays, until `nth` goes on with it.
+        """Set another one from the next access on. It counts the channel's misses from there; a
+        set's count of consecutive misses stays until `nth` continues it.
         """
         if (policy, n) != (self.config.policy, self.config.n):
             self.config = replace(self.config, policy=policy, n=n)
@@ -70,13 +70,13 @@ class FlatMemory:
         if p in self.config.dedicated_lines:
             self.outcome = DEDICATED
             return self._read_near(self._dedicated_line(p))
-        home, tag = self._home(p)
-        near = self._read_near(home)  # the tags come along
-        if self._hits(home, tag):
+        set_index, tag = self._set_and_tag(p)
+        near = self._read_near(set_index)  # the tags come along
+        if self._hits(set_index, tag):
             return near
-        data = self._read_far(self._far_line(home, tag))
-        if self._swaps(home, tag, near):
-            self._swap(home, tag, near, data)
+        data = self._read_far(self._far_line(set_index, tag))
+        if self._swaps(set_index, tag, near):
+            self._swap(set_index, tag, near, data)
         return data
 
     def write(self, p: int, data: bytes, strobe: int = WHOLE) -> None:
@@ -89,54 +89,54 @@ class FlatMemory:
             self.outcome = DEDICATED
             self._write_near(self._dedicated_line(p), data, strobe)
             return
-        home, tag = self._home(p)
-        near = self._read_near(home)
-        if self._hits(home, tag):
-            self._write_near(home, data, strobe)
-        elif not self._swaps(home, tag, near):
-            self._write_far(self._far_line(home, tag), data, strobe)
+        set_index, tag = self._set_and_tag(p)
+        near = self._read_near(set_index)
+        if self._hits(set_index, tag):
+            self._write_near(set_index, data, strobe)
+        elif not self._swaps(set_index, tag, near):
+            self._write_far(self._far_line(set_index, tag), data, strobe)
         else:
             if strobe != WHOLE:
-                data = merge(self._read_far(self._far_line(home, tag)), data, strobe)
-            self._swap(home, tag, near, data)
+                data = merge(self._read_far(self._far_line(set_index, tag)), data, strobe)
+            self._swap(set_index, tag, near, data)
 
     # --- sets (Memstrata §3.1, "Mapping physical and local memory") ---
 
-    def _home(self, p: int) -> tuple[int, int]:
+    def _set_and_tag(self, p: int) -> tuple[int, int]:
         """Set and tag of a physical line."""
         if not 0 <= p < self.config.lines:
             raise IndexError(f"no physical line {p}: there are {self.config.lines}")
         return p % self.config.near_lines, p // self.config.near_lines
 
-    def _tags(self, home: int) -> list[int]:
+    def _tags(self, set_index: int) -> list[int]:
         """The tags in the slots of a set: a permutation, after reset the identity."""
-        return self._slots.setdefault(home, list(range(self.config.ratio + 1)))
+        return self._slots.setdefault(set_index, list(range(self.config.ratio + 1)))
 
-    def _far_line(self, home: int, tag: int) -> int:
-        return (self._tags(home).index(tag) - 1) * self.config.near_lines + home
+    def _far_line(self, set_index: int, tag: int) -> int:
+        return (self._tags(set_index).index(tag) - 1) * self.config.near_lines + set_index
 
     def _dedicated_line(self, p: int) -> int:
         return self.config.near_lines + p - self.config.dedicated_lines.start
 
-    def _hits(self, home: int, tag: int) -> bool:
-        if self._tags(home)[NEAR] != tag:
+    def _hits(self, set_index: int, tag: int) -> bool:
+        if self._tags(set_index)[NEAR] != tag:
             return False
         self.counts.hits += 1
         self.outcome = HIT
         return True
 
-    def _swap(self, home: int, tag: int, near: bytes, data: bytes) -> None:
+    def _swap(self, set_index: int, tag: int, near: bytes, data: bytes) -> None:
         """The missed line, now `data`, and the near line change places."""
-        self._write_far(self._far_line(home, tag), near)
-        self._write_near(home, data)
-        tags = self._tags(home)
+        self._write_far(self._far_line(set_index, tag), near)
+        self._write_near(set_index, data)
+        tags = self._tags(set_index)
         slot = tags.index(tag)
         tags[NEAR], tags[slot] = tag, tags[NEAR]
-        self._missed.pop(home, None)
+        self._missed.pop(set_index, None)
 
     # --- policies ---
 
-    def _swaps(self, home: int, tag: int, near: bytes) -> bool:
+    def _swaps(self, set_index: int, tag: int, near: bytes) -> bool:
         """Whether this miss swaps; a count of misses in the sideband costs a near write."""
         self.counts.misses += 1
         policy = self.config.policy
@@ -147,12 +147,12 @@ class FlatMemory:
             if swaps:
                 self._misses_to_swap = self.config.n
         elif policy == "nth":
-            before, count = self._missed.get(home, (tag, 0))
+            before, count = self._missed.get(set_index, (tag, 0))
             count = count + 1 if before == tag else 1
             swaps = count >= self.config.n
             if not swaps:
-                self._missed[home] = (tag, count)
-                self._write_near(home, near)
+                self._missed[set_index] = (tag, count)
+                self._write_near(set_index, near)
         self.counts.swaps += swaps
         self.outcome = SWAP if swaps else MISS
         return swaps
@@ -186,25 +186,27 @@ class FlatMemory:
         """Contents of far memory; after reset the physical lines behind near's, in their order."""
         return self._far.get(line, unwritten(line + self.config.near_lines))
 
-    # --- looking on ---
+    # --- inspection ---
 
     def where(self, p: int) -> int:
         """The slot of its set that a physical line is in."""
-        home, tag = self._home(p)
-        return self._tags(home).index(tag)
+        set_index, tag = self._set_and_tag(p)
+        return self._tags(set_index).index(tag)
 
     def contents(self, p: int) -> bytes:
         """What memory holds of a physical line, wherever it is; no access is counted."""
         if p in self.config.dedicated_lines:
             return self._near_line(self._dedicated_line(p))
-        home, tag = self._home(p)
-        if self._tags(home)[NEAR] == tag:
-            return self._near_line(home)
-        return self._far_contents(self._far_line(home, tag))
+        set_index, tag = self._set_and_tag(p)
+        if self._tags(set_index)[NEAR] == tag:
+            return self._near_line(set_index)
+        return self._far_contents(self._far_line(set_index, tag))
 
     def sets(self) -> dict[int, int]:
         """The tag in near by set, of the sets where it is not 0."""
-        return {home: tags[NEAR] for home, tags in sorted(self._slots.items()) if tags[NEAR]}
+        return {
+            set_index: tags[NEAR] for set_index, tags in sorted(self._slots.items()) if tags[NEAR]
+        }
 
 
 def replay(memory: FlatMemory, accesses: Iterable[tuple[int, bool]], before: int = 0) -> list[int]:

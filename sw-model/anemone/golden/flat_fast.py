@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast model of flat memory mode: `flat` on arrays, compiled; that one is what it is tested by.
+"""The fast model of flat memory mode: `flat` on arrays, compiled, and tested against it.
 
-The processor's caches bound it, so all of a set is in one row of a few 32-bit words. Each set that
-is touched has one, found by a hash of the set's number; rows are in the order of the first touch,
-which keeps a trace's neighbours together. Of a line's contents a row has the number of the trace's
-row that wrote it, or of a line not yet written its tag. A line of dedicated memory has a row, too,
-numbered by its near line, which is no set's.
+The processor's caches bound its speed, so all of a set is in one row of a few 32-bit words. Each
+set that is touched has one, found by a hash of the set's number; rows are in the order of the first
+touch, which keeps a trace's neighbours together. Of a line's contents a row has the number of the
+trace's row that wrote it, or of a line not yet written its tag. A line of dedicated memory has a
+row, too, numbered by its near line, which is no set's.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _UNWRITTEN = np.uint32(UNWRITTEN)
 
 _0, _1, _4, _6, _15, _32 = (np.uint64(n) for n in (0, 1, 4, 6, 15, 32))
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
-_ALONE = 8  # in what _find finds: dedicated memory; below it the tag, above it the row
+_DEDICATED = 8  # in what _find finds: dedicated memory; below it the tag, above it the row
 _CACHE_LINE = 16  # words
 _BLOCK = 1024  # accesses whose rows the processor's cache holds
 _CHUNK = 1 << 20  # accesses between two reports of progress, and two looks at the space for rows
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _place(index, home):  # type: ignore[no-untyped-def]
+def _hash_slot(index, set_index):  # type: ignore[no-untyped-def]
     """Where the search for a set begins; sixteen neighbours lie in one cache line."""
     size = np.uint64(len(index))
-    return (((home >> _4) * _SPREAD) >> np.uint64(20) << _4 | home & _15) & (size - _1)
+    return (((set_index >> _4) * _SPREAD) >> np.uint64(20) << _4 | set_index & _15) & (size - _1)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -63,7 +63,7 @@ def _enter(index, rows, used):  # type: ignore[no-untyped-def]
     """The rows in use go into an empty index."""
     mask = np.uint64(len(index)) - _1
     for row in range(used):
-        at = _place(index, _number(rows, row))
+        at = _hash_slot(index, _number(rows, row))
         while index[at]:
             at = (at + _1) & mask
         index[at] = row + 1
@@ -73,8 +73,8 @@ def _enter(index, rows, used):  # type: ignore[no-untyped-def]
 def _find(p, index, rows, counts, addr, first, last, found):  # type: ignore[no-untyped-def]
     """The row of each access of a block, made if the set has none; there is space for them.
 
-    Apart from what is done with them, so that the processor has many misses of its caches in
-    flight: nothing here waits for an access before it.
+    A pass of its own, so that the processor has many cache misses in flight: no row depends on an
+    earlier access.
     """
     lines, ratio = p[P_LINES], np.int64(p[P_RATIO])
     dedicated, dedicated_end = p[P_FIRST], p[P_LAST]
@@ -83,15 +83,15 @@ def _find(p, index, rows, counts, addr, first, last, found):  # type: ignore[no-
     for i in range(first, last):
         line = addr[i] >> _6
         if dedicated <= line and line < dedicated_end:
-            home, kind = line - dedicated + lines, _ALONE
+            set_index, kind = line - dedicated + lines, _DEDICATED
         else:
             tag = line // lines
-            home, kind = line - tag * lines, np.int64(tag)
-        at = _place(index, home)
-        while index[at] and _number(rows, index[at] - 1) != home:
+            set_index, kind = line - tag * lines, np.int64(tag)
+        at = _hash_slot(index, set_index)
+        while index[at] and _number(rows, index[at] - 1) != set_index:
             at = (at + _1) & mask
         if index[at] == 0:
-            rows[used, R_LOW], rows[used, R_HIGH] = home, home >> _32
+            rows[used, R_LOW], rows[used, R_HIGH] = set_index, set_index >> _32
             rows[used, R_STATE] = _RESET
             for t in range(ratio + 1):
                 rows[used, R_CONTENTS + t] = _UNWRITTEN + t
@@ -115,7 +115,8 @@ def _access(p, rows, counts, write, outcomes, before, first, last, found):  # ty
     hits = misses = swaps = near_writes = far_reads = far_writes = mismatches = near_reads = 0
     channel = counts[C_CHANNEL]
     for i in range(first, last):
-        row, alone, tag = found[i - first] >> 4, found[i - first] & _ALONE, found[i - first] & 7
+        row, tag = found[i - first] >> 4, found[i - first] & 7
+        is_dedicated = found[i - first] & _DEDICATED
         state, writes = rows[row, R_STATE], write[i]
         slot = np.int64((state >> np.uint32(3 * tag)) & _TAG)
         held = R_CONTENTS + slot
@@ -124,7 +125,7 @@ def _access(p, rows, counts, write, outcomes, before, first, last, found):  # ty
             rows[row, golden + tag] = rows[row, held] = before + i + 1
         elif rows[row, held] != rows[row, golden + tag]:
             mismatches += 1
-        if alone:
+        if is_dedicated:
             outcomes[i] = DEDICATED
             near_reads += not writes
             near_writes += writes
@@ -248,19 +249,19 @@ class FlatMemory:
         for first in range(0, len(addr), _CHUNK):
             last = min(first + _CHUNK, len(addr))
             self._make_room(last - first)
-            own = (self._p, self._index, self._rows, self._counts)
-            _run(*own, addr, write, outcomes, self.rows, first, last)
+            state = (self._p, self._index, self._rows, self._counts)
+            _run(*state, addr, write, outcomes, self.rows, first, last)
             if progress:
                 progress(last, len(addr))
         self.rows += len(addr)
         return outcomes
 
     def set_policy(self, policy: str, n: int = 1) -> None:
-        """Another policy, one of POLICIES, from the next access on; n as in FlatConfig.
+        """Set another policy, one of POLICIES, from the next access on; n as in FlatConfig.
 
-        As a write of the policy register: unless both are what they were, `one_in` counts the
-        misses from here. What sets have counted of misses in a row stays until `nth` goes on with
-        it. Raises ValueError for a policy that there is none.
+        As a write of the policy register: if either changes, `one_in` counts the misses from here.
+        Sets' counts of consecutive misses stay until `nth` continues them. Raises ValueError for an
+        unknown policy.
         """
         check_policy(policy, n)
         if (policy, n) != (self.config.policy, self.config.n):
@@ -297,16 +298,16 @@ class FlatMemory:
     def contents(self) -> dict[int, int]:
         """What the lines of the sets touched hold in every 8 bytes, by physical line."""
         config, held = self.config, {}
-        for row, home in zip(*(column.tolist() for column in self._sets()), strict=True):
+        for row, set_index in zip(*(column.tolist() for column in self._sets()), strict=True):
             tags = range(config.ratio + 1)
-            lines = [tag * config.near_lines + home for tag in tags]
-            if alone := home >= config.near_lines:
-                lines = [home - config.near_lines + config.dedicated_lines.start]
+            lines = [tag * config.near_lines + set_index for tag in tags]
+            if is_dedicated := set_index >= config.near_lines:
+                lines = [set_index - config.near_lines + config.dedicated_lines.start]
             for tag, line in enumerate(lines):
                 code = row[R_CONTENTS + (row[R_STATE] >> 3 * tag & 7)]
                 owner = lines[code - UNWRITTEN] if code >= UNWRITTEN else 0
                 # Dedicated memory hides what else would be at its addresses.
-                if alone or line not in config.dedicated_lines:
+                if is_dedicated or line not in config.dedicated_lines:
                     held[line] = ~owner & (1 << 64) - 1 if code >= UNWRITTEN else code
         return held
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plain model of a telemetry pipeline: NEMO §3.1 and Table 1, one event at a time.
 
-Written to be read beside the paper and believed; `fast` has the same meaning and the speed.
+Written to be checked by reading beside the paper; `fast` has the same meaning and is fast.
 Everything is a Python integer, so nothing wraps unless it says so.
 """
 
@@ -40,8 +40,8 @@ OPS: dict[str, Callable[[int, int, int], int]] = {
     "addsat": _saturating_add,
 }
 
-# What taking a written value away leaves of a counter, with what a reset would leave; modulo
-# 2^width afterwards. An op that is not here has nothing taken away.
+# A counter after a written value is subtracted, with the value of a reset; modulo 2^width
+# afterwards. For other ops nothing is subtracted.
 TAKEN: dict[str, Callable[[int, int, int], int]] = {
     "add": lambda value, written, fresh: value - written + fresh,
     "sub": lambda value, written, fresh: value - written + fresh,

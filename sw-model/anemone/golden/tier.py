@@ -70,16 +70,16 @@ def run(config: TierConfig, trace: Trace) -> TierRun:
         """The tier that had the line, and its completion: golden.flat asks near and far."""
         before = vars(flat.counts).copy()
         flat.write(line, bytes(LINE_BYTES)) if write else flat.read(line)
-        asked = {key: count - before[key] for key, count in vars(flat.counts).items()}
+        traffic = {key: count - before[key] for key, count in vars(flat.counts).items()}
         ns = [LINE_BYTES / tier.gb_per_s for tier in tiers]
         start = max(at, free[FAST])
-        free[FAST] = start + (asked["near_reads"] + asked["near_writes"]) * ns[FAST]
+        free[FAST] = start + (traffic["near_reads"] + traffic["near_writes"]) * ns[FAST]
         near = start + tiers[FAST].latency_ns
-        if not asked["misses"]:
+        if not traffic["misses"]:
             return FAST, near
         start = max(near, free[SLOW])
-        free[SLOW] = start + (asked["far_reads"] + asked["far_writes"]) * ns[SLOW]
-        return SLOW, near if write and asked["swaps"] else start + tiers[SLOW].latency_ns
+        free[SLOW] = start + (traffic["far_reads"] + traffic["far_writes"]) * ns[SLOW]
+        return SLOW, near if write and traffic["swaps"] else start + tiers[SLOW].latency_ns
 
     counts = Counter(a // config.page_bytes for a in addr)
     best = {p for p, _ in sorted(counts.items(), key=lambda c: (-c[1], c[0]))[: config.fast.pages]}
@@ -116,7 +116,7 @@ def first_touch(config: TierConfig, before: int, used: list[int], best: bool = F
 
     best: it is among the most accessed of all the trace that the fast tier has room for.
     """
-    room = [used[FAST] < config.fast.pages, used[SLOW] < config.slow.pages]
+    has_free = [used[FAST] < config.fast.pages, used[SLOW] < config.slow.pages]
     wanted, other = FAST, SLOW
     if config.start == "optimum":
         wanted, other = (FAST, FAST) if best else (SLOW, SLOW)
@@ -126,6 +126,6 @@ def first_touch(config: TierConfig, before: int, used: list[int], best: bool = F
         other = FAST
     elif config.start == "weighted" and before % sum(config.weights) >= config.weights[FAST]:
         wanted, other = SLOW, FAST
-    if not (room[wanted] or room[other]):
+    if not (has_free[wanted] or has_free[other]):
         raise InputError("trace", "page", "number", before + 1, "no more pages than there are")
-    return wanted if room[wanted] else other
+    return wanted if has_free[wanted] else other

@@ -32,7 +32,7 @@ class InputError(ValueError):
 
 
 class OutputError(RuntimeError):
-    """What was to be printed could not be. The results are written all the same."""
+    """Standard output could not be written. The result files are."""
 
 
 def oneline(text: str, longest: int = _LONGEST) -> str:

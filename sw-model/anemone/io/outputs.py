@@ -24,21 +24,21 @@ def write_files(out: str | os.PathLike, files: Mapping[str, Callable[[Path], Non
     """Write files into the folder `out`, each by a function that is told where.
 
     The folder is made if absent and files of an earlier run are replaced. Each file is written
-    aside and renamed, so a reader never sees half a file and a failure leaves what was there.
-    Raises InputError if `out` cannot be written.
+    under a temporary name and renamed, so a reader never sees half a file and a failure keeps the
+    old ones. Raises InputError if `out` cannot be written.
     """
     check_out(out, tuple(files))
     out = Path(out)
     try:
         with _folder(out):
-            aside = {name: out / f".{name}.{os.getpid()}" for name in files}
+            temporary = {name: out / f".{name}.{os.getpid()}" for name in files}
             try:
                 for name, fill in files.items():
-                    fill(aside[name])
+                    fill(temporary[name])
                 for name in files:
-                    aside[name].replace(out / name)
+                    temporary[name].replace(out / name)
             finally:
-                for path in aside.values():
+                for path in temporary.values():
                     path.unlink(missing_ok=True)
     except OSError as e:
         raise unwritable(out, e) from e
@@ -65,7 +65,7 @@ def parquet_writer(
         "write_page_checksum": True,
         "store_schema": False,
     }
-    # An open file, for pyarrow takes no name that is not UTF-8.
+    # An open file, since pyarrow takes only UTF-8 names.
     with path.open("wb") as file, pq.ParquetWriter(file, schema, **settings) as writer:
         yield writer
 
@@ -77,9 +77,9 @@ def check_out(out: str | os.PathLike, names: Sequence[str] = ()) -> None:
     """
     given, out = os.fspath(out), Path(out)
     try:
-        if not given:  # which Path takes for the current folder
+        if not given:  # Path takes it for the current folder
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        # A link that leads nowhere is there all the same: no folder can be made in its place.
+        # A dangling link exists, too: no folder can replace it.
         there = next(p for p in (out, *out.absolute().parents) if os.path.lexists(p))
         if not there.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))

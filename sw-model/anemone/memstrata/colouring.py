@@ -81,7 +81,7 @@ class Exchange:
 
 
 @dataclass
-class _Owned:
+class _MachinePages:
     """A machine's pages. tiered: used tags by colour. dedicated: frames."""
 
     tiered: dict[int, set[int]] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class PageAllocator:
         self.layout = layout
         self._colours = _Free(layout.near_pages)
         self._dedicated = _Free(layout.dedicated_pages)
-        self._machines: dict[str, _Owned] = {}
+        self._machines: dict[str, _MachinePages] = {}
 
     @property
     def machines(self) -> list[str]:
@@ -127,7 +127,7 @@ class PageAllocator:
             raise OutOfPagesError(
                 f"{name}: {dedicated} dedicated pages, {self.free_dedicated} free"
             )
-        self._machines[name] = _Owned()
+        self._machines[name] = _MachinePages()
         try:
             self.grow(name, tiered)
         except OutOfPagesError:
@@ -159,7 +159,7 @@ class PageAllocator:
             found += self._fill(owned, pages - len(found), [colour])
         return found
 
-    def _fill(self, owned: _Owned, pages: int, colours: Iterable[int]) -> list[int]:
+    def _fill(self, owned: _MachinePages, pages: int, colours: Iterable[int]) -> list[int]:
         """Use unused pages of these colours, at most so many. Their frames."""
         found: list[int] = []
         for colour in colours:
@@ -201,14 +201,14 @@ class PageAllocator:
 
         Pages of a colour go together (§4.3), so fewer may: whole colours, the fullest first.
         """
-        giver, taker = self._machines[donor], self._machines[borrower]
+        source, target = self._machines[donor], self._machines[borrower]
         done = 0
-        for colour in _whole(taker, min(pages, len(giver.dedicated))):
-            giver.tiered[colour] = taker.tiered.pop(colour)
-            done += len(giver.tiered[colour])
-        given = set(sorted(giver.dedicated)[:done])
-        giver.dedicated -= given
-        taker.dedicated |= given
+        for colour in _whole(target, min(pages, len(source.dedicated))):
+            source.tiered[colour] = target.tiered.pop(colour)
+            done += len(source.tiered[colour])
+        given = set(sorted(source.dedicated)[:done])
+        source.dedicated -= given
+        target.dedicated |= given
         return Exchange(done, 3 * done * self.layout.page_bytes)
 
     def dedicate(self, name: str, pages: int) -> Exchange:
@@ -237,7 +237,7 @@ class PageAllocator:
         return Fragmentation(used, held - used)
 
 
-def _whole(owned: _Owned, pages: int) -> list[int]:
+def _whole(owned: _MachinePages, pages: int) -> list[int]:
     """Colours whose used pages are so many at most: the fullest first."""
     found = []
     for colour in sorted(owned.tiered, key=lambda c: (-len(owned.tiered[c]), c)):

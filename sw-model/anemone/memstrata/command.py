@@ -86,8 +86,8 @@ def profile(
     from anemone.terminal import progress
 
     check_out(out.parent, (out.name,))
-    with progress("profiles") as told:
-        found = samples(quick, seed, told)
+    with progress("profiles") as show:
+        found = samples(quick, seed, show)
     write_files(out.parent, {out.name: lambda path: write_json(path, {"samples": found})})
     said = {"samples": len(found), "programs": len({s["program"] for s in found})}
     with printing():

@@ -186,10 +186,10 @@ def score(samples: Sequence[Sample], called: Sequence[bool], seed: int) -> Score
     programs = {p: i for i, p in enumerate(sorted({s.program for s in samples}))}
     at = np.array([programs[s.program] for s in samples])
     counts = np.bincount(at, minlength=len(programs))
-    rights = np.bincount(at, weights=right, minlength=len(programs))
+    correct = np.bincount(at, weights=right, minlength=len(programs))
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(programs), (_DRAWS, len(programs)))
-    low, high = np.percentile(rights[drawn].sum(1) / counts[drawn].sum(1), [2.5, 97.5])
+    low, high = np.percentile(correct[drawn].sum(1) / counts[drawn].sum(1), [2.5, 97.5])
     return Score(
         float(right.mean()), float(low), float(high),
         hit / int(said.sum()) if said.any() else None,

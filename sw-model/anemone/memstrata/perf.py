@@ -73,13 +73,13 @@ def measured(cores: Sequence[Mapping[str, Counted]]) -> Measured:
     def ns(waited: str, arrived: str) -> float:
         return _ratio(_ratio(of[waited], of[arrived]), ghz)
 
-    asked_of_memory = of["reads"] + of["prefetches"] + max(0.0, of["evicted"] - of["again"])
+    memory_requests = of["reads"] + of["prefetches"] + max(0.0, of["evicted"] - of["again"])
     kilo = of["instructions"] / 1000
     return Measured(
         {
             "l3_ns": ns("l3_pending", "l3_reads"), "l2_ns": ns("l2_pending", "l2_reads"),
             "tlb_ns": ns("walk_cycles", "walks"), "l2_mpki": _ratio(of["l2_misses"], kilo),
-            "requests": _ratio(asked_of_memory, kilo),
+            "requests": _ratio(memory_requests, kilo),
         },
         of["instructions"],
     )  # fmt: skip

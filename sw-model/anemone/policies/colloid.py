@@ -64,10 +64,10 @@ class Colloid(Policy):
         cold = np.flatnonzero(tier == FAST)
         density = heat / sizes
         cold = cold[np.argsort(density[cold], kind="stable")]
-        # Each page that comes makes one go that is colder, or finds room.
-        out = np.cumsum(sizes[moved]) - seen.room[0]
+        # Each page that moves up takes a free frame or the frame of a colder page.
+        out = np.cumsum(sizes[moved]) - seen.free[0]
         victim = np.searchsorted(np.cumsum(sizes[cold]), out)
         colder = np.append(density[cold], np.inf)[np.minimum(victim, len(cold))]
         moved = moved[(out <= 0) | (density[moved] > colder)]
-        down = cold[np.cumsum(sizes[cold]) - sizes[cold] < sizes[moved].sum() - seen.room[0]]
+        down = cold[np.cumsum(sizes[cold]) - sizes[cold] < sizes[moved].sum() - seen.free[0]]
         return Answer(promote=frame[moved], demote=frame[down], cpu_ns=idle.cpu_ns)

@@ -61,9 +61,9 @@ class HeMem(Policy):
         promote = first_that_fit(frame[up], sizes[up], frames)
         return Answer(
             promote=promote,
-            # No more than make room for these.
+            # Only as many as these need frames.
             demote=_enough(
-                frame[down], sizes[down], sizes[up][: len(promote)].sum() - seen.room[0]
+                frame[down], sizes[down], sizes[up][: len(promote)].sum() - seen.free[0]
             ),
             cpu_ns=(np.count_nonzero(seen.heat.units) + 2 * len(promote)) * UNIT_NS,
         )

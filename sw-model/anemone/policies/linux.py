@@ -60,7 +60,7 @@ class Tpp(Policy):
         free = self.headroom * seen.capacity[0] + seen.frames()[faulted & active].sum()
         return Answer(
             promote=up,
-            demote=self._reclaim.coldest(seen, free - seen.room[0]),
+            demote=self._reclaim.coldest(seen, free - seen.free[0]),
             cpu_ns=np.count_nonzero(faulted) * UNIT_NS,
         )
 
@@ -84,11 +84,11 @@ class NumaBalancing(Policy):
         elapsed, self._time = seen.now_ns - self._time, seen.now_ns
         hot = slow & (seen.heat.units >= elapsed / (self.hot_threshold_ms * 1e6))
         hot &= seen.heat.units > 0
-        room = self.rate_limit_mb_per_s * 1e-3 * elapsed / seen.frame_bytes
+        allowed_frames = self.rate_limit_mb_per_s * 1e-3 * elapsed / seen.frame_bytes
         up = _soonest(frame, hot, seen.heat.units)
         sizes = seen.frames()[np.searchsorted(frame, up)]
-        up = first_that_fit(up, sizes, room)
-        wanted = sizes[: len(up)].sum() - seen.room[0]
+        up = first_that_fit(up, sizes, allowed_frames)
+        wanted = sizes[: len(up)].sum() - seen.free[0]
         return Answer(
             promote=up,
             demote=self._reclaim.coldest(seen, wanted),

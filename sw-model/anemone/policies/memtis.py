@@ -66,7 +66,7 @@ class Memtis(Policy):
         up = up[np.argsort(-bins[up], kind="stable")]
         down = np.flatnonzero(~hot & (tier == FAST))
         down = down[np.argsort(bins[down], kind="stable")]
-        wanted = sizes[up].sum() - seen.room[0]
+        wanted = sizes[up].sum() - seen.free[0]
         down = down[np.cumsum(sizes[down]) - sizes[down] < wanted]
         kept = ~np.isin(frame[up], skewed)
         return Answer(
@@ -115,9 +115,9 @@ class Memtis(Policy):
         return np.sort(seen.heat.base_page[order[score[order] > 0]])
 
 
-def _hottest_that_fit(frames: np.ndarray, room: int) -> int:
+def _hottest_that_fit(frames: np.ndarray, capacity: int) -> int:
     """The least bin of a histogram from which on all frames, float64[bins], have room."""
-    fits = np.cumsum(frames[::-1])[::-1] <= room
+    fits = np.cumsum(frames[::-1])[::-1] <= capacity
     return int(np.argmax(fits)) if fits.any() else _BINS - 1
 
 

@@ -33,6 +33,6 @@ class ByFrame:
             self.values = np.concatenate([self.values, more])
 
 
-def first_that_fit(frames: np.ndarray, sizes: np.ndarray, room: float) -> np.ndarray:
-    """The first of the units that together have at most `room` frames."""
-    return frames[np.cumsum(sizes) <= room]
+def first_that_fit(frames: np.ndarray, sizes: np.ndarray, most: float) -> np.ndarray:
+    """The first of the units that together have at most `most` frames."""
+    return frames[np.cumsum(sizes) <= most]

@@ -79,7 +79,7 @@ def command(
     loaded = load_rules(rules, geometry)
     check_out(out, results.FILES)
     accesses = read_trace(trace, geometry)
-    # Not before all input was read: what is wrong with it is to be the one line on stderr.
+    # After all input was read: an error in it must be the only line on stderr.
     for warning in truncated_operands(loaded):
         print(f"anemone: {oneline(str(rules), 400)}: {warning}", file=sys.stderr)
     with progress(f"{oneline(trace.name)} on {engine.value}") as step:

@@ -128,7 +128,7 @@ def svg(frame: Frame, label: str, *layers: alt.Chart) -> Markup:
 def save(picture: Markup, path: Path) -> None:
     """Write a picture of `svg` into a file: .svg, which follows the reader's theme; or .png, in the
     light theme with two pixels a px."""
-    drawn = str(picture)  # what is put into Markup would be escaped
+    drawn = str(picture)  # a str put into Markup would be escaped
     width, height = re.search(r'viewBox="0 0 (\d+) (\d+)"', drawn).groups()
     named = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
     named += f'font-family="{theme.MEASURED}"'

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 def render(template: str, **facts: object) -> str:
     """A page from a template that extends base.html.
 
-    All that the facts say is escaped, but for Markup: pictures and captions.
+    All facts are escaped but Markup: pictures and captions.
     """
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),

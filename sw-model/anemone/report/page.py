@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.html of the main job: what its template is told."""
+"""report.html of the main job: the values for its template."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def run_trace(
     path = folder / "rules.toml"
     title = f"NEMO Listings 2, 3 and 1 for the trace {name}; made by anemone sim"
     write_rules(paper_rules(trace, geometry), path, geometry, title)
-    rules = load_rules(path, geometry)  # the way in is a user's
+    rules = load_rules(path, geometry)  # through the same loader as a user's file
     run = Run(
         name=name,
         about=given.about,
@@ -114,9 +114,9 @@ def simulate(
     try:
         out.mkdir(parents=True, exist_ok=True)
         runs = [run_trace(name, t, out, backends, geometry, step) for name, t in traces.items()]
-        aside = out / f".report.html.{os.getpid()}"
-        aside.write_text(page(runs, geometry), encoding="utf-8")
-        aside.replace(out / "report.html")
+        temporary = out / f".report.html.{os.getpid()}"
+        temporary.write_text(page(runs, geometry), encoding="utf-8")
+        temporary.replace(out / "report.html")
     except OSError as e:
         raise unwritable(out, e) from e
     return runs

@@ -53,7 +53,7 @@ class _Sleeper(Source):
 
     by_thread = True
     sample_ms = _SEEN
-    look_ms = _SEEN  # how often it is looked whether NEMO notified
+    look_ms = _SEEN  # the interval at which NEMO's notifications are checked
     writer = _THREADS
 
     def start(self, machine: Machine) -> None:

@@ -16,7 +16,7 @@ _CHANNELS = 2
 class Cost:
     """Of one host whose slow tier has so many GiB.
 
-    width: bits of a counter. period_s: of the polls. pipelines, states: that watch frames by turns.
+    width: bits of a counter. period_s: of the polls. pipelines, states: that watch frames in turn.
     """
 
     gib: int

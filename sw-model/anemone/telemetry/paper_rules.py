@@ -5,7 +5,7 @@ Each listing is a function Trace -> rules; `paper_rules` gives all three as eigh
 pipeline: Listing 2 and Listing 3 take one each, Listing 1 the other six. What an OS would know
 from its page tables (which huge pages are hot, whose they are) is taken from the trace; everything
 else is the listing. `write_rules` turns rules into the TOML a user would write, so that the main
-job goes in by the same door as everybody else's.
+job uses the same loader as every user.
 
 Units: addresses in bytes, huge page 2 MiB (shift 21), base page 4 KiB (shift 12), counters in
 accesses of one 64 B line.

@@ -32,7 +32,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """When it is asked for: a configuration needs no compiler."""
+    """Import the simulator on first use: a configuration needs no compiler."""
     for place, names in _PLACES.items():
         if name in names:
             return getattr(import_module(f"anemone.tiering.{place}"), name)

@@ -12,7 +12,7 @@ from anemone.flat.config import POLICIES as SWAPS
 from anemone.hardware.geometry import LINE_BYTES
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
 from anemone.tiering.drams import drams
-from anemone.tiering.parameters import POLICIES, SOURCES, make, named, unsuited
+from anemone.tiering.parameters import POLICIES, SOURCES, alternative_sources, make, named
 
 FAST, SLOW = 0, 1  # the tiers, wherever they have a position
 BASE_PAGE, HUGE_PAGE = 4096, 2 << 20  # bytes
@@ -124,7 +124,7 @@ def check_names(policy: str, telemetry: str) -> None:
     words = Table("command line", "--run", {"policy": policy, "telemetry": telemetry})
     for key, known in (("policy", POLICIES), ("telemetry", SOURCES)):
         named(words, key, known, alone=True)
-    if allowed := unsuited(policy, telemetry):
+    if allowed := alternative_sources(policy, telemetry):
         raise words.wrong("telemetry", f"a source behind {policy}+: {allowed}")
 
 
@@ -160,7 +160,7 @@ def parse_config(text: str, file: object) -> TierConfig:
     policy, policy_with = named(top.table("policy"), "name", POLICIES)
     telemetry, telemetry_with = named(top.table("telemetry"), "source", SOURCES)
     interval = "interval_ms" in content
-    if allowed := unsuited(policy, telemetry):
+    if allowed := alternative_sources(policy, telemetry):
         allowed = f'a source for policy "{policy}": {allowed}'
         table = top.table("telemetry")
         raise table.wrong("source", allowed) if table else top.wrong("telemetry", allowed)

@@ -83,7 +83,7 @@ def _movable(memory, first, count, to, joins):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _take(s, at, number, to):  # type: ignore[no-untyped-def]
-    """Begin with a page if it can move; 1 begun, 0 not to be moved, -1 no room."""
+    """Begin to copy a page if it can move; 1 begun, 0 it does not move, -1 no frame is free."""
     whole, time, memory = s.whole, s.time, s.memory
     joins = number < 0
     first, count = _frames(whole, memory, -1 - number if joins else number, joins)
@@ -103,23 +103,24 @@ def _take(s, at, number, to):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _next_job(s, at):  # type: ignore[no-untyped-def]
-    """A promotion while there is room, else a demotion; what finds no room at all is refused."""
+    """Promote while the fast tier has free frames, else demote; moves without frames are
+    refused."""
     whole, copies = s.whole, s.copies
     while whole[I_UP] < whole[I_UPS] or whole[I_DOWN] < whole[I_DOWNS]:
-        room = -1
+        begun = -1
         if whole[I_UP] < whole[I_UPS]:
-            room = _take(s, at, copies.up[whole[I_UP]], FAST)
-            if room >= 0:
+            begun = _take(s, at, copies.up[whole[I_UP]], FAST)
+            if begun >= 0:
                 whole[I_UP] += 1
-        if room < 0 and whole[I_DOWN] < whole[I_DOWNS]:
-            room = _take(s, at, copies.down[whole[I_DOWN]], SLOW)
+        if begun < 0 and whole[I_DOWN] < whole[I_DOWNS]:
+            begun = _take(s, at, copies.down[whole[I_DOWN]], SLOW)
             whole[I_DOWN] += 1
-            if room < 0:
+            if begun < 0:
                 whole[I_REFUSED] += 1
-                room = 0
-        if room > 0:
+                begun = 0
+        if begun > 0:
             return
-        if room < 0:
+        if begun < 0:
             whole[I_REFUSED] += whole[I_UPS] - whole[I_UP]
             whole[I_UP] = whole[I_UPS]
     s.time[F_READER] = NEVER
@@ -127,7 +128,7 @@ def _next_job(s, at):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def _log(whole, log_addr, log_flags, tier, frame, line, write):  # type: ignore[no-untyped-def]
-    """An access of the copy, if its tier's are logged; there is room."""
+    """Log an access of the copy if its tier is logged; the log is not full."""
     if whole[I_LOG_TIERS] >> tier & 1:
         log_addr[whole[I_LOGGED]] = frame << whole[I_SHIFT] | line << _LINE_SHIFT
         log_flags[whole[I_LOGGED]] = COPY << KIND_SHIFT | tier * LOG_SLOW | write
@@ -185,8 +186,8 @@ def copy_line(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def copy_turns(s, at):  # type: ignore[no-untyped-def]
-    """What the agent does when there is no line to copy: it ends a page, or begins one."""
+def advance_copy(s, at):  # type: ignore[no-untyped-def]
+    """End a page's copy or begin one, when there is no line to copy."""
     if s.whole[I_JOB] < 0:
         _next_job(s, at)
     else:
@@ -195,7 +196,7 @@ def copy_turns(s, at):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _finish(s, at, count):  # type: ignore[no-untyped-def]
-    """The page is where it was to go."""
+    """Complete the copy of a page."""
     whole, time, memory, threads = s.whole, s.time, s.memory, s.threads
     to, moved = whole[I_JOB_TO], False
     for frame in range(whole[I_JOB], whole[I_JOB] + count):
@@ -244,7 +245,7 @@ def copy_stops(s, at):  # type: ignore[no-untyped-def]
 
 @compiled()
 def split(s, frame):  # type: ignore[no-untyped-def]
-    """A whole page becomes its frames, where they are; whether it did. Not while it is copied."""
+    """Split a whole page into its frames, in place; whether it did. Not while it is copied."""
     whole, memory = s.whole, s.memory
     first, count = _frames(whole, memory, frame, False)
     entry = np.int64(memory.table[first])

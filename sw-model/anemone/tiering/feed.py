@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace as its threads take it: each its own rows in order, some of them far ahead in the file.
 
-Rows that were read and that no thread has issued are in a pool of fixed size. What the pool has no
-room for waits in a temporary file, so that memory does not grow with the trace however far its
-threads drift apart.
+Rows that were read and not yet issued are in a pool of fixed size. When it is full, further rows go
+to a temporary file, so that memory does not grow with the trace however far its threads drift
+apart.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ class Feed:
         self._index[numbers] = np.arange(len(numbers))
         self._threads = len(numbers)
         # By thread: (place, rows) in the file, in order; once there, its further rows follow.
-        self._aside: dict[int, deque[tuple[int, int]]] = {}
+        self._deferred: dict[int, deque[tuple[int, int]]] = {}
         self._file = None
         self._record = np.dtype([(name, COLUMNS[name].dtype) for name in _COLUMNS])
         self._has: set[str] = set()
 
     def need(self, thread: int) -> None:
-        """Give a thread that has none its next rows, or find that it has no more."""
+        """Give a thread without rows its next ones, or find that it has no more."""
         threads = self._state.threads
         while not threads.rows[thread]:
-            if thread in self._aside:
+            if thread in self._deferred:
                 self._back(thread)
             elif not self._next():
                 threads.left[:] = threads.rows
@@ -91,14 +91,14 @@ class Feed:
         index = np.empty(0, np.int64)
         if self._threads > 1:
             index = self._index[part.thread]
-            if self._aside:
-                late = np.isin(index, list(self._aside))
-                self._put_aside(part, index, np.flatnonzero(late))
+            if self._deferred:
+                late = np.isin(index, list(self._deferred))
+                self._defer(part, index, np.flatnonzero(late))
                 index, part = index[~late], _rows(part, ~late)
         done = self._append(part, index, self._threads)
         if done < len(part):
             index = index if len(index) else np.zeros(len(part), np.int64)
-            self._put_aside(part, index, np.arange(done, len(part)))
+            self._defer(part, index, np.arange(done, len(part)))
         return True
 
     def _append(self, part: Trace, index: np.ndarray, reserve: int) -> int:
@@ -106,7 +106,7 @@ class Feed:
         given = [columns.get(n, np.empty(0, COLUMNS[n].dtype)) for n in _COLUMNS]
         return append(self._state, index, *given, reserve)
 
-    def _put_aside(self, part: Trace, index: np.ndarray, rows: np.ndarray) -> None:
+    def _defer(self, part: Trace, index: np.ndarray, rows: np.ndarray) -> None:
         if not len(rows):
             return
         if self._file is None:
@@ -121,7 +121,7 @@ class Feed:
         self._file.write(records.tobytes())
         threads, counts = np.unique(index[rows], return_counts=True)
         for thread, count in zip(threads.tolist(), counts.tolist(), strict=True):
-            self._aside.setdefault(thread, deque()).append((place, count))
+            self._deferred.setdefault(thread, deque()).append((place, count))
             place += count * self._record.itemsize
 
     def _back(self, thread: int) -> None:
@@ -129,18 +129,18 @@ class Feed:
         whole, threads = self._state.whole, self._state.threads
         assert whole[I_BLOCKS_FREE] > 0
         block = int(whole[I_BLOCK])
-        room = block - max(0, int(threads.tail[thread])) % block
-        place, count = self._aside[thread].popleft()
-        some = min(count, room)
+        space = block - max(0, int(threads.tail[thread])) % block
+        place, count = self._deferred[thread].popleft()
+        some = min(count, space)
         self._file.seek(place)
         records = np.frombuffer(self._file.read(some * self._record.itemsize), self._record)
         columns = {name: np.ascontiguousarray(records[name]) for name in sorted(self._has)}
         done = self._append(Trace(**columns), np.full(some, thread), 0)
         assert done == some
         if some < count:
-            self._aside[thread].appendleft((place + some * self._record.itemsize, count - some))
-        elif not self._aside[thread]:
-            del self._aside[thread]
+            self._deferred[thread].appendleft((place + some * self._record.itemsize, count - some))
+        elif not self._deferred[thread]:
+            del self._deferred[thread]
 
 
 def _rows(trace: Trace, which: np.ndarray) -> Trace:

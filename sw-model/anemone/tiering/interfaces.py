@@ -38,7 +38,7 @@ class Statistics:
     """What a policy is told at the end of an interval.
 
     now_ns: the time. units: what may move. heat: what the source saw of them in the interval.
-    room, capacity: frames free and in all of the fast and the slow tier. span: frames of a whole
+    free, capacity: frames free and in all of the fast and the slow tier. span: frames of a whole
     page. frame_bytes: of one.
     accesses, mean latency of an access (ns) by tier: of the interval, as the memory controllers
     tell.
@@ -47,7 +47,7 @@ class Statistics:
     now_ns: float
     units: Units
     heat: Heat
-    room: tuple[int, int]
+    free: tuple[int, int]
     capacity: tuple[int, int]
     span: int
     frame_bytes: int
@@ -63,8 +63,8 @@ class Statistics:
 class Answer:
     """What a policy asks for; each int64[k], frames of units.
 
-    promote, demote: move to the fast, the slow tier, in this order; promotions go first as long as
-    there is room. split: whole pages. join: first frames of pages that are split.
+    promote, demote: move to the fast, the slow tier, in this order; promotions go first while the
+    fast tier has free frames. split: whole pages. join: first frames of pages that are split.
     watch: first frames of the pages whose frames the source should count next, where it cannot
     count all; None leaves it to the source.
     quota: float64[t], the share of its processor that each thread may take from the next period of
@@ -115,7 +115,7 @@ class Source:
         """Accesses that were logged, in the order in which the memory served them."""
 
     def sample(self, machine: Machine) -> bool:
-        """Another sample_ms has passed. True: an interrupt, the policy is to be asked now."""
+        """Called every sample_ms. True: an interrupt, ask the policy now."""
         return False
 
     def lines(self, machine: Machine) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from anemone.tiering.banks import extra
 from anemone.tiering.compiled import compiled
 from anemone.tiering.config import FAST, ON_WRITE, SLOW
-from anemone.tiering.copying import copy_line, copy_stops, copy_turns
+from anemone.tiering.copying import advance_copy, copy_line, copy_stops
 from anemone.tiering.near import OUTSIDE, serve
 from anemone.tiering.state import (
     ACCESSED,
@@ -71,9 +71,9 @@ from anemone.tiering.state import (
 from anemone.tiering.threads import look_up, settle, translation
 from anemone.trace import KINDS
 
-# Why the kernel returns: the time asked for has come; the trace is at its end; thread I_WHO has no
-# rows in the pool; log or requests have no room; telemetry line I_LINE was read, or the last one
-# written back; page I_PAGE finds no room, or is where flat memory has none.
+# Why the kernel returns: the requested time has come; the trace has ended; thread I_WHO has no rows
+# in the pool; the log or the requests are full; telemetry line I_LINE was read, or the last one
+# written back; page I_PAGE finds no free frame, or is outside flat memory.
 UNTIL, END, ROWS, LOG, OPS, LINE, HARVESTED, FULL = range(8)
 _RESTART = ON_WRITE.index("restart")
 _RFO = KINDS.index("rfo")
@@ -84,7 +84,7 @@ _LINE = np.uint64(6)
 
 @compiled()
 def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
-    """Give a page its tier; returns its entry, 0 if there is no room."""
+    """Give a page its tier; returns its entry, 0 if no frame is free."""
     span, start = whole[I_SPAN], whole[I_START]
     wanted, other = FAST, SLOW
     if start == 1:
@@ -109,7 +109,7 @@ def _first_touch(whole, memory, frame):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _request(whole, ops, number, issue, completion):  # type: ignore[no-untyped-def]
-    """An access of a request; there is room for it."""
+    """Record an access of a request; the table is not full."""
     mask = np.uint64(len(ops.number) - 1)
     at = (number * _SPREAD) >> _32 & mask
     while ops.number[at] != number:
@@ -124,7 +124,7 @@ def _request(whole, ops, number, issue, completion):  # type: ignore[no-untyped-
 
 @compiled()
 def larger(ops, into):  # type: ignore[no-untyped-def]
-    """The requests go into a table that is larger and empty."""
+    """Move the requests into a larger, empty table."""
     mask = np.uint64(len(into.number) - 1)
     for i in range(len(ops.number)):
         if ops.number[i]:
@@ -256,7 +256,8 @@ def _sample(s, thread, addr, flags):  # type: ignore[no-untyped-def]
 
 @compiled()
 def run(s, until):  # type: ignore[no-untyped-def]
-    """All that issues before `until`; returns why it stopped, and goes on when called again."""
+    """Issue all accesses before `until`; returns why it stopped, and continues when called
+    again."""
     # An array is taken out of its tuple once: to do so counts a reference.
     whole, time = s.whole, s.time
     row_addr, row_flags, row_gap, row_op = s.rows.addr, s.rows.flags, s.rows.gap, s.rows.op
@@ -295,7 +296,7 @@ def run(s, until):  # type: ignore[no-untyped-def]
             elif not copy_line(
                 whole, time, table, tiers, ring, log_addr, log_flags, banked, banks, agent
             ):
-                copy_turns(s, agent)
+                advance_copy(s, agent)
             time[F_AGENT] = min(time[F_READER], time[F_WRITER], time[F_HARVEST])
             if status != UNTIL:
                 return status

@@ -139,7 +139,7 @@ class Machine:
     def _replace_seen(self, **arrays: np.ndarray) -> None:
         self.state = self.state._replace(seen=self.state.seen._replace(**arrays))
 
-    # What they saw.
+    # What sources saw.
 
     def take_log(self) -> tuple[np.ndarray, np.ndarray]:
         """(addr uint64[n], flags uint8[n]) of the accesses logged since the last call.
@@ -186,7 +186,7 @@ class Machine:
         return Units(frame, (entry & PLACE) - np.uint8(1), entry & BASE != 0)
 
     @property
-    def room(self) -> tuple[int, int]:
+    def free(self) -> tuple[int, int]:
         """Frames that are free, fast and slow."""
         memory = self.state.memory
         fast, slow = (memory.capacity - memory.used).tolist()
@@ -200,7 +200,7 @@ class Machine:
         """int64[threads], rows of the trace that each thread has not issued yet."""
         return self.state.threads.left.copy()
 
-    # What is done to it.
+    # What changes the machine.
 
     def hold(self, ns: np.ndarray) -> None:
         """float64[threads]: each loses at least so much before an access, once."""

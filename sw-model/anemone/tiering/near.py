@@ -4,10 +4,10 @@
 docs/flat.md says what hits, misses and swaps; golden.flat is the same with the contents. A set's
 state is a word of 16 bits, so that the processor's caches hold many.
 
-Near serves an access for as many lines as it reads and writes there. A miss comes to far when near
-has answered, and far serves it for as many lines, too: what a swap writes is behind what it reads.
-A read that misses is done when far has answered, a write that does not swap when far has it; all
-else when near has answered.
+Near memory serves an access for the time of the lines that it reads and writes there. When it has
+answered, a miss goes to far memory and takes the time of its lines there: a swap's write follows
+its read. A read that misses completes when far memory has answered, a write that does not swap when
+far memory has accepted it, all others when near memory has answered.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def access(near, line, write):  # type: ignore[no-untyped-def]
         return OUTSIDE
     else:
         tag = line // sizes[N_SETS]
-        home = line - tag * sizes[N_SETS]
-        word = np.int64(words[home])
+        set_index = line - tag * sizes[N_SETS]
+        word = np.int64(words[set_index])
         if word & _TAG == tag:
             outcome = HIT
         else:
@@ -98,10 +98,10 @@ def access(near, line, write):  # type: ignore[no-untyped-def]
                 swaps = misses >= sizes[N_N]
             if swaps:
                 outcome = SWAP
-                words[home] = tag
+                words[set_index] = tag
             elif policy == _NTH:
                 outcome = COUNTED
-                words[home] = word & _TAG | tag << _MISSED | misses << _MISSES
+                words[set_index] = word & _TAG | tag << _MISSED | misses << _MISSES
             else:
                 outcome = MISS
     near.counts[2 * outcome + write] += 1

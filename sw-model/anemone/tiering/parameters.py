@@ -102,8 +102,8 @@ def load(name: str, known: dict[str, str]) -> type:
     return found
 
 
-def unsuited(policy: str, source: str) -> str:
-    """The sources that a policy may be told by, where it may not by this one; else nothing.
+def alternative_sources(policy: str, source: str) -> str:
+    """The sources that a policy supports, if it does not support this one; else nothing.
 
     Both names have been checked.
     """

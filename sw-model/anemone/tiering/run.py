@@ -193,7 +193,7 @@ class Run:
             self.source.events(addr, flags)
 
     def _tick(self, now: float) -> None:
-        """An interval ends: ask the source, unless it or the policy is at work still."""
+        """End an interval: ask the source, unless it or the policy is still busy."""
         if self.source is None or self.answer or self.machine.reading:
             return
         self._flush()
@@ -232,7 +232,7 @@ class Run:
             now_ns=now,
             units=units,
             heat=heat,
-            room=self.machine.room,
+            free=self.machine.free,
             capacity=(int(memory.capacity[FAST]), int(memory.capacity[SLOW])),
             span=self.machine.span,
             frame_bytes=1 << self.machine.frame_shift,

@@ -41,21 +41,21 @@ class _Pages:
             self.touched += 1
 
     def move(self, answer: Answer) -> list[int]:
-        """Promotions while there is room, else a demotion, as the simulator's; [up, down]."""
-        room = [self.config.fast.pages - self.used[FAST], self.config.slow.pages - self.used[SLOW]]
+        """Promote while the fast tier has a free frame, else demote: moves [up, down]."""
+        free = [self.config.fast.pages - self.used[FAST], self.config.slow.pages - self.used[SLOW]]
         down, moved = iter(answer.demote.tolist()), [0, 0]
 
         def go(page: int, to: int) -> bool:
-            if self.tier[page] == to or room[to] == 0:
+            if self.tier[page] == to or free[to] == 0:
                 return False
             self.tier[page] = to
-            room[to] -= 1
-            room[1 - to] += 1
+            free[to] -= 1
+            free[1 - to] += 1
             moved[to] += 1
             return True
 
         for page in answer.promote.tolist():
-            while room[FAST] == 0:
+            while free[FAST] == 0:
                 other = next(down, None)
                 if other is None:
                     break
@@ -130,7 +130,7 @@ def _seen(
         now_ns=now,
         units=Units(frame, pages.tier[frame], np.zeros(len(frame), np.bool_)),
         heat=Heat(heat, writes),
-        room=(capacity[FAST] - pages.used[FAST], capacity[SLOW] - pages.used[SLOW]),
+        free=(capacity[FAST] - pages.used[FAST], capacity[SLOW] - pages.used[SLOW]),
         capacity=capacity,
         span=1,
         frame_bytes=config.page_bytes,

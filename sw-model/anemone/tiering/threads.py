@@ -54,7 +54,7 @@ def look_up(tlb, thread, what):  # type: ignore[no-untyped-def]
 
 @compiled()
 def forget(threads, what):  # type: ignore[no-untyped-def]
-    """No TLB holds this translation any more."""
+    """Remove a translation from all TLBs."""
     if threads.tlb.shape[1] == 0:
         return
     for thread in range(len(threads.tlb)):

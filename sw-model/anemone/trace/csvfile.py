@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces in CSV: pyarrow reads them, a block of whole lines at a time.
 
-A block is at hand when pyarrow refuses it, also out of a pipe: then csvscan says what is wrong and
-where, or, if nothing is (00 for 0, a value in quotes, a line of blanks), what it holds. To that
-end pyarrow is told to know less than it could: whatever it takes, csvscan would take for the same.
+A block that pyarrow refuses is still in memory, also from a pipe: csvscan then says what is wrong
+and where, or, if nothing is (00 for 0, a value in quotes, a line of blanks), what the block holds.
+pyarrow is restricted, so that csvscan would read all that it accepts as the same.
 """
 
 from __future__ import annotations

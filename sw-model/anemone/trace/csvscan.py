@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trace rows out of CSV text one character after the other, exact about what is wrong and where.
 
-What a trace in CSV may look like, this says. csvfile lets pyarrow read all that is written as
-usual, and asks here for the rest: the place of an error, and spellings that pyarrow does not know.
+This file defines a trace in CSV. csvfile lets pyarrow read the usual spellings and asks here for
+the rest: the place of an error, and spellings that pyarrow does not know.
 """
 
 from __future__ import annotations

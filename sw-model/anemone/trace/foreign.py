@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of other simulators, read as they are: DRAMsim3's, Ramulator 2's, gem5's text form.
 
-Which one a file is, its first line says. Their clocks have no unit in the file: with the length of
-one, in ns, rows get the gaps between them, without it they have none.
+The first line of a file tells which it is. The files do not give their clock's period: if it is
+given in ns, rows get the gaps between them, otherwise none.
 """
 
 from __future__ import annotations

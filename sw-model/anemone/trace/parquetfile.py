@@ -55,7 +55,7 @@ def _batches(path: object, content: BinaryIO) -> Iterator[Any]:
             yield from file.iter_batches(_ROWS)
     except InputError:
         raise
-    # What a decoder raises on a corrupt file is anybody's guess; it is a bad file all the same.
+    # A decoder may raise anything on a corrupt file.
     except Exception as e:
         why = Bare("damaged: " + (str(e).splitlines() or [type(e).__name__])[0])
         raise InputError(path, "file", "Parquet", why, "a complete Parquet file") from e
@@ -113,6 +113,6 @@ def _values(name: str, column: Any, geometry: Geometry) -> tuple[np.ndarray, np.
     if form == Form.REAL:
         return values, ~((values >= 0) & (values < np.inf))
     bad = values < 0 if values.dtype.kind == "i" else np.zeros(len(values), bool)
-    # A signed column cannot hold what it cannot hold: compare as unsigned where it is not < 0.
+    # A limit may exceed a signed column's type: compare values that are not < 0 as unsigned.
     most = np.uint64(COLUMNS[name].largest(geometry))
     return values, bad | (values.astype(np.uint64) > most)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads traces, whole or in batches: CSV, Parquet, other simulators'. Which, its content says."""
+"""Reads traces, whole or in batches: CSV, Parquet, other simulators'; the content tells which."""
 
 from __future__ import annotations
 

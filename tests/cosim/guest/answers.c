@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What calls say when they do not end as they began. answers signal: a call that a signal ends says
- * how far it came. answers killed: a read of seconds ends with its process. answers ones: of a
- * device that fell off, a telemetry of several pipelines.
+ * What calls return that do not run to their end. answers signal: a call that a signal interrupts
+ * tells how far it came. answers killed: a read that takes seconds ends with its process. answers
+ * ones: the status of a telemetry on several pipelines of a device that dropped off the bus.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ static void interrupted(int number) {
     (void)number;
 }
 
-/* As many keys are mapped as the call says, whenever the signal comes. */
+/* Exactly as many keys are mapped as the call tells, whenever the signal comes. */
 static void is_ended_by_a_signal(int fd, uint32_t id) {
     static struct anemone_entry entries[KEYS];
     struct sigaction action = {.sa_handler = interrupted};
@@ -53,7 +53,7 @@ static double seconds(void) {
     return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* Killed early in it, a process does not get to the last counters. */
+/* A process that is killed early does not read the last counters. */
 static void ends_with_its_process(int fd, const struct anemone_add* added) {
     size_t bytes = added->regions * sizeof(uint64_t);
     uint64_t* values = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -62,7 +62,7 @@ static void ends_with_its_process(int fd, const struct anemone_add* added) {
     int how;
 
     CHECK(values != MAP_FAILED);
-    read_counters(fd, added->id, 0, added->regions, values); /* pages are there afterwards */
+    read_counters(fd, added->id, 0, added->regions, values); /* makes the pages present */
     begun = seconds();
     read_counters(fd, added->id, 0, added->regions, values);
     all = seconds() - begun;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Listing 3 of the NEMO paper by the driver: bytes by tenant, and an event when one of them is past
- * a cap. bandwidth TENANTS PAGES CAP: each tenant has so many huge pages, by turns.
+ * Listing 3 of the NEMO paper on the driver: bytes by tenant, and an event when a tenant passes a
+ * cap. bandwidth TENANTS PAGES CAP: huge pages belong to the tenants in turn.
  */
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 
 #define LINE_BYTES 64
 
-/* What is to come may take long where the machine is busy. */
+/* Expected events may be late on a busy machine. */
 #define PATIENCE_MS 60000
 #define MOMENT_MS 1000
 
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     printf("messages %d\n", !!(info(fd).flags & ANEMONE_INFO_INTERRUPTS));
     none_is_left(fd);
 
-    /* One event, though many accesses are past the cap. */
+    /* One event, although many accesses are past the cap. */
     ask("trace tenants");
     CHECK(comes(fd, PATIENCE_MS));
     CHECK(read(eventfds, &signals, sizeof(signals)) == sizeof(signals) && signals == 1);
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     none_is_left(fd);
     CHECK(read(eventfds, &signals, sizeof(signals)) == -1 && errno == EAGAIN);
 
-    /* To have read it re-arms; the counters are still past the cap. */
+    /* Reading it re-arms the pipeline, and the counters are still past the cap. */
     ask("trace again");
     CHECK(comes(fd, PATIENCE_MS));
     take(fd);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     printf("notifications %llu events %llu\n", (unsigned long long)counts.notifications,
            (unsigned long long)counts.events);
 
-    /* A snapshot takes nothing away; the read starts a new period, in which there is no event. */
+    /* A snapshot takes nothing away; the read starts a new period, in which no event comes. */
     read_counters(fd, added.id, ANEMONE_READ_SNAPSHOT, tenants, bytes);
     for (i = 0; i < tenants; i++)
         printf("tenant %u %llu\n", i, (unsigned long long)bytes[i]);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Binds the driver to its device, which is unbound when this ends. What a probe that failed leaves
- * behind is looked for in all that the kernel tells of: nothing may be left.
- * binds works: it is bound, and a telemetry counts. binds refused: it is not bound.
- * binds allocations: again and again while the first, second, ... allocation fails, until one is
- * bound with none failed; behind each it is bound without, and works.
+ * Binds the driver to its device, and unbinds it at the end. It checks that a failed probe leaves
+ * nothing behind that the kernel shows. binds works: it binds, and a telemetry counts. binds
+ * refused: it does not bind. binds allocations: lets the first, second, ... allocation fail until a
+ * probe has no failing one; after each it binds without failures, and works.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -16,11 +15,11 @@
 #define DRIVER "/sys/bus/pci/drivers/anemone"
 #define BARS 6
 
-static unsigned long long bars[BARS][2]; /* their first and last bytes */
+static unsigned long long bars[BARS][2]; /* first and last bytes */
 static int fail_nth = -1;
 
-/* 0, or the error. Of its allocations the n-th fails; 0: none. */
-static int tell(const char* file, unsigned int n) {
+/* Writes to a sysfs file; returns 0 or the error. Allocation number n fails; 0: none. */
+static int write_sysfs(const char* file, unsigned int n) {
     int fd = open(file, O_WRONLY), error;
     char count[12];
 
@@ -32,7 +31,7 @@ static int tell(const char* file, unsigned int n) {
     return error;
 }
 
-/* Whether as many allocations were made that one failed; none does any more. */
+/* Whether an allocation failed; from now on none does. */
 static bool one_failed(void) {
     char count[12] = "";
 
@@ -91,7 +90,7 @@ static void nothing_is_left(void) {
 
     CHECK(!bound());
     CHECK(access("/dev/anemone0", F_OK) && access(DEVICE "/anemone", F_OK));
-    CHECK(access(DEVICE "/msi_irqs", F_OK)); /* its vectors */
+    CHECK(access(DEVICE "/msi_irqs", F_OK)); /* its vectors are gone */
     says_nothing_of(DEVICE "/enable", "1");
     says_nothing_of("/proc/interrupts", "anemone");
     says_nothing_of("/proc/iomem", "anemone");
@@ -104,18 +103,18 @@ static void nothing_is_left(void) {
 }
 
 static void unbind(void) {
-    CHECK(!tell(DRIVER "/unbind", 0));
+    CHECK(!write_sysfs(DRIVER "/unbind", 0));
     nothing_is_left();
 }
 
-/* What was looked at above is there, and one access is counted. */
+/* What was checked above exists, and one access is counted. */
 static void works(void) {
     struct anemone_entry entry = {.key = 3, .region = 1};
     uint64_t values[2];
     uint32_t id;
     int fd;
 
-    CHECK(!tell(DRIVER "/bind", 0) && bound());
+    CHECK(!write_sysfs(DRIVER "/bind", 0) && bound());
     CHECK(!access(DEVICE "/anemone", F_OK) && !access(DEVICE "/msi_irqs", F_OK));
     CHECK(!access("/sys/kernel/debug/anemone/anemone0/registers", F_OK));
     fd = open_device();
@@ -128,7 +127,7 @@ static void works(void) {
     unbind();
 }
 
-/* An allocation that fails fails the probe, or costs something that it can do without. */
+/* An allocation that fails makes the probe fail, or was optional. */
 static void allocations(void) {
     unsigned int n, refused = 0;
     bool failed = true;
@@ -136,7 +135,7 @@ static void allocations(void) {
 
     fail_nth = open("/proc/thread-self/fail-nth", O_RDWR);
     for (n = 1; failed; n++) {
-        error = tell(DRIVER "/bind", n);
+        error = write_sysfs(DRIVER "/bind", n);
         failed = one_failed();
         if (error) {
             if (!failed || (error != ENOMEM && error != EBUSY && error != ENODEV))
@@ -154,11 +153,11 @@ static void allocations(void) {
 int main(int argc, char** argv) {
     CHECK(argc == 2);
     if (bound())
-        CHECK(!tell(DRIVER "/unbind", 0));
+        CHECK(!write_sysfs(DRIVER "/unbind", 0));
     find_bars();
     nothing_is_left();
     if (!strcmp(argv[1], "refused")) {
-        CHECK(tell(DRIVER "/bind", 0));
+        CHECK(write_sysfs(DRIVER "/bind", 0));
         nothing_is_left();
     } else if (!strcmp(argv[1], "works")) {
         works();

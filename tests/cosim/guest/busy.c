@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Something befalls the device while all of the driver is in use: telemetries, one of which
- * rotates, an entry of an own page, a mapped snapshot, threads that read, one whose pages come and
- * go, one that waits in read(2) and one in poll(2).
- * busy stays COMMAND: it stays, and its telemetries count again, the page too. busy goes COMMAND:
- * it does not come back; whoever waits is told, and every call returns that.
+ * Something happens to the device while everything of the driver is in use: telemetries, one of
+ * them rotated; an entry for a user page; a mapped snapshot; threads that read; one whose pages
+ * come and go; one blocked in read(2), and one in poll(2). busy stays COMMAND: the device stays,
+ * and its telemetries count again, including the page. busy goes COMMAND: it does not come back,
+ * all waiters wake up, and every call returns the error.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -12,22 +12,21 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#include "own.h"
+#include "user_pages.h"
 
 #define REGIONS 16
 #define KEYS 40
-#define KEY 3 /* that is counted */
+#define KEY 3 /* key that is counted */
 
 static bool goes;
 static atomic_bool over;
 static atomic_long reads;
-static uint32_t id, own; /* on `used`; of own pages */
+static uint32_t id, user_page_id; /* telemetries on `used`: by key, and by user page */
 static int used, waited;
-static uint8_t* page; /* with an entry, to region 0 */
+static uint8_t* page; /* has an entry to region 0 */
 static uint64_t where;
 
-/* What a call may say, of a device that is asleep or being reset, that is broken, or that is gone.
- */
+/* Errors that are allowed while the device is suspended, in reset, broken or gone. */
 static bool excused(int error) {
     return error == EBUSY || (goes && (error == EIO || error == ENODEV));
 }
@@ -48,7 +47,7 @@ static void* wait_in_poll(void* unused) {
     return unused;
 }
 
-/* Reads, and adds and removes what it needs for that, until there is nothing more to read. */
+/* Reads, adds and removes until the device is gone or the test is over. */
 static void* read_on(void* unused) {
     uint64_t values[REGIONS];
 
@@ -86,13 +85,13 @@ static uint8_t* new_page(void) {
     return made;
 }
 
-/* Pages whose entries go with them, at any time, whatever the device does. */
+/* Pages whose entries are lost with them, whatever the device does. */
 static void* come_and_go(void* unused) {
     while (!atomic_load(&over)) {
         uint8_t* other = new_page();
-        int error = map_own(used, own, other, 1);
+        int error = map_user_page(used, user_page_id, other, 1);
 
-        /* Before a sleep whoever runs is interrupted. */
+        /* A suspend interrupts running calls. */
         CHECK(!error || error == ERANGE || error == EINTR || excused(error));
         CHECK(!munmap(other, PAGE));
         usleep(2000);
@@ -100,29 +99,29 @@ static void* come_and_go(void* unused) {
     return unused;
 }
 
-static void map_own_page(void) {
+static void map_page_again(void) {
     page = new_page();
     where = physical(page);
-    own = add(used, counting_pages("own", REGIONS, 12, where)).id;
-    CHECK(!map_own(used, own, page, 0));
+    user_page_id = add(used, counting_pages("own", REGIONS, 12, where)).id;
+    CHECK(!map_user_page(used, user_page_id, page, 0));
 }
 
-static uint64_t own_count(void) {
+static uint64_t user_page_count(void) {
     uint64_t values[REGIONS];
 
-    ask("access %llu 0", (unsigned long long)(where - OWN_BASE));
-    read_counters(used, own, ANEMONE_READ_SNAPSHOT, REGIONS, values);
+    ask("access %llu 0", (unsigned long long)(where - GUEST_MEMORY_BASE));
+    read_counters(used, user_page_id, ANEMONE_READ_SNAPSHOT, REGIONS, values);
     return values[0];
 }
 
-/* It is counted as long as it is this program's. */
-static void own_page_counts(void) {
-    uint64_t before = own_count();
+/* The page is counted as long as this program has it. */
+static void user_page_counts(void) {
+    uint64_t before = user_page_count();
 
-    CHECK(own_count() == before + 1);
+    CHECK(user_page_count() == before + 1);
     CHECK(!munmap(page, PAGE));
-    CHECK(own_count() == before + 1);
-    CHECK(!status(used, own).mapped);
+    CHECK(user_page_count() == before + 1);
+    CHECK(!status(used, user_page_id).mapped);
 }
 
 static uint32_t rotating(int fd) {
@@ -186,7 +185,7 @@ int main(int argc, char** argv) {
     id = one.id = add(used, counting("used", REGIONS)).id;
     map_keys(used, id, &entry, 1);
     rotates = rotating(used);
-    map_own_page();
+    map_page_again();
     seen = mmap(NULL, 4096, PROT_READ, MAP_SHARED, used, ANEMONE_SNAPSHOT_OFFSET(id));
     CHECK(seen != MAP_FAILED && !ioctl(used, ANEMONE_SNAPSHOT, &one));
     counts_again(used);
@@ -212,7 +211,7 @@ int main(int argc, char** argv) {
         all_is_over(used, seen, rotates);
     } else {
         counts_again(used);
-        own_page_counts();
+        user_page_counts();
     }
     puts(goes ? "it went" : "it stayed");
     return 0;

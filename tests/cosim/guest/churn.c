@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A heap that comes and goes under entries for its pages, while one telemetry lives: what the
- * kernel has for itself does not grow. churn SEED ENTRIES KIB: so many entries; fails when more
- * than KIB more are taken at the end than after the first quarter.
+ * A heap that comes and goes with entries for its pages, during the life of one telemetry: kernel
+ * memory does not grow. churn SEED ENTRIES KIB: makes so many entries; fails if more than KIB more
+ * are in use at the end than after the first quarter.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "own.h"
+#include "user_pages.h"
 
 #define PAGES 64
 #define REGIONS 64
@@ -23,7 +23,7 @@ static unsigned int below(unsigned int most) {
     return (state >> 11) % most;
 }
 
-/* KiB that the kernel has for itself; frees that are on their way come first. */
+/* Kernel memory in KiB, after pending frees. */
 static long kernel_memory(void) {
     long total = 0, value;
     char line[128];
@@ -40,7 +40,7 @@ static long kernel_memory(void) {
     return total;
 }
 
-/* A child that writes its copies, and this process its own. */
+/* A child writes its copies, and this process its own. */
 static void share(uint8_t* at, size_t size) {
     pid_t child = fork();
     int status;
@@ -52,7 +52,7 @@ static void share(uint8_t* at, size_t size) {
     CHECK(waitpid(child, &status, 0) == child && !status);
 }
 
-/* Something befalls some of the heap, which is whole again behind it. */
+/* Changes some of the heap's mappings and restores the heap. */
 static void disturb(uint8_t* heap) {
     unsigned int all = below(2), first = all ? 0 : below(PAGES);
     unsigned int count = all ? PAGES : 1 + below(PAGES - first);
@@ -72,7 +72,7 @@ static void disturb(uint8_t* heap) {
     case 3:
         CHECK(!mprotect(at, size, PROT_NONE));
         break;
-    default: /* what is several mappings by now cannot be moved as one */
+    default: /* several mappings cannot be moved at once */
         if (mremap(at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, heap + PAGES * PAGE) ==
             MAP_FAILED) {
             CHECK(errno == EFAULT);
@@ -84,7 +84,7 @@ static void disturb(uint8_t* heap) {
           at);
 }
 
-/* Entries that could be made: a page may be out of the table's reach. */
+/* Returns the number of entries that were made: a page may be out of the table's reach. */
 static unsigned int map_all(int fd, uint32_t id, uint8_t* heap) {
     struct anemone_entry entries[PAGES];
     struct anemone_map call = {.size = sizeof(call), .id = id};
@@ -108,7 +108,7 @@ static unsigned int map_all(int fd, uint32_t id, uint8_t* heap) {
 int main(int argc, char** argv) {
     long most = argc == 4 ? atol(argv[2]) : 0, before = 0, grown;
     struct anemone_record record[16];
-    unsigned long made = 0, told = 0;
+    unsigned long made = 0, reported = 0;
     int fd = open_device();
     struct anemone_add added;
     ssize_t got;
@@ -119,23 +119,23 @@ int main(int argc, char** argv) {
     state = strtoull(argv[1], NULL, 0) * 2654435761 + 1;
     memset(heap, 1, PAGES * PAGE);
     added = add(fd, counting_pages("churn", REGIONS, 12, physical(heap)));
-    tell_of_losses(fd);
+    report_lost_entries(fd);
     while ((long)made < most) {
         if (!before && (long)made >= most / 4)
             before = kernel_memory();
         made += map_all(fd, added.id, heap);
         disturb(heap);
-        /* Now and then nobody reads for long: the queue is full, and its memory is bounded. */
+        /* For long stretches nobody reads, so that the bounded queue is full. */
         while (made / 8192 % 2 && (got = read(fd, record, sizeof(record))) > 0)
-            told += got / sizeof(record[0]);
+            reported += got / sizeof(record[0]);
         CHECK(status(fd, added.id).mapped <= PAGES);
     }
     CHECK(!munmap(heap, PAGES * PAGE));
     while ((got = read(fd, record, sizeof(record))) > 0)
-        told += got / sizeof(record[0]);
-    CHECK(!status(fd, added.id).mapped && told);
+        reported += got / sizeof(record[0]);
+    CHECK(!status(fd, added.id).mapped && reported);
     grown = kernel_memory() - before;
-    printf("%lu entries, %lu told that they went, %ld KiB grown\n", made, told, grown);
+    printf("%lu entries, %lu told that they went, %ld KiB grown\n", made, reported, grown);
     CHECK(grown <= atol(argv[3]));
     return 0;
 }

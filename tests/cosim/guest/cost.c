@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What telemetry costs the host, in instructions between marks (sim/plugin/instructions.c): polls
- * and notifications of the driver, and a loop that takes samples of accesses, as one that reads
- * PEBS does.
+ * and notifications of the driver, compared with a loop that takes samples of accesses, as a PEBS
+ * reader does.
  */
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 
 static uint64_t values[COUNTERS];
 
-/* A sample of 32 bytes: the least that perf writes for address and time of one. */
+/* A sample of 32 bytes, the smallest that perf writes for address and time. */
 struct record {
     uint32_t type;
     uint16_t misc, size;
@@ -29,7 +29,7 @@ static struct {
     struct record records[RECORDS];
 } ring;
 
-/* Accesses by huge page, by hash: open addressing. */
+/* Accesses by huge page, in a hash table with open addressing. */
 static struct {
     uint64_t page, accesses;
 } pages[BUCKETS];
@@ -69,9 +69,9 @@ static void poll_counters(int fd) {
     struct anemone_entry entry = {.key = 1, .region = 5};
 
     map_keys(fd, telemetry.id, &entry, 1);
-    read_counters(fd, telemetry.id, 0, COUNTERS, values); /* pages are there afterwards */
+    read_counters(fd, telemetry.id, 0, COUNTERS, values); /* makes the pages present */
     MARK(0);
-    MARK(1); /* what a mark itself costs */
+    MARK(1); /* cost of the mark itself */
     read_counters(fd, telemetry.id, 0, 8, values);
     MARK(2);
     read_counters(fd, telemetry.id, 0, COUNTERS, values);
@@ -80,7 +80,7 @@ static void poll_counters(int fd) {
         !ioctl(fd, ANEMONE_REMOVE, &(struct anemone_id){sizeof(struct anemone_id), telemetry.id}));
 }
 
-/* Blocks in read(2), as a program does that has nothing else to do. */
+/* Blocks in read(2), like a program that has nothing else to do. */
 static void wait_for_events(int fd) {
     struct anemone_spec spec = counting("watched", 8);
     struct anemone_entry entry = {.key = 1, .region = 5};
@@ -105,7 +105,7 @@ static void wait_for_events(int fd) {
 int main(void) {
     int fd = open_device();
 
-    /* Nothing else runs between two marks but what interrupts. */
+    /* Only interrupts run between two marks. */
     CHECK(!sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}));
     fill_ring();
     poll_counters(fd);

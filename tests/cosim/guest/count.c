@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Shows that the device counts. count: one access, one count. count COMMAND: and when that has made
- * the device forget, the telemetry stays, and counts from 0.
+ * Checks that the device counts. count: one access, one count. count COMMAND: the same after a
+ * command that makes the device lose its state; the telemetry stays, and counts from 0.
  */
 #include "telemetry.h"
 

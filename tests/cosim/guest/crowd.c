@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Several threads use the device at once: each adds a telemetry that notifies, maps, reads, waits
- * for events and removes it, again and again. crowd THREADS SECONDS. Calls may fail with EIO, which
- * is what they say while the device is reset; and ENOSPC and EBUSY as they get into each other's
- * way.
+ * Several threads use the device at once: each repeatedly adds a telemetry that notifies, maps,
+ * reads, waits for events and removes it. crowd THREADS SECONDS. Calls may fail with EIO while the
+ * device is reset, and with ENOSPC and EBUSY because of each other.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -56,7 +55,7 @@ static void* work(void* unused) {
         } else {
             use(fd, call.id);
             removed.id = call.id;
-            /* Every other time it ends with the file. */
+            /* Every other time the telemetry is removed with its file. */
             if (__atomic_add_fetch(&rounds, 1, __ATOMIC_RELAXED) % 2)
                 CHECK(!ioctl(fd, ANEMONE_REMOVE, &removed));
         }

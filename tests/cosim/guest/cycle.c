@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Uses a little of all that the driver allocates for, and leaves some of it to close(2). */
+/* Uses a little of everything that the driver allocates, and leaves some of it to close(2). */
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 

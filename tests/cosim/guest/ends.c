@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The device goes while it is in use: with a telemetry, an event waiting and a blocked reader.
- * ends unbind FOLDER: from its driver, which is that sysfs folder. ends fault KIND: it breaks, and
- * the driver gives it up. ends munmap KIND: it finds that out as it is told that a page is gone.
- * Every call behind that has to return at once.
+ * The device goes while it is in use: with a telemetry, a queued event and a blocked reader. ends
+ * unbind FOLDER: it is unbound from its driver, that sysfs folder. ends fault KIND: it breaks, and
+ * the driver gives it up. ends munmap KIND: the driver notices the fault in the invalidation of a
+ * page. Every later call must return at once.
  */
 #include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "own.h"
+#include "user_pages.h"
 
-static int expected; /* error of the calls */
+static int expected; /* error expected of calls */
 
 static void* wait_for_event(void* argument) {
     int fd = *(int*)argument;
@@ -34,7 +34,7 @@ static void unbind(const char* driver) {
     expected = ENODEV;
 }
 
-/* The driver finds out where it may not sleep. */
+/* The driver notices where it must not sleep. */
 static void break_it_under_a_page(int fd, const char* kind) {
     char* page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct anemone_add pages;
@@ -42,14 +42,14 @@ static void break_it_under_a_page(int fd, const char* kind) {
     CHECK(page != MAP_FAILED);
     page[0] = 1;
     pages = add(fd, counting_pages("a page", 1, 12, physical(page)));
-    CHECK(!map_own(fd, pages.id, page, 0));
+    CHECK(!map_user_page(fd, pages.id, page, 0));
     ask("fault %s", kind);
     CHECK(!munmap(page, PAGE));
     CHECK(info(fd).flags & ANEMONE_INFO_FAILED);
     expected = EIO;
 }
 
-/* The driver finds out when it wants something of the device. */
+/* The driver notices when it needs the device. */
 static void break_it(int fd, uint32_t id, const char* kind) {
     struct anemone_read call = {.size = sizeof(call), .id = id, .count = 16};
     struct anemone_add added = {.size = sizeof(added), .spec = counting("another", 1)};
@@ -87,7 +87,7 @@ static void all_calls_fail(int fd, uint32_t id) {
         ;
     FAILS(read(fd, &event, sizeof(event)));
 #undef FAILS
-    /* To ask about it and to clean up goes on. */
+    /* INFO and REMOVE still work. */
     info(fd);
     CHECK(!ioctl(fd, ANEMONE_REMOVE, &snapshot));
 }
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     spec.notify = (struct anemone_operation){.op = ANEMONE_NOTIFY_GE, .operand = 1};
     added = add(fd, spec);
     map_keys(fd, added.id, &entry, 1);
-    ask("access 0 1"); /* the event that waits */
+    ask("access 0 1"); /* the queued event */
     CHECK(!pthread_create(&thread, NULL, wait_for_event, &waiting));
     usleep(100000);
     if (!strcmp(argv[1], "unbind"))

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Random calls of /dev/anemone0: of all kinds, right and wrong ones, by several threads, on files
- * of their own and on files of all. fuzz SEED CALLS SECONDS [THREADS]: so many calls, unless the
- * time is up before. The host is asked for accesses
- * ("traffic") meanwhile. Checked is that no call returns what it may not, that nothing is seen of
- * other files' telemetries, and that in the end all is free again.
- * With one thread the same seed makes the same calls.
+ * Random calls of /dev/anemone0 of all kinds, valid and invalid, by several threads, on files of
+ * their own and on shared ones. fuzz SEED CALLS SECONDS [THREADS]: makes so many calls, or fewer if
+ * the time is up. Meanwhile it asks the host for accesses ("traffic"). It checks that each call
+ * returns an allowed result, that nothing of other files' telemetries is visible, and that
+ * everything is free at the end. With one thread, the same seed makes the same calls.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -16,25 +15,25 @@
 
 #define THREADS_MOST 8
 
-typedef void (*operation_t)(struct worker*, int, struct own*);
+typedef void (*operation_t)(struct worker*, int, struct known*);
 
-/* Each as often as it is here. */
+/* An operation is as frequent as it is in this list. */
 static const operation_t operations[] = {
     op_info, op_add,    op_remove,   op_map,      op_map,    op_map,    op_read,   op_read,
     op_read, op_status, op_status,   op_eventfd,  op_events, op_events, op_rotate, op_rotate,
     op_turn, op_turn,   op_snapshot, op_snapshot, op_number, op_pages,  op_child,  op_records,
 };
 
-/* Closes what may be in use: by other threads, a mapping, a rotation, pages. */
-static void reopen(struct worker* w, struct own* own) {
-    int copy = one_in(w, 4) ? dup(own->fd) : -1;
+/* Closes a file that threads, a mapping, a rotation or pages may be using. */
+static void reopen(struct worker* w, struct known* known) {
+    int copy = one_in(w, 4) ? dup(known->fd) : -1;
 
-    close(own->fd);
+    close(known->fd);
     if (copy >= 0)
         close(copy);
-    own->fd = open_node(O_NONBLOCK);
-    own->record = sizeof(struct anemone_event);
-    own->count = 0;
+    known->fd = open_node(O_NONBLOCK);
+    known->record = sizeof(struct anemone_event);
+    known->count = 0;
 }
 
 static void replace(struct worker* w) {
@@ -52,19 +51,19 @@ static void* work(void* argument) {
     w->fail = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
     while (atomic_load(&left) > 0) {
         operation_t operation = operations[below(w, sizeof(operations) / sizeof(*operations))];
-        struct own* own = &w->own[below(w, OWN_FILES)];
+        struct known* known = &w->known[below(w, PRIVATE_FILES)];
 
         if (one_in(w, 60))
-            reopen(w, own);
+            reopen(w, known);
         else if (one_in(w, 60))
             replace(w);
         else if (one_in(w, 4) && operation != op_events)
             operation(w, shared[below(w, SHARED_FILES)], NULL);
-        else /* most are of little interest without a telemetry */
-            (own->count || !one_in(w, 3) ? operation : op_add)(w, own->fd, own);
+        else /* most calls need a telemetry */
+            (known->count || !one_in(w, 3) ? operation : op_add)(w, known->fd, known);
     }
-    for (i = 0; i < OWN_FILES; i++)
-        close(w->own[i].fd);
+    for (i = 0; i < PRIVATE_FILES; i++)
+        close(w->known[i].fd);
     if (w->arena)
         munmap(w->arena, ARENA_BYTES);
     munmap(w->values, VALUES_BYTES);
@@ -73,7 +72,7 @@ static void* work(void* argument) {
     return NULL;
 }
 
-/* Waits in read(2) and poll(2) on a file that others change, until it is interrupted. */
+/* Waits in read(2) and poll(2) on a shared file until it is interrupted. */
 static void* wait_for_events(void* argument) {
     struct worker* w = argument;
     struct anemone_event events[4];
@@ -103,9 +102,9 @@ static void init(struct worker* w, unsigned int number, uint64_t seed) {
     w->values = mmap(NULL, VALUES_BYTES, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(w->values != MAP_FAILED);
-    for (i = 0; i < OWN_FILES; i++)
-        w->own[i] =
-            (struct own){.fd = open_node(O_NONBLOCK), .record = sizeof(struct anemone_event)};
+    for (i = 0; i < PRIVATE_FILES; i++)
+        w->known[i] =
+            (struct known){.fd = open_node(O_NONBLOCK), .record = sizeof(struct anemone_event)};
 }
 
 static struct anemone_info information(void) {
@@ -126,8 +125,8 @@ static void report(long asked) {
     printf("calls %ld\n", asked - atomic_load(&left));
     for (i = 0; i < REQUESTS; i++)
         printf("%s done %ld refused %ld\n", names[i], done[i], refused[i]);
-    for (i = 0; i < OWN_SHIFTS; i++)
-        printf("own pages of %u bits: %ld\n", own_shifts[i], atomic_load(&own_counted[i]));
+    for (i = 0; i < KEY_SHIFTS; i++)
+        printf("own pages of %u bits: %ld\n", key_shifts[i], atomic_load(&exclusive_counted[i]));
     printf("interrupts %llu spurious %llu\n", (unsigned long long)device.interrupts,
            (unsigned long long)device.spurious);
 }
@@ -169,7 +168,7 @@ int main(int argc, char** argv) {
     end = time(NULL) + atol(argv[3]);
     for (i = 0; atomic_load(&left) > 0; i++) {
         if (time(NULL) >= end) {
-            asked -= atomic_exchange(&left, 0); /* those that are not made */
+            asked -= atomic_exchange(&left, 0); /* calls that will not be made */
         }
         if (i % 16 == 0)
             ask("traffic");
@@ -181,10 +180,10 @@ int main(int argc, char** argv) {
     for (i = 0; i < threads; i++)
         pthread_join(workers[i].thread, NULL);
     for (i = 0; i < SHARED_FILES; i++) {
-        /* The one that waits holds the file until it is interrupted. */
+        /* The waiting thread holds the file until it is interrupted. */
         pthread_kill(workers[threads].thread, SIGUSR1);
         usleep(10000);
-        CHECK(dup2(workers[threads].own[0].fd, shared[i]) >= 0);
+        CHECK(dup2(workers[threads].known[0].fd, shared[i]) >= 0);
     }
     while (pthread_tryjoin_np(workers[threads].thread, NULL)) {
         pthread_kill(workers[threads].thread, SIGUSR1);
@@ -192,12 +191,12 @@ int main(int argc, char** argv) {
     }
     for (i = 0; i < SHARED_FILES; i++)
         close(shared[i]);
-    for (i = 0; i < OWN_FILES; i++)
-        close(workers[threads].own[i].fd);
+    for (i = 0; i < PRIVATE_FILES; i++)
+        close(workers[threads].known[i].fd);
     device = information();
     report(asked);
     fflush(stdout);
-    /* Mappings that are left keep their files until this process's memory is another's. */
+    /* Remaining mappings keep their files until exec replaces this process's memory. */
     execl("/proc/self/exe", "fuzz", "ended", NULL);
     fail("exec: %s", strerror(errno));
 }

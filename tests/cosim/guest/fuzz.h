@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of fuzz.c share: workers, what they know of their telemetries, and one call. */
+/* Shared by the headers of fuzz.c: workers, what they know of their telemetries, and one call. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -13,47 +13,47 @@
 #include "uapi/linux/anemone.h"
 
 #define NODE "/dev/anemone0"
-#define OWN_FILES 2    /* of a worker, that no other uses: what is in them is known */
-#define SHARED_FILES 3 /* of all workers; the first one is read with waiting */
-#define TELEMETRIES 4  /* known in a file; more are refused for want of pipelines anyway */
+#define PRIVATE_FILES 2 /* files that only one worker uses, so that it knows their contents */
+#define SHARED_FILES 3  /* files of all workers; the first one is read with waiting */
+#define TELEMETRIES 4   /* remembered per file; more seldom fit the pipelines */
 #define MEMORY_BYTES (1ULL << 34)
-#define HOT_KEYS 64 /* that the host's accesses are to */
+#define HOT_KEYS 64 /* keys that the host accesses */
 #define TRACE 24
-#define RECORD_MOST 64 /* bytes of an event that is asked for */
+#define RECORD_MOST 64 /* maximum bytes of a requested event record */
 #define REQUESTS 11
-#define VALUES_BYTES (16 << 20) /* a counter of 8 bits of every pipeline and channel */
+#define VALUES_BYTES (16 << 20) /* an 8-bit counter of every pipeline and channel */
 
 struct telemetry {
-    uint32_t id, regions, counters, granule; /* counters: of a region */
+    uint32_t id, regions, counters, granule; /* counters: per region */
     struct anemone_spec spec;
     bool tagged; /* its counters are 0 or `tag` */
     uint64_t tag;
-    uint32_t turns; /* keys of its rotation; 0: none */
+    uint32_t turns; /* number of keys in its rotation; 0: none */
 };
 
-struct own {
+struct known {
     int fd;
-    unsigned int record; /* bytes of an event that is read */
+    unsigned int record; /* bytes of an event record */
     unsigned int count;
     struct telemetry telemetry[TELEMETRIES];
 };
 
 struct worker {
     unsigned int number;
-    uint64_t state; /* of the random numbers */
+    uint64_t state; /* state of the random numbers */
     pthread_t thread;
-    struct own own[OWN_FILES];
-    uint64_t* values; /* room for all counters that there are */
-    char* arena;      /* pages that entries are of; NULL: none */
+    struct known known[PRIVATE_FILES];
+    uint64_t* values; /* room for all counters of the device */
+    char* arena;      /* pages for entries; NULL: none */
     int fail;         /* /proc/thread-self/fail-nth, or -1 */
-    bool failed;      /* an allocation did, in the last call */
+    bool failed;      /* an allocation failed in the last call */
     char trace[TRACE][96];
     unsigned int traced;
 };
 
 static int shared[SHARED_FILES];
 static struct anemone_info device;
-static atomic_long left, done[REQUESTS], refused[REQUESTS]; /* calls, and by request */
+static atomic_long left, done[REQUESTS], refused[REQUESTS]; /* calls left, and results by request */
 
 /* --- Random numbers (splitmix64): a worker's calls follow from its seed --- */
 
@@ -73,8 +73,8 @@ static inline bool one_in(struct worker* w, uint32_t n) {
     return !below(w, n);
 }
 
-/* Of the numbers that are seldom right. */
-static inline uint64_t wild(struct worker* w) {
+/* Numbers that are seldom valid. */
+static inline uint64_t edge_value(struct worker* w) {
     const uint64_t edges[] = {
         0,          1,          ~0ULL,        1ULL << 31,       (1ULL << 32) - 1,
         1ULL << 32, 1ULL << 63, device.table, device.table - 1, 4096};
@@ -82,7 +82,7 @@ static inline uint64_t wild(struct worker* w) {
     return one_in(w, 3) ? any(w) : edges[below(w, sizeof(edges) / sizeof(*edges))];
 }
 
-/* --- Failing --- */
+/* --- Failures --- */
 
 __attribute__((format(printf, 2, 3))) static inline void note(struct worker* w, const char* format,
                                                               ...) {
@@ -111,7 +111,9 @@ static inline void show_trace(const struct worker* w) {
 
 /* --- One call --- */
 
-/* What a call may return (include/uapi/linux/anemone.h), besides EFAULT, EINVAL and E2BIG. */
+/*
+ * Errors that a call may return (include/uapi/linux/anemone.h), besides EFAULT, EINVAL and E2BIG.
+ */
 static const int allowed[REQUESTS][8] = {
     [_IOC_NR(ANEMONE_INFO)] = {0},
     [_IOC_NR(ANEMONE_ADD)] = {EPERM, EOPNOTSUPP, ERANGE, ENOSPC, EDQUOT},
@@ -137,7 +139,7 @@ static inline bool may_be(const struct worker* w, unsigned int number, int error
     return false;
 }
 
-/* The n-th allocation of what comes next fails; it needs a kernel that can do that. */
+/* Makes the n-th allocation from now on fail, if the kernel can. */
 static inline void arm(struct worker* w) {
     char text[12];
 
@@ -157,7 +159,7 @@ static inline void disarm(struct worker* w) {
         fail("fail-nth: %s", strerror(errno));
 }
 
-/* An ioctl: 0, or its error, which has to be one that it may return. */
+/* Makes an ioctl; returns 0 or its error, which must be an allowed one. */
 static inline int call(struct worker* w, int fd, unsigned long request, void* argument) {
     unsigned int number = _IOC_NR(request);
     int error;
@@ -177,8 +179,8 @@ static inline int call(struct worker* w, int fd, unsigned long request, void* ar
 }
 
 /*
- * The same with the argument, of `size` bytes, a little changed: of another size, with something
- * behind its end, at an address that is not there. 0, or the error.
+ * The same with a distorted argument of `size` bytes: another size, data after its end, or an
+ * address that is not mapped. Returns 0 or the error.
  */
 static inline int misshapen(struct worker* w, int fd, unsigned long request, const void* argument,
                             size_t size) {
@@ -197,7 +199,7 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
     case 1: /* of a newer one */
         copy.size = size + below(w, 4096 - size + 1);
         break;
-    case 2: /* who wants more than is known */
+    case 2: /* larger than is known */
         copy.size = size + 8 + below(w, 256);
         copy.byte[size + below(w, copy.size - size)] = 1 + below(w, 255);
         expected = E2BIG;
@@ -211,12 +213,12 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
         atomic_fetch_sub(&left, 1);
         EXPECT(w, error == EFAULT);
         return error;
-    default: /* any byte is anything */
+    default: /* any byte may have any value */
         copy.byte[4 + below(w, size - 4)] = any(w);
     }
     error = call(w, fd, request, &copy);
     EXPECT(w, !expected || error == expected);
-    /* What it added is nobody's to know. */
+    /* Nobody knows the id of what it added. */
     if (!error && _IOC_NR(request) == _IOC_NR(ANEMONE_ADD))
         call(w, fd, ANEMONE_REMOVE,
              &(struct anemone_id){.size = sizeof(struct anemone_id),
@@ -224,7 +226,7 @@ static inline int misshapen(struct worker* w, int fd, unsigned long request, con
     return error;
 }
 
-/* `good`, or seldom a pointer to nothing that could be used. */
+/* `good`, or seldom an unusable pointer. */
 static inline uint64_t pointer(struct worker* w, const void* good) {
     static const uint64_t bad[] = {0, 8, 0xffff888000001000, 1ULL << 63, 0x7ffffffffff8, ~7ULL};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of fuzz.c. Each is made on a file of the worker's own, and then what comes back is
- * checked by what is known of it, or (own = NULL) on one that all workers use at once.
+ * The calls of fuzz.c. On a file of the worker's own the results are checked against what it knows;
+ * on a file that all workers share (known = NULL) they are not.
  */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
@@ -12,45 +12,46 @@
 
 #include "fuzz_rules.h"
 
-#define READ_MOST 512 /* counters that are mostly asked for at most: a line takes long */
+#define READ_MOST 512 /* usual maximum of counters to read, because a line takes long */
 #define ENTRIES 64
 
 /* --- Telemetries of a file --- */
 
-static inline struct telemetry* choose(struct worker* w, struct own* own) {
-    return own && own->count ? &own->telemetry[below(w, own->count)] : NULL;
+static inline struct telemetry* choose(struct worker* w, struct known* known) {
+    return known && known->count ? &known->telemetry[below(w, known->count)] : NULL;
 }
 
-static inline struct telemetry* find(struct own* own, uint32_t id) {
+static inline struct telemetry* find(struct known* known, uint32_t id) {
     unsigned int i;
 
-    for (i = 0; i < own->count; i++)
-        if (own->telemetry[i].id == id)
-            return &own->telemetry[i];
+    for (i = 0; i < known->count; i++)
+        if (known->telemetry[i].id == id)
+            return &known->telemetry[i];
     return NULL;
 }
 
-/* An id: of `telemetry`; seldom, or when there is none, any. */
+/* The id of `telemetry`; seldom, or if there is none, any number. */
 static inline uint32_t id_of(struct worker* w, const struct telemetry* telemetry) {
     if (telemetry && !one_in(w, 20))
         return telemetry->id;
-    return one_in(w, 8) ? (uint32_t)wild(w) : 1 + below(w, 3);
+    return one_in(w, 8) ? (uint32_t)edge_value(w) : 1 + below(w, 3);
 }
 
-/* The telemetry of a call that was made. One that is not this file's is not there. */
-static inline struct telemetry* meant(struct worker* w, struct own* own, uint32_t id, int error) {
-    struct telemetry* telemetry = own ? find(own, id) : NULL;
+/* The telemetry that a call was made for. An id of another file does not exist. */
+static inline struct telemetry* telemetry_of(struct worker* w, struct known* known, uint32_t id,
+                                             int error) {
+    struct telemetry* telemetry = known ? find(known, id) : NULL;
 
-    if (own && !telemetry)
+    if (known && !telemetry)
         EXPECT(w, error == ENOENT);
     return telemetry;
 }
 
-static inline void forget(struct own* own, struct telemetry* telemetry) {
-    *telemetry = own->telemetry[--own->count];
+static inline void forget(struct known* known, struct telemetry* telemetry) {
+    *telemetry = known->telemetry[--known->count];
 }
 
-static inline void op_info(struct worker* w, int fd, struct own* own) {
+static inline void op_info(struct worker* w, int fd, struct known* known) {
     struct anemone_info info = {.size = sizeof(info)};
 
     if (one_in(w, 8)) {
@@ -59,15 +60,15 @@ static inline void op_info(struct worker* w, int fd, struct own* own) {
     }
     EXPECT(w, !call(w, fd, ANEMONE_INFO, &info) || w->failed);
     EXPECT(w, !(info.flags & ANEMONE_INFO_FAILED) && info.pipelines_free <= info.pipelines);
-    (void)own;
+    (void)known;
 }
 
-static inline void remember(struct worker* w, struct own* own, const struct anemone_add* add,
+static inline void remember(struct worker* w, struct known* known, const struct anemone_add* add,
                             bool tagged, uint64_t value) {
-    EXPECT(w, add->id && !find(own, add->id));
+    EXPECT(w, add->id && !find(known, add->id));
     EXPECT(w, add->regions && add->region_counters && add->granule && add->pipelines);
     EXPECT(w, !add->spec.regions || add->regions == add->spec.regions);
-    own->telemetry[own->count++] = (struct telemetry){
+    known->telemetry[known->count++] = (struct telemetry){
         .id = add->id,
         .regions = add->regions,
         .counters = add->region_counters,
@@ -78,7 +79,7 @@ static inline void remember(struct worker* w, struct own* own, const struct anem
     };
 }
 
-static inline void op_add(struct worker* w, int fd, struct own* own) {
+static inline void op_add(struct worker* w, int fd, struct known* known) {
     struct anemone_add add = {.size = sizeof(add)};
     bool tagged = one_in(w, 2), valid = !one_in(w, 4);
     uint64_t value = 0;
@@ -88,34 +89,34 @@ static inline void op_add(struct worker* w, int fd, struct own* own) {
     if (tagged)
         value = tag(w, &add.spec);
     if (!valid)
-        spoil(w, &add.spec);
+        make_invalid(w, &add.spec);
     if (one_in(w, 6)) {
         misshapen(w, fd, ANEMONE_ADD, &add, sizeof(add));
         return;
     }
-    if (own && own->count == TELEMETRIES)
+    if (known && known->count == TELEMETRIES)
         return;
     error = call(w, fd, ANEMONE_ADD, &add);
     if (error && !w->failed)
         EXPECT(w, memchr(add.reason, '\0', sizeof(add.reason)) && add.reason[0]);
-    if (!error && own)
-        remember(w, own, &add, tagged && valid, value);
+    if (!error && known)
+        remember(w, known, &add, tagged && valid, value);
 }
 
-static inline void op_remove(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_remove(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_id id = {.size = sizeof(id), .id = id_of(w, telemetry)};
     int error = call(w, fd, ANEMONE_REMOVE, &id);
 
-    telemetry = meant(w, own, id.id, error);
+    telemetry = telemetry_of(w, known, id.id, error);
     if (telemetry) {
         EXPECT(w, !error || w->failed);
         if (!error)
-            forget(own, telemetry);
+            forget(known, telemetry);
     }
 }
 
-/* Whether a key that is in the table is of this memory, with a filter that lets all of it pass. */
+/* Whether a key in the table is in this memory, if the filter lets all of it pass. */
 static inline bool in_memory(const struct anemone_spec* spec, uint64_t key) {
     const struct anemone_field* field = &spec->translation.primary;
     bool host = spec->flags & ANEMONE_SPEC_HOST;
@@ -125,8 +126,8 @@ static inline bool in_memory(const struct anemone_spec* spec, uint64_t key) {
            (key >= first >> field->shift && key <= (first + bytes - 1) >> field->shift);
 }
 
-static inline void op_map(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_map(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_entry entries[ENTRIES] = {0};
     struct anemone_map map = {.size = sizeof(map), .id = id_of(w, telemetry)};
     uint32_t regions = telemetry ? telemetry->regions : 64, i, good;
@@ -139,9 +140,9 @@ static inline void op_map(struct worker* w, int fd, struct own* own) {
                                             .region = below(w, regions)};
     if (!valid) {
         i = below(w, map.count);
-        entries[i].key = one_in(w, 2) ? wild(w) : entries[i].key;
-        entries[i].region = one_in(w, 2) ? wild(w) : entries[i].region;
-        entries[i].flags = one_in(w, 8) ? wild(w) : below(w, 4);
+        entries[i].key = one_in(w, 2) ? edge_value(w) : entries[i].key;
+        entries[i].region = one_in(w, 2) ? edge_value(w) : entries[i].region;
+        entries[i].flags = one_in(w, 8) ? edge_value(w) : below(w, 4);
     }
     map.entries = pointer(w, entries);
     if (map.entries != (uintptr_t)entries || one_in(w, 16)) {
@@ -149,8 +150,8 @@ static inline void op_map(struct worker* w, int fd, struct own* own) {
         return;
     }
     error = call(w, fd, ANEMONE_MAP, &map);
-    telemetry = meant(w, own, map.id, error);
-    /* Another one than was chosen may have fewer regions. */
+    telemetry = telemetry_of(w, known, map.id, error);
+    /* It may be another telemetry than was chosen, with fewer regions. */
     valid = valid && telemetry && regions <= telemetry->regions;
     if (telemetry && telemetry->turns)
         EXPECT(w, error == EBUSY);
@@ -177,9 +178,9 @@ static inline uint32_t total(const struct telemetry* telemetry) {
     return telemetry->regions * telemetry->counters;
 }
 
-/* Where a read may begin and end, so that it takes whole lines. */
-static inline void place_read(struct worker* w, const struct telemetry* telemetry,
-                              struct anemone_read* read) {
+/* Chooses a start and an end so that whole lines are read. */
+static inline void choose_range(struct worker* w, const struct telemetry* telemetry,
+                                struct anemone_read* read) {
     uint32_t all = total(telemetry);
 
     read->first = below(w, all);
@@ -191,8 +192,8 @@ static inline void place_read(struct worker* w, const struct telemetry* telemetr
         read->count -= read->count % telemetry->granule;
 }
 
-static inline void op_read(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_read(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_read read = {.size = sizeof(read), .id = id_of(w, telemetry)};
     bool valid = telemetry && !one_in(w, 3);
     int error;
@@ -200,17 +201,17 @@ static inline void op_read(struct worker* w, int fd, struct own* own) {
     read.flags = below(w, 4);
     read.values = pointer(w, w->values);
     if (telemetry)
-        place_read(w, telemetry, &read);
+        choose_range(w, telemetry, &read);
     else
         read.count = below(w, READ_MOST);
     if (!valid) {
         if (one_in(w, 2))
-            read.first = wild(w);
+            read.first = edge_value(w);
         else if (one_in(w, 4))
-            read.flags = wild(w);
+            read.flags = edge_value(w);
         else if (one_in(w, 8))
             read.pad = 1;
-        else /* past what there is, or not whole lines */
+        else /* past the end, or partial lines */
             read.count = one_in(w, 2) ? ~0U - below(w, 8) : below(w, READ_MOST);
     }
     if (read.values != (uintptr_t)w->values || one_in(w, 16)) {
@@ -218,7 +219,7 @@ static inline void op_read(struct worker* w, int fd, struct own* own) {
         return;
     }
     error = call(w, fd, ANEMONE_READ, &read);
-    telemetry = meant(w, own, read.id, error);
+    telemetry = telemetry_of(w, known, read.id, error);
     if (!telemetry)
         return;
     if (valid && telemetry->turns && !(read.flags & ANEMONE_READ_SNAPSHOT))
@@ -231,8 +232,8 @@ static inline void op_read(struct worker* w, int fd, struct own* own) {
                          (read.flags & ANEMONE_READ_CHANNELS ? device.channels : 1));
 }
 
-static inline void op_status(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_status(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_status status = {.size = sizeof(status), .id = id_of(w, telemetry)};
     int error;
 
@@ -241,7 +242,7 @@ static inline void op_status(struct worker* w, int fd, struct own* own) {
         return;
     }
     error = call(w, fd, ANEMONE_STATUS, &status);
-    telemetry = meant(w, own, status.id, error);
+    telemetry = telemetry_of(w, known, status.id, error);
     if (!telemetry || error)
         return;
     EXPECT(w, status.mapped <= device.table && status.out_of_range <= status.matched);
@@ -250,38 +251,38 @@ static inline void op_status(struct worker* w, int fd, struct own* own) {
 
 /* --- Events --- */
 
-static inline void op_eventfd(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_eventfd(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_eventfd eventfd_ = {.size = sizeof(eventfd_), .id = id_of(w, telemetry)};
     int count = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), error;
 
     CHECK(count >= 0);
-    eventfd_.fd = one_in(w, 8) ? (int)wild(w) : one_in(w, 6) ? -1 : one_in(w, 8) ? fd : count;
+    eventfd_.fd = one_in(w, 8) ? (int)edge_value(w) : one_in(w, 6) ? -1 : one_in(w, 8) ? fd : count;
     if (one_in(w, 8))
         misshapen(w, fd, ANEMONE_EVENTFD, &eventfd_, sizeof(eventfd_));
     error = call(w, fd, ANEMONE_EVENTFD, &eventfd_);
-    if (meant(w, own, eventfd_.id, error) && (eventfd_.fd == count || eventfd_.fd == -1))
+    if (telemetry_of(w, known, eventfd_.id, error) && (eventfd_.fd == count || eventfd_.fd == -1))
         EXPECT(w, !error || w->failed);
     close(count); /* before anything is signalled */
 }
 
 static inline void check_event(struct worker* w, const struct anemone_event* event,
-                               struct own* own) {
-    struct telemetry* telemetry = own ? find(own, event->id) : NULL;
+                               struct known* known) {
+    struct telemetry* telemetry = known ? find(known, event->id) : NULL;
 
     EXPECT(w, event->time_ns && event->channel < device.channels);
     if (event->type == ANEMONE_EVENT_MORE_LOST)
         return;
     EXPECT(w, event->id && event->type <= ANEMONE_EVENT_LOST);
-    EXPECT(w, !own || (telemetry && (telemetry->spec.notify.op || event->type) &&
-                       event->counter < total(telemetry)));
+    EXPECT(w, !known || (telemetry && (telemetry->spec.notify.op || event->type) &&
+                         event->counter < total(telemetry)));
 }
 
-static inline void op_events(struct worker* w, int fd, struct own* own) {
+static inline void op_events(struct worker* w, int fd, struct known* known) {
     struct anemone_record events[8];
     struct pollfd one = {.fd = fd, .events = POLLIN | POLLOUT | POLLPRI};
     size_t size = one_in(w, 8) ? below(w, sizeof(events)) : sizeof(events);
-    size_t record = own ? own->record : sizeof(struct anemone_event);
+    size_t record = known ? known->record : sizeof(struct anemone_event);
     ssize_t got, i;
     void* into;
 
@@ -292,35 +293,35 @@ static inline void op_events(struct worker* w, int fd, struct own* own) {
     got = read(fd, into, size);
     note(w, "fd %d read of %zu: %zd", fd, size, got);
     if (size < record) {
-        /* An address that no program has is refused before the driver is asked. */
+        /* The kernel refuses an address outside of user space before the driver is called. */
         EXPECT(w, got == -1 && (errno == EINVAL || (into != events && errno == EFAULT)));
         return;
     }
     EXPECT(w, got > 0 || errno == EAGAIN || errno == EFAULT || errno == EINTR);
     EXPECT(w, got <= 0 || got % record == 0);
     for (i = 0; i < got / (ssize_t)record; i++)
-        check_event(w, (void*)((char*)events + i * record), own);
+        check_event(w, (void*)((char*)events + i * record), known);
 }
 
-static inline void op_records(struct worker* w, int fd, struct own* own) {
+static inline void op_records(struct worker* w, int fd, struct known* known) {
     struct anemone_events events = {.size = sizeof(events),
                                     .record = 24 + 8 * below(w, (RECORD_MOST - 24) / 8 + 1),
                                     .flags = below(w, 2)};
 
-    if (!own) /* whose workers would not know of it */
+    if (!known) /* its workers would not know of the change */
         return;
-    if (one_in(w, 4)) /* which may be a right one: another follows */
+    if (one_in(w, 4)) /* the number may be valid, so another call follows */
         misshapen(w, fd, ANEMONE_EVENTS, &events, sizeof(events));
     EXPECT(w, !call(w, fd, ANEMONE_EVENTS, &events));
     EXPECT(w, events.known == sizeof(struct anemone_record));
-    own->record = events.record;
+    known->record = events.record;
 }
 
 /* --- Rotation --- */
 
-static inline void op_rotate(struct worker* w, int fd, struct own* own) {
+static inline void op_rotate(struct worker* w, int fd, struct known* known) {
     static __thread uint64_t keys[512];
-    struct telemetry* telemetry = choose(w, own);
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_rotate rotate = {.size = sizeof(rotate), .id = id_of(w, telemetry)};
     uint32_t i;
     int error;
@@ -328,17 +329,17 @@ static inline void op_rotate(struct worker* w, int fd, struct own* own) {
     for (i = 0; i < 512; i++)
         keys[i] = i;
     if (one_in(w, 8))
-        keys[below(w, 512)] = below(w, 512); /* twice, mostly */
-    rotate.count = one_in(w, 3) ? 0 : one_in(w, 16) ? wild(w) : 1 + below(w, 512);
-    rotate.period_ms = one_in(w, 16) ? wild(w) : 20 + below(w, 200);
+        keys[below(w, 512)] = below(w, 512); /* usually names a key twice */
+    rotate.count = one_in(w, 3) ? 0 : one_in(w, 16) ? edge_value(w) : 1 + below(w, 512);
+    rotate.period_ms = one_in(w, 16) ? edge_value(w) : 20 + below(w, 200);
     rotate.keys = pointer(w, keys);
     if (one_in(w, 16))
-        keys[below(w, 512)] = wild(w);
-    /* As long as the array is, or so that there is no memory behind its end. */
+        keys[below(w, 512)] = edge_value(w);
+    /* At most the array's size, or with no memory after its end. */
     if (rotate.count > 512)
         rotate.keys = 0x7fffffffe000;
     error = call(w, fd, ANEMONE_ROTATE, &rotate);
-    telemetry = meant(w, own, rotate.id, error);
+    telemetry = telemetry_of(w, known, rotate.id, error);
     if (!telemetry)
         return;
     EXPECT(w, rotate.count || error == (telemetry->turns ? 0 : ENOENT));
@@ -347,14 +348,14 @@ static inline void op_rotate(struct worker* w, int fd, struct own* own) {
         telemetry->turns = rotate.count;
 }
 
-static inline void op_turn(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_turn(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_turn turn = {.size = sizeof(turn), .id = id_of(w, telemetry)};
     uint32_t counters = telemetry ? telemetry->counters : 1;
     int error;
 
-    turn.index =
-        one_in(w, 8) ? wild(w) : below(w, telemetry && telemetry->turns ? telemetry->turns : 8);
+    turn.index = one_in(w, 8) ? edge_value(w)
+                              : below(w, telemetry && telemetry->turns ? telemetry->turns : 8);
     turn.count = one_in(w, 8) ? counters + 1 + below(w, 8) : below(w, counters + 1);
     turn.values = (uintptr_t)w->values;
     if (one_in(w, 16)) {
@@ -362,7 +363,7 @@ static inline void op_turn(struct worker* w, int fd, struct own* own) {
         return;
     }
     error = call(w, fd, ANEMONE_TURN, &turn);
-    telemetry = meant(w, own, turn.id, error);
+    telemetry = telemetry_of(w, known, turn.id, error);
     if (!telemetry || w->failed)
         return;
     if (turn.count > telemetry->counters || (telemetry->turns && turn.index >= telemetry->turns))
@@ -392,7 +393,7 @@ static inline void check_snapshot(struct worker* w, int fd, const struct telemet
     EXPECT(w, !error || w->failed);
     EXPECT(w, !(seen->sequence & 1) && (error || seen->count == total(telemetry)));
     check_values(w, telemetry, (const uint64_t*)seen->values, seen->count);
-    if (one_in(w, 8)) { /* it goes with its telemetry, or its file; what is mapped stays */
+    if (one_in(w, 8)) { /* it ends with its telemetry or file, but a mapping stays */
         EXPECT(w, !call(w, fd, ANEMONE_REMOVE, &id) || w->failed);
         EXPECT(w, !(seen->sequence & 1));
     }
@@ -400,8 +401,8 @@ static inline void check_snapshot(struct worker* w, int fd, const struct telemet
         munmap((void*)seen, size);
 }
 
-static inline void op_snapshot(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_snapshot(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_id id = {.size = sizeof(id), .id = id_of(w, telemetry)};
     uint64_t offset = ANEMONE_SNAPSHOT_OFFSET(id.id) | (one_in(w, 4) ? below(w, 1 << 20) << 12 : 0);
     int protection = one_in(w, 3) ? PROT_READ | PROT_WRITE : PROT_READ, error;
@@ -412,18 +413,18 @@ static inline void op_snapshot(struct worker* w, int fd, struct own* own) {
         struct telemetry one = *telemetry;
 
         check_snapshot(w, fd, &one);
-        /* It may have removed it: to be sure, ask. */
+        /* It may have been removed: ask. */
         if (call(w, fd, ANEMONE_STATUS,
                  &(struct anemone_status){.size = sizeof(struct anemone_status), .id = one.id}) ==
             ENOENT)
-            forget(own, telemetry);
+            forget(known, telemetry);
         return;
     }
     atomic_fetch_sub(&left, 1);
     seen = mmap(NULL, size, protection, one_in(w, 2) ? MAP_SHARED : MAP_PRIVATE, fd, offset);
     note(w, "fd %d mmap of %zu at %#llx", fd, size, (unsigned long long)offset);
     if (seen != MAP_FAILED) {
-        EXPECT(w, protection == PROT_READ && (!own || find(own, id.id)));
+        EXPECT(w, protection == PROT_READ && (!known || find(known, id.id)));
         munmap(seen, size);
     } else {
         EXPECT(w, errno == EPERM || errno == ENXIO || errno == EINVAL || errno == ENOMEM ||
@@ -432,12 +433,12 @@ static inline void op_snapshot(struct worker* w, int fd, struct own* own) {
                protection == PROT_READ || errno == EPERM || errno == ENOMEM || errno == EOVERFLOW);
     }
     error = call(w, fd, ANEMONE_SNAPSHOT, &id);
-    meant(w, own, id.id, error);
+    telemetry_of(w, known, id.id, error);
 }
 
 /* --- Numbers that are no calls --- */
 
-static inline void op_number(struct worker* w, int fd, struct own* own) {
+static inline void op_number(struct worker* w, int fd, struct known* known) {
     uint64_t argument[64] = {8};
     unsigned long request =
         one_in(w, 2) ? any(w) : _IOWR(ANEMONE_IOC, REQUESTS + below(w, 246), int);
@@ -445,10 +446,10 @@ static inline void op_number(struct worker* w, int fd, struct own* own) {
     if (_IOC_TYPE(request) == ANEMONE_IOC && _IOC_NR(request) < REQUESTS)
         return;
     atomic_fetch_sub(&left, 1);
-    /* Some are every file's: FIOCLEX and the like. */
+    /* Some numbers are valid for every file, such as FIOCLEX. */
     if (_IOC_TYPE(request) == ANEMONE_IOC)
         EXPECT(w, ioctl(fd, request, argument) && errno == ENOTTY);
-    (void)own;
+    (void)known;
 }
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of the worker's own pages, which then go; and processes that may not do all. */
+/*
+ * Entries of the worker's pages, which are then moved or freed; and processes without capabilities.
+ */
 #ifndef FUZZ_PAGES_H
 #define FUZZ_PAGES_H
 
@@ -17,9 +19,9 @@
 #define CAP_PERFMON 38
 #endif
 
-/* --- Own pages --- */
+/* --- User pages --- */
 
-/* Memory of two huge pages, if there are any. */
+/* Maps memory of two huge pages, if there are any. */
 static inline char* new_arena(struct worker* w) {
     char* start =
         mmap(NULL, ARENA_BYTES + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,7 +37,7 @@ static inline char* new_arena(struct worker* w) {
     return aligned;
 }
 
-/* What becomes of a child's or this process's copy of the pages. */
+/* Writes a child's or this process's copy of the pages. */
 static inline void write_in_child(struct worker* w) {
     pid_t child = fork();
     int status;
@@ -52,12 +54,12 @@ static inline void write_in_child(struct worker* w) {
         ;
 }
 
-/* Other memory instead, at once, so that no other thread's comes to be there. */
+/* Replaces memory in one call, so that no mapping of another thread takes its place. */
 static inline bool instead(char* start, size_t size, int protection) {
     return mmap(start, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == start;
 }
 
-/* What is several mappings by now cannot be moved as one. */
+/* Several mappings cannot be moved at once. */
 static inline bool move(struct worker* w) {
     char* to = mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -71,8 +73,8 @@ static inline bool move(struct worker* w) {
 }
 
 /*
- * Something that moves or frees pages; whether all of them are other ones now. *whole: whether all
- * of the arena can still be written.
+ * Moves or frees pages; returns whether all of them are others now. *whole: whether all of the
+ * arena can still be written.
  */
 static inline bool disturb(struct worker* w, bool* whole) {
     size_t at = below(w, ARENA_BYTES >> 12) << 12, size = 4096UL << below(w, 9);
@@ -84,7 +86,7 @@ static inline bool disturb(struct worker* w, bool* whole) {
     switch (kind) {
     case 0:
         return instead(w->arena, ARENA_BYTES, PROT_NONE);
-    case 1: /* a part: a huge page is split */
+    case 1: /* only some of it, which splits a huge page */
         instead(w->arena + at, size, PROT_NONE);
         return false;
     case 2:
@@ -108,24 +110,24 @@ static inline bool disturb(struct worker* w, bool* whole) {
     }
 }
 
-/* Pages that keys are of, and how often some of them were the caller's own and counted. */
-#define OWN_SHIFTS 4
-static const uint8_t own_shifts[OWN_SHIFTS] = {12, 16, 20, 21};
-static atomic_long own_counted[OWN_SHIFTS];
+/* Reaches of keys, and how often pages of each were exclusive and counted. */
+#define KEY_SHIFTS 4
+static const uint8_t key_shifts[KEY_SHIFTS] = {12, 16, 20, 21};
+static atomic_long exclusive_counted[KEY_SHIFTS];
 
-static inline void count_own(unsigned int shift) {
-    for (unsigned int i = 0; i < OWN_SHIFTS; i++)
-        if (own_shifts[i] == shift)
-            atomic_fetch_add(&own_counted[i], 1);
+static inline void count_exclusive(unsigned int shift) {
+    for (unsigned int i = 0; i < KEY_SHIFTS; i++)
+        if (key_shifts[i] == shift)
+            atomic_fetch_add(&exclusive_counted[i], 1);
 }
 
-static inline struct telemetry* host_telemetry(struct worker* w, int fd, struct own* own) {
+static inline struct telemetry* host_telemetry(struct worker* w, int fd, struct known* known) {
     struct anemone_add add = {.size = sizeof(add), .spec = valid_spec(w, true)};
-    uint8_t shift = own_shifts[below(w, OWN_SHIFTS)];
+    uint8_t shift = key_shifts[below(w, KEY_SHIFTS)];
     bool tagged = one_in(w, 2);
     uint64_t value = 0, window = (uint64_t)device.table << shift;
 
-    /* What a table reaches about one of the arena's pages. */
+    /* The table covers the memory around one of the arena's pages. */
     add.spec.filter.start = physical(w->arena + below(w, ARENA_BYTES)) / window * window;
     add.spec.filter.end = add.spec.filter.start + window;
     if (add.spec.filter.start < device.host_base)
@@ -136,17 +138,17 @@ static inline struct telemetry* host_telemetry(struct worker* w, int fd, struct 
     add.spec.translation.sub.mask = 0;
     if (tagged)
         value = tag(w, &add.spec);
-    if (own->count == TELEMETRIES || call(w, fd, ANEMONE_ADD, &add))
+    if (known->count == TELEMETRIES || call(w, fd, ANEMONE_ADD, &add))
         return NULL;
-    remember(w, own, &add, tagged, value);
-    return &own->telemetry[own->count - 1];
+    remember(w, known, &add, tagged, value);
+    return &known->telemetry[known->count - 1];
 }
 
-/* Of pages of the arena; an error is that of the first one that cannot be. */
+/* Maps pages of the arena; an error is that of the first page that cannot be mapped. */
 static inline void map_pages(struct worker* w, int fd, const struct telemetry* telemetry,
                              uint32_t flags) {
     unsigned int shift = telemetry->spec.translation.primary.shift, i;
-    /* A key that reaches further than the arena has one place, which will not do. */
+    /* A key with a larger reach than the arena has one address, which is refused. */
     uint32_t places = shift <= HUGE_SHIFT ? ARENA_BYTES >> shift : 1;
     struct anemone_entry entries[ENTRIES];
     struct anemone_map map = {.size = sizeof(map),
@@ -162,37 +164,37 @@ static inline void map_pages(struct worker* w, int fd, const struct telemetry* t
         };
     if (one_in(w, 8)) {
         i = below(w, map.count);
-        entries[i].key = one_in(w, 2) ? wild(w) : entries[i].key + below(w, 1 << 12);
+        entries[i].key = one_in(w, 2) ? edge_value(w) : entries[i].key + below(w, 1 << 12);
     }
     call(w, fd, ANEMONE_MAP, &map);
     EXPECT(w, map.done <= map.count);
 }
 
-static inline void op_pages(struct worker* w, int fd, struct own* own) {
-    struct telemetry* telemetry = choose(w, own);
+static inline void op_pages(struct worker* w, int fd, struct known* known) {
+    struct telemetry* telemetry = choose(w, known);
     struct anemone_status status = {.size = sizeof(status)};
     bool fresh = !telemetry || telemetry->turns || !(telemetry->spec.flags & ANEMONE_SPEC_HOST) ||
                  telemetry->spec.translation.primary.shift == HUGE_SHIFT;
     unsigned int times = 1 + below(w, 4);
     bool whole;
 
-    if (!own)
+    if (!known)
         return;
     if (!w->arena)
         w->arena = new_arena(w);
     if (fresh)
-        telemetry = host_telemetry(w, fd, own);
+        telemetry = host_telemetry(w, fd, known);
     if (!telemetry)
         return;
     status.id = telemetry->id;
     while (times--)
         map_pages(w, fd, telemetry, one_in(w, 4) ? ANEMONE_ENTRY_UNMAP : 0);
     if (!call(w, fd, ANEMONE_STATUS, &status) && status.mapped)
-        count_own(telemetry->spec.translation.primary.shift);
+        count_exclusive(telemetry->spec.translation.primary.shift);
     note(w, "disturb %p", w->arena);
     if (disturb(w, &whole)) {
         EXPECT(w, !call(w, fd, ANEMONE_STATUS, &status) || w->failed);
-        /* A telemetry that was there may have entries of other pages. */
+        /* A telemetry that was reused may have entries of other pages. */
         EXPECT(w, !fresh || !status.mapped || w->failed);
     }
     map_pages(w, fd, telemetry, one_in(w, 2) ? ANEMONE_ENTRY_UNMAP : 0);
@@ -202,9 +204,9 @@ static inline void op_pages(struct worker* w, int fd, struct own* own) {
     }
 }
 
-/* --- Rights --- */
+/* --- Capabilities --- */
 
-/* Root without these capabilities. */
+/* Drops all but these of root's capabilities. */
 static inline void keep(uint64_t capabilities) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {
@@ -225,8 +227,8 @@ static inline void keep(uint64_t capabilities) {
     } while (0)
 #define REFUSED(call) ((call) == -1 && errno == EPERM)
 
-/* Of pages that may be there and may not, at an address that need not be a huge page's any more. */
-static inline bool map_own(const struct worker* w, int fd, struct anemone_map* map) {
+/* Maps pages that may be missing, at an address that may no longer have a huge page. */
+static inline bool map_arena_pages(const struct worker* w, int fd, struct anemone_map* map) {
     if (!ioctl(fd, ANEMONE_MAP, map))
         return true;
     if (errno == EINVAL)
@@ -234,7 +236,7 @@ static inline bool map_own(const struct worker* w, int fd, struct anemone_map* m
     return errno == EACCES || errno == EFAULT || errno == ERANGE || errno == EINTR;
 }
 
-/* With CAP_PERFMON alone: telemetries, but neither keys nor physical addresses. */
+/* With CAP_PERFMON alone it can add telemetries, but use neither keys nor physical addresses. */
 static inline void only_perfmon(struct worker* w, int fd) {
     struct anemone_add add = {.size = sizeof(add), .spec = valid_spec(w, true)};
     struct anemone_entry entry = {.key = below(w, HOT_KEYS)};
@@ -255,12 +257,12 @@ static inline void only_perfmon(struct worker* w, int fd) {
     if (!w->arena)
         return;
     entry = (struct anemone_entry){.key = (uintptr_t)w->arena, .flags = ANEMONE_ENTRY_VIRTUAL};
-    CHILD(map_own(w, fd, &map));
-    w->arena[0]++; /* copied: the page is shared with the parent */
-    CHILD(map_own(w, fd, &map));
+    CHILD(map_arena_pages(w, fd, &map));
+    w->arena[0]++; /* copies the page, which is shared with the parent */
+    CHILD(map_arena_pages(w, fd, &map));
 }
 
-static inline void op_child(struct worker* w, int fd, struct own* own) {
+static inline void op_child(struct worker* w, int fd, struct known* known) {
     bool perfmon = one_in(w, 2);
     pid_t child = fork();
     int status, fresh;
@@ -276,7 +278,7 @@ static inline void op_child(struct worker* w, int fd, struct own* own) {
         CHILD(!ioctl(fresh, ANEMONE_INFO, &info));
         if (perfmon)
             only_perfmon(w, fresh);
-        else /* also on a file that one with the rights opened */
+        else /* also on a file that a process with all capabilities opened */
             CHILD(REFUSED(ioctl(one_in(w, 2) ? fd : fresh, ANEMONE_ADD, &add)));
         _exit(0);
     }
@@ -286,7 +288,7 @@ static inline void op_child(struct worker* w, int fd, struct own* own) {
         ;
     note(w, "child with %s: %#x", perfmon ? "CAP_PERFMON" : "no rights", status);
     EXPECT(w, !status);
-    (void)own;
+    (void)known;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules for fuzz.c: right ones, ones that show whose counters they are, and spoilt ones. */
+/* Rules for fuzz.c: valid ones, ones with recognisable counters, and invalid ones. */
 #ifndef FUZZ_RULES_H
 #define FUZZ_RULES_H
 
@@ -8,7 +8,7 @@
 #define HUGE_SHIFT 21
 
 static inline struct anemone_operation operation(struct worker* w) {
-    return (struct anemone_operation){.op = ANEMONE_OP_ADD + below(w, 8), .operand = wild(w)};
+    return (struct anemone_operation){.op = ANEMONE_OP_ADD + below(w, 8), .operand = edge_value(w)};
 }
 
 static inline struct anemone_spec valid_spec(struct worker* w, bool host) {
@@ -36,7 +36,9 @@ static inline struct anemone_spec valid_spec(struct worker* w, bool host) {
     return spec;
 }
 
-/* Counters that are 0 or one value that no other telemetry has: one can see whose they are. */
+/*
+ * Makes counters that are 0 or a value that no other telemetry has, so that their owner is visible.
+ */
 static inline uint64_t tag(struct worker* w, struct anemone_spec* spec) {
     unsigned int width = spec->width ? spec->width : 64;
     uint64_t value = (any(w) | 1) & ~0ULL >> (64 - width);
@@ -48,17 +50,17 @@ static inline uint64_t tag(struct worker* w, struct anemone_spec* spec) {
     return value;
 }
 
-/* One field or two out of line. */
-static inline void spoil(struct worker* w, struct anemone_spec* spec) {
+/* Makes one or two fields invalid. */
+static inline void make_invalid(struct worker* w, struct anemone_spec* spec) {
     unsigned int times = 1 + below(w, 2);
 
     while (times--) {
         switch (below(w, 14)) {
         case 0:
-            spec->filter.start = wild(w);
+            spec->filter.start = edge_value(w);
             break;
         case 1:
-            spec->filter.end = wild(w);
+            spec->filter.end = edge_value(w);
             break;
         case 2:
             spec->filter.type = any(w);
@@ -70,25 +72,25 @@ static inline void spoil(struct worker* w, struct anemone_spec* spec) {
             spec->width = any(w);
             break;
         case 5:
-            spec->regions = wild(w);
+            spec->regions = edge_value(w);
             break;
         case 6:
-            spec->translation.primary.mask = wild(w);
+            spec->translation.primary.mask = edge_value(w);
             break;
         case 7:
-            spec->translation.primary.shift = one_in(w, 2) ? below(w, 66) : wild(w);
+            spec->translation.primary.shift = one_in(w, 2) ? below(w, 66) : edge_value(w);
             break;
         case 8:
-            spec->translation.sub.mask = wild(w);
+            spec->translation.sub.mask = edge_value(w);
             break;
         case 9:
-            spec->translation.sub.shift = one_in(w, 2) ? below(w, 66) : wild(w);
+            spec->translation.sub.shift = one_in(w, 2) ? below(w, 66) : edge_value(w);
             break;
         case 10:
             spec->name[below(w, sizeof(spec->name))] = any(w);
             break;
         case 11:
-            spec->flags = wild(w);
+            spec->flags = edge_value(w);
             break;
         case 12:
             memset(spec->name, 'x', sizeof(spec->name));

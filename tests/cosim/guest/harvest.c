@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads three telemetries with effect, one in each way that there is, while the host makes
- * accesses: what they return adds up to all of them, and to nothing more. Reads into memory that
- * is not there, or half of it, take nothing.
+ * Reads three telemetries with effect, one for each way of reading, while the host makes accesses:
+ * the sum of the reads is exact. Reads to memory that is not mapped, or only half of it, take
+ * nothing away.
  */
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ static void harvest(int fd, const struct anemone_add* ways) {
     }
 }
 
-/* Room for half of the counters, before a page that is not there. */
+/* Room for half of the counters, followed by a page that is not mapped. */
 static uint64_t* half_a_buffer(void) {
     char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
 
     spec[1].width = 16;
     spec[2].width = 32;
-    /* A shift of all bits: zero, by an op. */
+    /* A shift by all bits is a reset to zero by an op. */
     spec[2].read_effect = (struct anemone_operation){.op = ANEMONE_OP_SHR, .operand = 32};
     for (unsigned way = 0; way < WAYS; way++) {
         ways[way] = add(fd, spec[way]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For programs in the guest: what they say to the host, and how they fail. */
+/* For programs in the guest: how they talk to the host, and how they fail. */
 #ifndef HOST_H
 #define HOST_H
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Says what went wrong and ends with 1. */
+/* Prints an error and exits with 1. */
 __attribute__((format(printf, 1, 2), noreturn)) static inline void fail(const char* format, ...) {
     va_list arguments;
 
@@ -30,7 +30,7 @@ __attribute__((format(printf, 1, 2), noreturn)) static inline void fail(const ch
             fail("%s:%d: %s (errno: %s)", __FILE__, __LINE__, #condition, strerror(errno));        \
     } while (0)
 
-/* Says a line to the host and waits until it has done that; it has to answer "ok". */
+/* Sends a line to the host and waits for the answer, which must be "ok". */
 __attribute__((format(printf, 1, 2))) static inline void ask(const char* format, ...) {
     char line[256], answer[256];
     size_t length = 0;

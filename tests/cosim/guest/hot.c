@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A program asks which of its own huge pages are hot, by their addresses as it has them. hot NODE
- * PAGES: a table of that many huge pages on a NUMA node, and lookups of which most go to few.
+ * A program that finds out which of its huge pages are hot, by virtual address. hot NODE PAGES: a
+ * table of that many huge pages on a NUMA node, with lookups that mostly use a few of them.
  */
 #include <linux/mempolicy.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #define HUGE (1UL << HUGE_SHIFT)
 #define LOOKUPS 100000
 
-/* A table on the node, of huge pages. */
+/* Allocates a table of huge pages on the node. */
 static uint8_t* make_table(int node, size_t bytes) {
     uint8_t* mapped =
         mmap(NULL, bytes + HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Listings 1 and 2 of the NEMO paper by the driver. While the host makes the accesses of a trace in
- * two parts, the counters are read again and again, with the effect that resets them; what was read
- * in all is printed, and how many accesses were counted before the second part. listings skew FIRST
- * REGIONS: base pages of huge pages, from number FIRST on. listings hotness PAGES: huge pages, from
- * number 0 on.
+ * Listings 1 and 2 of the NEMO paper on the driver. While the host makes a trace's accesses in two
+ * halves, the counters are read repeatedly with effect. It prints the sums of all reads, and how
+ * many accesses were counted before the second half. listings skew FIRST REGIONS: base pages of
+ * huge pages, from huge page FIRST on. listings hotness PAGES: huge pages, from number 0 on.
  */
 #include "telemetry.h"
 
 #define BASE_SHIFT 12
-#define ROUNDS 3   /* of reads while the rest of the accesses is made */
-#define PIECE 1024 /* counters read by a call */
+#define ROUNDS 3   /* reads during the second half */
+#define PIECE 1024 /* counters per call */
 
 static int fd;
 static struct anemone_add added;
 
-/* Reads `count` counters from `first` on and adds them to what was read of them before. */
+/* Reads `count` counters from `first` on, and adds them to the sums. */
 static void gather(uint32_t first, uint32_t count, uint64_t* sums) {
     uint64_t values[PIECE];
     struct anemone_read call = {.size = sizeof(call), .id = added.id, .values = (uintptr_t)values};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the kernel does with a program's page under an entry for it. moves KIND: "kept" when the
- * page is where it was and its entry is, or "went" when both are gone, and it was told; all else
- * fails.
+ * What the kernel does to a program's page with an entry. moves KIND: prints "kept" if the page did
+ * not move and still has its entry, or "went" if both are gone and the entry was reported lost;
+ * anything else is a failure.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "own.h"
+#include "user_pages.h"
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
@@ -40,7 +40,7 @@ static void merge(uint8_t* page) {
     CHECK(physical(page) == physical(page + PAGE));
 }
 
-/* To the other one of two nodes. */
+/* Moves it to the other one of two nodes. */
 static void migrate(uint8_t* page) {
     int node = -1, status = -1;
     unsigned long from, to;
@@ -53,7 +53,7 @@ static void migrate(uint8_t* page) {
     CHECK(!syscall(SYS_move_pages, 0, 1UL, &page, NULL, &status, 0) && status == node);
 }
 
-/* A copy, once it is written, of a page that a child has, too. */
+/* Shares it with a child, so that a write copies it. */
 static void share(uint8_t* page) {
     pid_t child = fork();
 
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     struct pollfd one = {.fd = fd, .events = POLLIN};
     struct anemone_add added;
     uint64_t before, matched;
-    bool kept, told;
+    bool kept, reported;
     int i;
     uint8_t* page =
         mmap(NULL, 2 * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -123,18 +123,18 @@ int main(int argc, char** argv) {
     memset(page, 7, huge ? HUGE : 2 * PAGE);
     before = physical(page);
     added = add(fd, counting_pages("moves", 8, huge ? HUGE_SHIFT : 12, before));
-    tell_of_losses(fd);
-    CHECK(!map_own(fd, added.id, page, 3));
+    report_lost_entries(fd);
+    CHECK(!map_user_page(fd, added.id, page, 3));
     act(kind, page, size);
-    /* What was only invalidated comes back, or it is told that it went. */
+    /* Wait until an invalidated entry is back or reported lost. */
     for (i = 0; i < 50 && !status(fd, added.id).mapped && !poll(&one, 1, 100); i++)
         ;
     kept = status(fd, added.id).mapped;
     CHECK(!kept || physical(page) == before);
-    told = read(fd, &record, sizeof(record)) == sizeof(record) &&
-           record.event.type == ANEMONE_EVENT_LOST && record.address == (uintptr_t)page;
-    CHECK(told == !kept && status(fd, added.id).mapped == kept);
-    /* Whoever has the memory now is not counted. */
+    reported = read(fd, &record, sizeof(record)) == sizeof(record) &&
+               record.event.type == ANEMONE_EVENT_LOST && record.address == (uintptr_t)page;
+    CHECK(reported == !kept && status(fd, added.id).mapped == kept);
+    /* The next owner of the memory is not counted. */
     matched = status(fd, added.id).matched;
     ask("touch %llu", (unsigned long long)before);
     CHECK(status(fd, added.id).matched == matched + kept);

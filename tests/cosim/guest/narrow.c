@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A 32-bit program that makes every call of the device: what it says and is told has to mean the
- * same. Without a C library, as there is none of 32 bits; ends with the line of what is wrong.
+ * A 32-bit program that makes every call of the device: all structures must have the same meaning.
+ * It uses no C library, because there is no 32-bit one here; it prints the failing line and exits
+ * with 1.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ static long call(long number, long a, long b, long c) {
             call(SYS_EXIT, __LINE__, 0, 0);                                                        \
     } while (0)
 
-/* The compiler calls these by itself. */
+/* The compiler calls these implicitly. */
 void* memset(void* to, int value, size_t bytes) {
     for (volatile char* p = to; bytes--; p++)
         *p = (char)value;
@@ -43,9 +44,10 @@ void* memcpy(void* to, const void* from, size_t bytes) {
 }
 
 static int fd;
-static long page; /* in memory: the sixth argument goes in the stack frame's register */
+static long
+    page; /* in memory, because the sixth argument is passed in the frame pointer's register */
 
-/* The snapshot of a telemetry: its offset is of more than 32 bits, in pages it is not. */
+/* The offset of a telemetry's snapshot has more than 32 bits; its page number does not. */
 static const struct anemone_snapshot* map_snapshot(uint32_t id) {
     long address;
 
@@ -59,11 +61,11 @@ static const struct anemone_snapshot* map_snapshot(uint32_t id) {
     return (const struct anemone_snapshot*)address;
 }
 
-static int tell(unsigned long command, void* argument) {
+static int call_device(unsigned long command, void* argument) {
     return (int)call(SYS_IOCTL, fd, (long)command, (long)argument);
 }
 
-/* The host makes accesses: three of huge page 5 and, last, two of 6. */
+/* Asks the host for accesses: three to huge page 5 and, last, two to 6. */
 static void ask_for_accesses(void) {
     char answer = 0;
     long port = call(SYS_OPEN, (long)"/dev/ttyS1", O_RDWR, 0);
@@ -93,9 +95,9 @@ static void run(void) {
 
     fd = (int)call(SYS_OPEN, (long)"/dev/anemone0", O_RDWR, 0);
     CHECK(fd >= 0);
-    CHECK(!tell(ANEMONE_INFO, &info));
+    CHECK(!call_device(ANEMONE_INFO, &info));
     CHECK(info.uapi == ANEMONE_UAPI_VERSION && info.pipelines == 8 && info.host_size == 1ULL << 34);
-    CHECK(!tell(ANEMONE_ADD, &add) && add.regions >= 8 && add.region_counters == 1);
+    CHECK(!call_device(ANEMONE_ADD, &add) && add.regions >= 8 && add.region_counters == 1);
 
     struct anemone_map map = {
         .size = sizeof(map), .id = add.id, .entries = (uintptr_t)entry, .count = 2};
@@ -112,26 +114,26 @@ static void run(void) {
     struct anemone_id id = {.size = sizeof(id), .id = add.id};
     struct anemone_eventfd none = {.size = sizeof(none), .id = add.id, .fd = -1};
 
-    CHECK(!tell(ANEMONE_MAP, &map) && map.done == 2);
+    CHECK(!call_device(ANEMONE_MAP, &map) && map.done == 2);
     ask_for_accesses();
     CHECK(call(SYS_READ, fd, (long)&event, sizeof(event)) == sizeof(event));
     CHECK(event.id == add.id && event.counter == 1 && event.channel == 0);
-    CHECK(!tell(ANEMONE_STATUS, &status));
+    CHECK(!call_device(ANEMONE_STATUS, &status));
     CHECK(status.matched == 5 && status.mapped == 2 && status.events == 1);
     snapshot = map_snapshot(add.id);
-    CHECK(!tell(ANEMONE_SNAPSHOT, &id));
+    CHECK(!call_device(ANEMONE_SNAPSHOT, &id));
     CHECK(snapshot->sequence == 2 && snapshot->count == add.regions);
     CHECK(snapshot->values[1] == 3 && snapshot->values[7] == 2);
-    CHECK(!tell(ANEMONE_READ, &read));
+    CHECK(!call_device(ANEMONE_READ, &read));
     for (unsigned int i = 0; i < 8; i++)
         CHECK(value[i] == (i == 1 ? 3 : i == 7 ? 2 : 0));
-    CHECK(tell(ANEMONE_ROTATE, &rotate) == -EBUSY); /* keys are mapped */
+    CHECK(call_device(ANEMONE_ROTATE, &rotate) == -EBUSY); /* because keys are mapped */
     entry[0].flags = entry[1].flags = ANEMONE_ENTRY_UNMAP;
-    CHECK(!tell(ANEMONE_MAP, &map) && map.done == 2);
-    CHECK(!tell(ANEMONE_ROTATE, &rotate) && rotate.sweep_ns == 60000ULL * 1000 * 1000);
-    CHECK(!tell(ANEMONE_TURN, &turn) && turn.turns == 0);
-    CHECK(!tell(ANEMONE_EVENTFD, &none));
-    CHECK(!tell(ANEMONE_REMOVE, &id));
+    CHECK(!call_device(ANEMONE_MAP, &map) && map.done == 2);
+    CHECK(!call_device(ANEMONE_ROTATE, &rotate) && rotate.sweep_ns == 60000ULL * 1000 * 1000);
+    CHECK(!call_device(ANEMONE_TURN, &turn) && turn.turns == 0);
+    CHECK(!call_device(ANEMONE_EVENTFD, &none));
+    CHECK(!call_device(ANEMONE_REMOVE, &id));
 }
 
 __attribute__((force_align_arg_pointer)) void _start(void) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* onnode NODE PROGRAM ARGUMENT...: a program whose memory is all of that NUMA node's, as numactl
- * -m has it. */
+/*
+ * onnode NODE PROGRAM ARGUMENT...: runs a program with all its memory on a NUMA node, like numactl
+ * -m.
+ */
 #include <linux/mempolicy.h>
 #include <sys/syscall.h>
 

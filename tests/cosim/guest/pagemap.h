@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a process's memory is. */
+/* Physical addresses of a process's memory. */
 #ifndef PAGEMAP_H
 #define PAGEMAP_H
 
@@ -9,7 +9,7 @@
 
 #define PAGE 4096UL
 
-/* Of a process ("self", or its number); 0: there is no page. */
+/* Of a process ("self" or its number); 0: no page. */
 static inline uint64_t physical_of(const char* process, const volatile void* address) {
     char path[64];
     uint64_t entry;

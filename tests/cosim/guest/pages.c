@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Which huge pages of the expander's memory are hot? pages PROGRAM ARGUMENT...: counts by host
- * address while the program runs, and prints those of the pages that were accessed.
+ * address while the program runs, and prints the counts of pages that were accessed.
  */
 #include <sys/wait.h>
 
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     for (i = 0; i < pages; i++)
         entries[i] = (struct anemone_entry){.key = first + i, .region = i};
     map_keys(fd, added.id, entries, pages);
-    /* What came until here is thrown away; nothing may come between the two. */
+    /* Drop what was counted so far; there must be no access between the two calls. */
     ask("settled");
     read_counters(fd, added.id, 0, pages, counts);
     ask("quiet");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * placed NODE [KEY ...]: a telemetry of the host's huge pages; why it is refused, or what each key
- * has counted of the accesses that the host then makes. placed NODE from START [KEY ...]: of its
- * pages of 4 KiB, from the address START on.
+ * placed NODE [KEY ...]: adds a telemetry of the host's huge pages; prints why it is refused, or
+ * what each key counted of the accesses that the host then makes. placed NODE from START [KEY ...]:
+ * of its 4 KiB pages, from address START on.
  */
 #include "telemetry.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How many pipelines a user with CAP_PERFMON alone gets: prints the number, and why no more. */
+/* Prints how many pipelines a user with CAP_PERFMON alone gets, and why no more. */
 #define _GNU_SOURCE
 #include "telemetry.h"
 #include "user.h"

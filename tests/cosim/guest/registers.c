@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Hotness by huge page without a driver: docs/expander.md's steps for Listing 2, by the BARs that
- * sysfs shows. registers DEVICE: the folder of the PCI function.
+ * Hotness by huge page without a driver: the steps of docs/expander.md for Listing 2, on the BARs
+ * that sysfs shows. registers DEVICE: the folder of the PCI function.
  */
 #include <stdint.h>
 #include <sys/mman.h>
@@ -39,7 +39,7 @@ static volatile void* map(const char* device, const char* name, size_t bytes) {
     return mapped;
 }
 
-/* The device address of the telemetry region, out of the first extended capability. */
+/* Reads the device address of the telemetry region from the first extended capability. */
 static uint64_t telemetry_base(const char* device) {
     char path[256];
     uint64_t base;
@@ -72,7 +72,7 @@ static void program_rule(uint64_t bytes) {
     set(ANEMONE_RULE_COMMIT, 0);
 }
 
-/* All counters of pipeline 0, in order; prints those that are not zero; their sum. */
+/* Prints the counters of pipeline 0 that are not zero, in order; returns their sum. */
 static uint64_t read_out(volatile uint64_t* region, unsigned int states, unsigned int channels) {
     uint64_t sum = 0;
     unsigned int i;
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     CHECK(argc == 2);
     control = map(argv[1], "resource0", 1 << 22);
     CHECK(get(ANEMONE_ID) == ANEMONE_ID_MAGIC_VALUE);
-    /* Half a register is read as that; one that is not there as ones. */
+    /* Half of a register can be read; a register that does not exist reads as ones. */
     CHECK(*(volatile uint32_t*)(control + 4) == ANEMONE_ID_MAGIC_VALUE >> 32);
     CHECK(get(0x28) == ~0ULL);
     capability = get(ANEMONE_CAPABILITY);
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
     printf("sum %llu\n", (unsigned long long)read_out(region, states, channels));
     CHECK(read_out(region, states, channels) == 0);
 
-    /* A write to the region is dropped and counted; a refused read is all ones. */
+    /* A write to the region is dropped and counted; a refused read returns ones. */
     region[3] = 1;
     CHECK(get(ANEMONE_DROPPED_WRITES) == 1);
     set(ANEMONE_SNAPSHOT_WINDOW,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* spread PAGES: touches so many pages under weighted interleave of nodes 0 and 1, says how many are
- * on each. */
+/*
+ * spread PAGES: touches so many pages under weighted interleave of nodes 0 and 1, and prints how
+ * many are on each node.
+ */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "host.h"
 
-#define WEIGHTED_INTERLEAVE 6 /* of linux/mempolicy.h, 6.9 and newer */
+#define WEIGHTED_INTERLEAVE 6 /* from linux/mempolicy.h, since Linux 6.9 */
 
 int main(int argc, char** argv) {
     unsigned long nodes = 3;

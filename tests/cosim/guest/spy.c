@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A user with CAP_PERFMON alone tries to learn of memory that is not its own: spy SEED ROUNDS.
+ * A user with CAP_PERFMON alone tries to learn about memory of others: spy SEED ROUNDS.
  *
- * By random rules it sees what it can: all that any call, event, mapping or file tells it. Whatever
- * the host then does with others' memory (another program's, what this one has given back, the
- * neighbours of its pages), all of that stays as it was; it changes when its own page is touched.
- * The parent, who may do all, knows where the memory is and asks the host for the accesses.
+ * It adds random rules and reads everything that a call, event, mapping or file shows. The host
+ * then accesses others' memory: another program's, memory that this one has freed, and the
+ * neighbours of its pages. All that the spy sees must stay the same, and must change when its own
+ * page is accessed. The parent has all capabilities, knows the physical addresses, and asks the
+ * host for accesses.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -15,22 +16,22 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "own.h"
 #include "user.h"
+#include "user_pages.h"
 
 #define RULES 12
 #define IDS 64
 #define SEEN_MOST (1 << 20)
 #define DEVICE "/sys/class/misc/anemone0/device/"
 
-/* What both know of: the spy says a word in `ask`, the parent says where in `done`. */
+/* Shared by both processes: the spy sends requests by `ask`, and the parent replies by `done`. */
 struct board {
-    uint64_t about[3];             /* physical: of the victim's two pages, of the spy's own */
-    uint8_t* victims;              /* and where its owner has the two */
-    volatile uint8_t *own, *given; /* the spy's pages: kept, and given back */
+    uint64_t about[3];              /* physical: the victim's two pages, and the spy's page */
+    uint8_t* victims;               /* virtual addresses of the victim's two pages */
+    volatile uint8_t *kept, *freed; /* the spy's pages: kept, and freed */
 };
 
-static struct board* board; /* shared by both, so nobody's own */
+static struct board* board; /* shared between the processes, so it is not exclusive memory */
 static int to_parent[2], to_spy[2];
 static uint64_t state;
 
@@ -118,7 +119,10 @@ static void see_rule(char** at, int fd, const struct rule* rule) {
         see_counters(at, fd, rule, 0);
 }
 
-/* All that there is, as text. Of what a read takes away, what is left is the same again. */
+/*
+ * Everything that is visible, as text. What a read takes away is read twice, so that the rest is
+ * the same.
+ */
 static void look(int fd, char* at) {
     static const char* const files[] = {
         "pipelines_free",      "dropped_writes",   "refused_reads",      "interrupts",
@@ -129,7 +133,7 @@ static void look(int fd, char* at) {
     struct anemone_record record;
     char path[128];
 
-    usleep(20000); /* what was raised has come */
+    usleep(20000); /* raised events have arrived */
     see(&at, "poll %d %x\n", poll(&one, 1, 0), one.revents);
     while (read(fd, &record, sizeof(record)) == sizeof(record))
         see(&at, "event %u %u %u %u %llx\n", record.event.id, record.event.counter,
@@ -150,7 +154,7 @@ static void look(int fd, char* at) {
 
 /* --- What it tries --- */
 
-static struct anemone_spec wild(unsigned int shift) {
+static struct anemone_spec random_spec(unsigned int shift) {
     static const uint8_t widths[] = {8, 16, 32, 64};
     static const uint8_t ops[] = {ANEMONE_OP_ADD, ANEMONE_OP_SUB, ANEMONE_OP_XOR, ANEMONE_OP_OR,
                                   ANEMONE_OP_MAX};
@@ -168,7 +172,7 @@ static struct anemone_spec wild(unsigned int shift) {
     }
     if (below(3) == 0)
         spec.filter.start = spec.filter.end = 0;
-    if (below(3) == 0) { /* addresses of the device, and a mask that makes many one */
+    if (below(3) == 0) { /* device addresses, with a mask that maps many addresses to one key */
         spec.flags = 0;
         spec.translation.primary.mask = below(2) ? 0 : any() << shift;
     }
@@ -179,7 +183,7 @@ static void add_rules(int fd) {
     static const uint8_t shifts[] = {6, 12, 12, 12, 16, 21, 21, 30};
 
     for (unsigned int tries = 0; tries < 200 && count < RULES; tries++) {
-        struct anemone_add call = {.size = sizeof(call), .spec = wild(shifts[below(8)])};
+        struct anemone_add call = {.size = sizeof(call), .spec = random_spec(shifts[below(8)])};
 
         if (ioctl(fd, ANEMONE_ADD, &call)) {
             CHECK(errno == EDQUOT || errno == ENOSPC || errno == EINVAL || errno == ERANGE ||
@@ -197,7 +201,7 @@ static void add_rules(int fd) {
     CHECK(count);
 }
 
-/* A key by number, with any right flags: never. */
+/* A key by number, with any valid flags, is always refused. */
 static void name_physical(int fd, const struct rule* rule) {
     uint64_t keys[] = {board->about[0] >> 12, board->about[0] >> 21, 0, 1, any()};
     struct anemone_rotate rotate = {.size = sizeof(rotate),
@@ -216,7 +220,7 @@ static void name_physical(int fd, const struct rule* rule) {
     CHECK(ioctl(fd, ANEMONE_ROTATE, &rotate) == -1 && errno == EPERM);
 }
 
-/* Addresses behind which is memory of others: of the kernel, of a file, of both processes. */
+/* Addresses that map memory of others: of the kernel, of a file, of both processes. */
 static void name_others(int fd, const struct rule* rule) {
     uint8_t* zero = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint8_t* code = (uint8_t*)((uintptr_t)name_others & ~(PAGE - 1));
@@ -235,7 +239,7 @@ static void name_others(int fd, const struct rule* rule) {
 
     CHECK(zero != MAP_FAILED && zero[0] == 0 && shown != MAP_FAILED);
     for (unsigned int i = 0; i < sizeof(others) / sizeof(*others); i++) {
-        int error = map_own(fd, rule->id, others[i], 0);
+        int error = map_user_page(fd, rule->id, others[i], 0);
 
         if (error != EFAULT && error != EACCES && error != EINVAL)
             fail("others' page %u: %s", i, strerror(error));
@@ -264,10 +268,10 @@ static volatile uint8_t* fresh_page(void) {
     return page;
 }
 
-/* The page that is given is taken out of the rules while it is given back. */
+/* The freed page is removed from the rules while it is freed. */
 static void* take_out(void* device) {
     for (unsigned int i = 0; i < count; i++) {
-        struct anemone_entry entry = {.key = (uintptr_t)board->given,
+        struct anemone_entry entry = {.key = (uintptr_t)board->freed,
                                       .flags = ANEMONE_ENTRY_VIRTUAL | ANEMONE_ENTRY_UNMAP};
         struct anemone_map call = {
             .size = sizeof(call), .id = rules[i].id, .entries = (uintptr_t)&entry, .count = 1};
@@ -277,7 +281,10 @@ static void* take_out(void* device) {
     return NULL;
 }
 
-/* 'o': own page, 'v': the victim's and others', 'g': what is given now is remembered. */
+/*
+ * 'o': access the own page; 'v': access the victim's and others' pages; 'g': remember the page that
+ * is being freed.
+ */
 static void request(char what) {
     char answer;
 
@@ -295,38 +302,38 @@ static int spy(int fd, int rounds) {
     bool mapped = false, once = false;
     pthread_t other;
 
-    /* Where the victim has its pages, this process has none. */
+    /* This process has no memory at the victim's addresses. */
     CHECK(mmap(board->victims, 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                0) == board->victims);
     become_a_user();
-    tell_of_losses(fd);
+    report_lost_entries(fd);
     for (int round = 0; round < rounds; round++) {
-        board->own = fresh_page();
-        board->given = fresh_page();
+        board->kept = fresh_page();
+        board->freed = fresh_page();
         request('g');
         add_rules(fd);
         mapped = false;
         for (unsigned int i = 0; i < count; i++) {
             name_physical(fd, &rules[i]);
             name_others(fd, &rules[i]);
-            mapped |= !map_own(fd, rules[i].id, board->own, 0);
-            map_own(fd, rules[i].id, board->given, 0);
+            mapped |= !map_user_page(fd, rules[i].id, board->kept, 0);
+            map_user_page(fd, rules[i].id, board->freed, 0);
         }
         name_ids(fd);
         if (round % 2)
             CHECK(!pthread_create(&other, NULL, take_out, &fd));
         usleep(below(2000));
-        CHECK(!munmap((void*)board->given, PAGE));
+        CHECK(!munmap((void*)board->freed, PAGE));
         if (round % 2)
             CHECK(!pthread_join(other, NULL));
-        look(fd, seen[0]); /* what is taken away by reading is */
+        look(fd, seen[0]); /* consume what reads take away */
         look(fd, seen[0]);
         request('v');
         look(fd, seen[1]);
         same("what others' memory does");
         request('o');
         look(fd, seen[1]);
-        if (mapped) /* so that to see nothing says something */
+        if (mapped) /* so that seeing nothing is significant */
             CHECK(strcmp(seen[0], seen[1]));
         once |= mapped;
         while (count) {
@@ -334,39 +341,39 @@ static int spy(int fd, int rounds) {
 
             CHECK(!ioctl(fd, ANEMONE_REMOVE, &id));
         }
-        CHECK(!munmap((void*)board->own, PAGE));
+        CHECK(!munmap((void*)board->kept, PAGE));
     }
     CHECK(once);
     return 0;
 }
 
-/* --- The other one --- */
+/* --- The parent --- */
 
 static void touch(uint64_t address) {
-    if (address >= OWN_BASE)
+    if (address >= GUEST_MEMORY_BASE)
         ask("touch %llu", (unsigned long long)address);
 }
 
 static void serve(pid_t child) {
-    uint64_t given = 0, own = 0;
+    uint64_t freed = 0, kept = 0;
     char process[16], what;
 
     snprintf(process, sizeof(process), "%d", child);
     while (read(to_parent[0], &what, 1) == 1) {
         if (what == 'g') {
-            given = physical_of(process, board->given);
-            own = physical_of(process, board->own);
-            CHECK(given && own);
-            board->about[2] = own;
+            freed = physical_of(process, board->freed);
+            kept = physical_of(process, board->kept);
+            CHECK(freed && kept);
+            board->about[2] = kept;
         } else if (what == 'v') {
             touch(board->about[0]);
             touch(board->about[1] + 64);
-            touch(given);
-            touch(own ^ PAGE);
-            touch(own ^ HUGE);
-            touch(OWN_BASE + below(200) * HUGE + (own & (HUGE - 1)) / 2);
+            touch(freed);
+            touch(kept ^ PAGE);
+            touch(kept ^ HUGE);
+            touch(GUEST_MEMORY_BASE + below(200) * HUGE + (kept & (HUGE - 1)) / 2);
         } else {
-            touch(own);
+            touch(kept);
         }
         CHECK(write(to_spy[1], &what, 1) == 1);
     }
@@ -388,9 +395,9 @@ int main(int argc, char** argv) {
     CHECK(!madvise(board->victims, 2 * PAGE, MADV_DONTFORK));
     board->about[0] = physical(board->victims);
     board->about[1] = physical(board->victims + PAGE);
-    /* The other one has rules and entries, too, with events. */
+    /* The victim has rules, entries and events, too. */
     watched = add(mine, counting_pages("victim", 8, 12, board->about[0]));
-    CHECK(!map_own(mine, watched.id, board->victims, 3));
+    CHECK(!map_user_page(mine, watched.id, board->victims, 3));
     CHECK(!pipe(to_parent) && !pipe(to_spy));
     child = fork();
     CHECK(child >= 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's calls for test programs; each fails the program when the call does. */
+/* The driver's calls for test programs; each exits the program if the call fails. */
 #ifndef TELEMETRY_H
 #define TELEMETRY_H
 
@@ -19,8 +19,7 @@ static inline int open_device(void) {
     return fd;
 }
 
-/* A rule for all reads and writes: counters of 64 bits that are added to, reset as they are read.
- */
+/* A rule for all reads and writes: 64-bit counters with ADD, reset by reads. */
 static inline struct anemone_spec counting(const char* name, uint32_t regions) {
     struct anemone_spec spec = {
         .filter = {.type = ANEMONE_R | ANEMONE_W},

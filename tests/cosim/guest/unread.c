@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An event comes, and nobody reads it. */
+/* Leaves an event unread. */
 #include "telemetry.h"
 
 int main(void) {

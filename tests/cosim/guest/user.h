@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user who has CAP_PERFMON and no more. With _GNU_SOURCE. */
+/* Becomes a user with CAP_PERFMON alone. Needs _GNU_SOURCE. */
 #ifndef USER_H
 #define USER_H
 

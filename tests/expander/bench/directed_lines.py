@@ -149,7 +149,7 @@ async def two_flipped_bits_of_a_line_are_poison(host: Host) -> None:
 
 
 @hosted
-async def two_flipped_bits_of_the_order_leave_no_line_to_be_believed(host: Host) -> None:
+async def two_flipped_bits_of_the_order_leave_no_line_to_be_trusted(host: Host) -> None:
     """The line is not answered, as nobody knows where it is, and those behind it are poisoned."""
     await counted(host)
     await injected(host, FaultMemory.LINE_ORDER, 1)

@@ -16,7 +16,7 @@ REPAIR = 200  # cycles, enough for it when nothing is in flight
 
 
 @tiered
-async def a_set_that_is_not_believed_is_told_and_repaired(environment: TieredEnvironment) -> None:
+async def a_set_that_is_untrusted_is_told_and_repaired(environment: TieredEnvironment) -> None:
     """One bit of a sideband flips, on the last channel, and is corrected; then another one: the set
     is refused, and its accesses are events that are neither hits nor misses. Software reads which
     set it is, and has it repaired: its lines are poison until they are written.

@@ -71,12 +71,16 @@ def found(config: FlatConfig, near: Near, far: Far) -> FlatMemory:
     near, and the one that was there to its place.
     """
     flat, lines = FlatMemory(config), config.near_lines
-    for home in range(lines):
-        tags = near.tags(home)
-        assert sorted(tags) == list(range(config.ratio + 1)), f"set {home}: {tags}"
-        of_set = [tag * lines + home for tag in tags]  # by the slot that it is in
+    for set_index in range(lines):
+        tags = near.tags(set_index)
+        assert sorted(tags) == list(range(config.ratio + 1)), f"set {set_index}: {tags}"
+        of_set = [tag * lines + set_index for tag in tags]  # by the slot that it is in
         for slot, p in enumerate(of_set):
-            data, _ = far.store.read((slot - 1) * lines + home) if slot else near.store.read(home)
+            data, _ = (
+                far.store.read((slot - 1) * lines + set_index)
+                if slot
+                else near.store.read(set_index)
+            )
             flat.write(p, data.to_bytes(64, "little"))
         while wrong := [p for slot, p in enumerate(of_set) if flat.where(p) != slot]:
             now = {flat.where(p): p for p in of_set}

@@ -12,18 +12,18 @@ def check_contents(golden: FlatMemory, near: Near, far: Far, poison: dict[int, i
     """Each physical line is in exactly one slot, with what was written last. `poison`: by line."""
     config = golden.config
     lines: dict[int, tuple[int, int]] = {}
-    for home in range(config.near_lines):
-        tags = near.tags(home)
+    for set_index in range(config.near_lines):
+        tags = near.tags(set_index)
         if sorted(tags) != list(range(config.ratio + 1)):
-            raise Difference(f"set {home}: tags {tags}")
+            raise Difference(f"set {set_index}: tags {tags}")
         for slot, tag in enumerate(tags):
-            p = tag * config.near_lines + home
+            p = tag * config.near_lines + set_index
             if p in config.dedicated_lines:  # that line is elsewhere
                 continue
             if golden.where(p) != slot:
                 raise Difference(f"line {p} is in slot {slot}, not {golden.where(p)}")
-            far_line = (slot - 1) * config.near_lines + home
-            lines[p] = far.store.read(far_line) if slot else near.store.read(home)
+            far_line = (slot - 1) * config.near_lines + set_index
+            lines[p] = far.store.read(far_line) if slot else near.store.read(set_index)
     for k, p in enumerate(config.dedicated_lines):
         lines[p] = near.store.read(config.near_lines + k)
     for p, (data, poisoned) in lines.items():

@@ -126,7 +126,9 @@ class Codes(DirectedEnvironment):
     def _ask(self, held: Held) -> list[int]:
         """The lines that are asked for."""
         slots = [0] * held.near + [1] * held.far
-        lines = [self.tags(home)[slot] * LINES + home for home, slot in enumerate(slots)]
+        lines = [
+            self.tags(set_index)[slot] * LINES + set_index for set_index, slot in enumerate(slots)
+        ]
         lines.sort(key=self._is_near)  # what is near waits for what is not
         for line in lines:
             request = Request(held.writes, ID, line * 64)

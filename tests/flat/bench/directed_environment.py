@@ -161,9 +161,9 @@ class DirectedEnvironment(Environment):
 
     def one_place(self) -> None:
         """Each set's tags are a permutation."""
-        for home in range(self.config.near_lines):
-            tags = self.tags(home)
-            assert sorted(tags) == list(range(self.build.ratio + 1)), f"set {home}: {tags}"
+        for set_index in range(self.config.near_lines):
+            tags = self.tags(set_index)
+            assert sorted(tags) == list(range(self.build.ratio + 1)), f"set {set_index}: {tags}"
 
 
 def everywhere(value: int) -> int:

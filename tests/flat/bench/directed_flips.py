@@ -49,14 +49,14 @@ class Flipping(Near):
             self.profile.poison = float(self._fault.startswith("poison"))
         return super().refuses(write)
 
-    def beside(self, line: int) -> tuple[int, ...]:
+    def sideband(self, line: int) -> tuple[int, ...]:
         """The word, or what the fault makes of it."""
-        (word,) = super().beside(line)
+        (word,) = super().sideband(line)
         if self.damaged.get(line) == word:
             return (word,)
         self.wrong[line][self._fault] += 1
         if self._fault == "other":
-            other = self.rng.choice([home for home in range(LINES) if home != line])
+            other = self.rng.choice([set_index for set_index in range(LINES) if set_index != line])
             return (self.code.word(other, word & (1 << self.code.payload_bits) - 1),)
         flips = FLIPS.get(self._fault.split()[-1], 0)
         for bit in self.rng.sample(range(self.code.bits), flips):
@@ -142,8 +142,8 @@ class FlipEnvironment(DirectedEnvironment):
         ids = min(8, 1 << self.build.id_bits)
         hot = rng.sample(range(LINES), 2)
         for _ in range(count):
-            home = rng.choice(hot) if rng.random() < 0.6 else rng.randrange(LINES)
-            line = home + rng.randrange(self.build.ratio + 1) * LINES
+            set_index = rng.choice(hot) if rng.random() < 0.6 else rng.randrange(LINES)
+            line = set_index + rng.randrange(self.build.ratio + 1) * LINES
             value = rng.getrandbits(64) if rng.random() < 0.5 else None
             self.ask(line, value, rng.choice((FULL, LOW)), rng.randrange(ids))
         writes = sum(request.write for request in self.todo)
@@ -172,22 +172,22 @@ async def flips_under_traffic_never_give_wrong_data(dut: Any) -> None:
             near.faults = Counter(none=10, poison=rng.randrange(4)) + Counter(chosen)
             before = dict(near.sidebands)
             damaged = near.damaged = {}
-            for home in rng.sample(range(LINES), rng.randrange(3)):
+            for set_index in rng.sample(range(LINES), rng.randrange(3)):
                 flips = rng.choice((1, 2))
-                word = before[home]
+                word = before[set_index]
                 for bit in rng.sample(range(near.code.bits), flips):
                     word ^= 1 << bit
-                near.sidebands[home] = damaged[home] = word
-                near.wrong[home]["two"] += 1  # or as bad, if it comes poisoned
+                near.sidebands[set_index] = damaged[set_index] = word
+                near.wrong[set_index]["two"] += 1  # or as bad, if it comes poisoned
             await environment.round(truth, rng, REQUESTS)
-            for home, word in damaged.items():
-                if near.sidebands[home] == word:
-                    near.sidebands[home] = before[home]
+            for set_index, word in damaged.items():
+                if near.sidebands[set_index] == word:
+                    near.sidebands[set_index] = before[set_index]
             near.damaged, near.faults = {}, Counter(none=1)
-            poisoned = {home: wrong["poison"] for home, wrong in near.wrong.items()}
+            poisoned = {set_index: wrong["poison"] for set_index, wrong in near.wrong.items()}
             near.wrong.clear()
-            for home, times in poisoned.items():  # it may still be
-                near.wrong[home] += Counter(poison=times)
+            for set_index, times in poisoned.items():  # it may still be
+                near.wrong[set_index] += Counter(poison=times)
         await environment.round(truth, rng, 2 * REQUESTS)
         environment.one_place()
         cover += truth.cover

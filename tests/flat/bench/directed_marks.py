@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: what becomes of a set behind an error, which marks it or hides its tags."""
+"""cocotb tests: a set after an error, which disables its swaps or hides its tags."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def a_marked_set_is_not_swapped(dut: Any) -> None:
 
 @cocotb.test()
 async def requests_behind_tags_that_were_not_told_are_refused(dut: Any) -> None:
-    """Near does not say what it holds: all that share the lock are refused, nothing changes."""
+    """Near does not say what it holds: all that share the MSHR are refused, nothing changes."""
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await begin(environment)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: which lock a set has; what comes at any time of a swap whose writes are refused."""
+"""cocotb tests: which MSHR a set has; what comes at any time of a swap whose writes are refused."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ async def what_comes_in_a_refused_swap_loses_no_line(dut: Any) -> None:
 
 
 @cocotb.test()
-async def sets_that_differ_in_one_bit_have_their_own_locks(dut: Any) -> None:
+async def sets_that_differ_in_one_bit_have_their_own_mshrs(dut: Any) -> None:
     """Swaps of two sets whose numbers have a bit, and of set 0, wait for far. The near line of the
-    first then finds its lock, and no other: near is asked once for each set.
+    first then finds its MSHR, and no other: near is asked once for each set.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
@@ -98,8 +98,11 @@ async def sets_that_differ_in_one_bit_have_their_own_locks(dut: Any) -> None:
         counts = environment.near.accesses.counts
         before = counts["reads"]
         environment.far.profile = StimulusProfile(answer=0.0)
-        tags = {home: environment.tags(home) for home in (bit, bit ^ 1 if bit > 1 else 3, 0)}
-        lines = [tag[1] * near_lines + home for home, tag in tags.items()]
+        tags = {
+            set_index: environment.tags(set_index)
+            for set_index in (bit, bit ^ 1 if bit > 1 else 3, 0)
+        }
+        lines = [tag[1] * near_lines + set_index for set_index, tag in tags.items()]
         lines.append(tags[bit][0] * near_lines + bit)
         for n, line in enumerate(lines, 1):
             environment.ask(line, id=min(n, 3))

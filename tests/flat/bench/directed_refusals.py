@@ -87,7 +87,7 @@ async def a_refused_write_of_far_is_answered_so(dut: Any) -> None:
 
 @cocotb.test()
 async def a_read_behind_a_swap_that_is_taken_back_is_answered_once(dut: Any) -> None:
-    """It was answered from the victim before the swap was, and waits to swap back: also when the
+    """It was answered from the far line before the swap was, and waits to swap back: also when the
     memory refuses the write with which the swap is taken back, too.
     """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])

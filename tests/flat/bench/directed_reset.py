@@ -29,12 +29,12 @@ async def _cut(environment: DirectedEnvironment, kind: str, cycle: int, late: bo
     case = f"{kind}, cycle {cycle}"
     await environment.begin(FlatConfig(LINES, environment.build.ratio), latency=LATENCY)
     await environment.written((B, OLD_B), (A, OLD_A), latency=VERY_LATE if late else LATENCY)
-    environment.ask(C)  # has the first lock
+    environment.ask(C)  # has the first MSHR
     environment.ask(B, *{"read": (), "line": (NEW,), "part": (NEW, FULL >> 32)}[kind])
     await environment.cycles(cycle)
     written = kind != "read" and bool(environment.answers.writes)
     await (environment.cut() if late else environment.warm_reset())
-    # The same locks again at once, and another set first: it has none of the answers that were cut.
+    # The same MSHRs again at once, and another set first: it has none of the answers that were cut.
     for id, line in enumerate((C, B)):
         environment.ask(line, id=id)
     await environment.answered(2, 0)
@@ -121,7 +121,7 @@ async def answers_to_nobody_amid_others_are_dropped(dut: Any) -> None:
                 for line in (A, B, first):
                     environment.ask(line, *((values[line],) if write else ()))
                 await environment.cycles(cycle)
-                # Three accesses have three locks, the first ones; and past the locks are none.
+                # Three accesses have three MSHRs, the first ones; and past the MSHRs are none.
                 past = build.requests
                 memory.say(past if cycle % 2 and past >> build.id_bits == 0 else build.requests - 1)
                 sent += 2

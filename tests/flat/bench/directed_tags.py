@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cocotb tests: what is beside a near line is not what was written there."""
+"""cocotb tests: a near line's sideband is not what was written."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Tags(DirectedEnvironment):
         await self.settle()
         self.play()
 
-    def damage(self, home: int, flips: int) -> None:
+    def damage(self, set_index: int, flips: int) -> None:
         """Bits of a set's word flip."""
-        self.near.sidebands[home] ^= flips
+        self.near.sidebands[set_index] ^= flips
 
-    def poison(self, home: int, poisoned: int = 1) -> None:
+    def poison(self, set_index: int, poisoned: int = 1) -> None:
         """Near's line of a set is poisoned."""
-        data, _ = self.near.store.read(home)
-        self.near.store.lines[home] = data, poisoned
+        data, _ = self.near.store.read(set_index)
+        self.near.store.lines[set_index] = data, poisoned
 
     async def access(self, line: int, strobe: int | None) -> int:
         """The answer to a read, or to a write of BAD."""
@@ -110,7 +110,7 @@ def tags(test: Callable[[Tags], Awaitable[None]]) -> Any:
 
 
 @tags
-async def a_poisoned_word_with_a_flipped_tag_is_not_believed(environment: Tags) -> None:
+async def a_poisoned_word_with_a_flipped_tag_is_not_trusted(environment: Tags) -> None:
     """Whatever bit it is: poison says that more is wrong than a code corrects."""
     for bit in range(environment.near.code.bits):
         environment.poison(A)
@@ -127,7 +127,7 @@ async def a_poisoned_word_with_a_flipped_tag_is_not_believed(environment: Tags) 
 
 
 @tags
-async def a_poisoned_word_is_believed_when_its_code_is_clean(environment: Tags) -> None:
+async def a_poisoned_word_is_trusted_when_its_code_is_clean(environment: Tags) -> None:
     """Its data are poison and travel, its tags are right, B is not harmed."""
     environment.poison(A)
     assert await environment.read((B, A)) == [(OKAY, OLD_B), (OKAY, OLD_A)]
@@ -139,7 +139,7 @@ async def a_poisoned_word_is_believed_when_its_code_is_clean(environment: Tags) 
 
 
 @tags
-async def an_illegal_permutation_is_not_believed(environment: Tags) -> None:
+async def an_illegal_permutation_is_not_trusted(environment: Tags) -> None:
     """Also when its code is right. With a ratio of 1 there is none."""
     code = environment.near.code
     permutations = range(1 << code.ratio * code.tag_bits)
@@ -179,7 +179,7 @@ async def a_flipped_bit_is_corrected(environment: Tags) -> None:
 
 
 @tags
-async def a_set_that_is_not_believed_is_refused_and_left_as_it_is(environment: Tags) -> None:
+async def a_set_that_is_untrusted_is_refused_and_left_as_it_is(environment: Tags) -> None:
     """Any two bits, poisoned or not: all its lines are refused, for as long as the word is there;
     when it is right again, so is all else. It is counted, and told; other sets are as ever.
     """
@@ -206,10 +206,10 @@ async def a_set_that_is_not_believed_is_refused_and_left_as_it_is(environment: T
 
 
 @tags
-async def the_first_set_that_is_not_believed_is_told(environment: Tags) -> None:
+async def the_first_set_that_is_untrusted_is_told(environment: Tags) -> None:
     """Until software has seen it; then the next one that is asked for."""
-    for home in (OTHER, A, 0):
-        environment.damage(home, 0b11)
+    for set_index in (OTHER, A, 0):
+        environment.damage(set_index, 0b11)
     assert environment.untrusted()[0] == 0
     for line in (OTHER + LINES, B, 0):
         assert await environment.access(line, FULL) != OKAY
@@ -223,7 +223,7 @@ async def the_first_set_that_is_not_believed_is_told(environment: Tags) -> None:
 
 
 @tags
-async def a_word_of_another_set_is_not_believed(environment: Tags) -> None:
+async def a_word_of_another_set_is_not_trusted(environment: Tags) -> None:
     """Two sets' words are exchanged: both have good codes, of the other one."""
     sidebands = environment.near.sidebands
     sidebands[A], sidebands[OTHER] = sidebands[OTHER], sidebands[A]
@@ -234,30 +234,30 @@ async def a_word_of_another_set_is_not_believed(environment: Tags) -> None:
 
 
 @tags
-async def neither_zeros_nor_ones_are_believed(environment: Tags) -> None:
+async def neither_zeros_nor_ones_are_trusted(environment: Tags) -> None:
     """What memory that was never written may say."""
     good = dict(environment.near.sidebands)
-    for home in range(LINES):
+    for set_index in range(LINES):
         for word in (0, (1 << environment.near.code.bits) - 1):
-            environment.near.sidebands[home] = word
-            assert await environment.access(home, None) != OKAY, f"{home}: {word:b}"
+            environment.near.sidebands[set_index] = word
+            assert await environment.access(set_index, None) != OKAY, f"{set_index}: {word:b}"
     environment.near.sidebands.update(good)
     await environment.as_written()
 
 
 @tags
-async def requests_that_share_a_lock_are_refused_with_the_first(environment: Tags) -> None:
-    """Also when only a later one's near read is bad, up to the end of the lock."""
+async def requests_that_share_an_mshr_are_refused_with_the_first(environment: Tags) -> None:
+    """Also when only a later one's near read is bad, up to the end of the MSHR."""
     near = environment.near
     for bad in range(4):
         environment.play()
         told = []
 
-        def beside(line: int, told: list[int] = told, bad: int = bad) -> tuple[int, ...]:
+        def sideband(line: int, told: list[int] = told, bad: int = bad) -> tuple[int, ...]:
             told.append(line)
             return (near.sidebands[line] ^ (0b11 if len(told) == bad + 1 else 0),)
 
-        near.beside = beside  # type: ignore[method-assign]
+        near.sideband = sideband  # type: ignore[method-assign]
         near.profile.answer = 0.0
         for id in range(3):
             environment.ask(A, id=id)
@@ -269,7 +269,7 @@ async def requests_that_share_a_lock_are_refused_with_the_first(environment: Tag
         near.profile.answer = 1.0
         await environment.answered(4, 1)
         await environment.settle()
-        del near.beside
+        del near.sideband
         resps = [resp for _, _, resp, _ in sorted(environment.answers.reads, key=lambda r: r[1])]
         (_, _, wrote), *_ = environment.answers.writes
         refused = [resp != OKAY for resp in [*resps[:3], wrote, resps[3]]]
@@ -340,8 +340,8 @@ async def a_repaired_set_is_poisoned_and_as_after_power_up(environment: Tags) ->
 @tags
 async def a_repair_waits_for_what_is_in_flight(environment: Tags) -> None:
     """It comes amid a stream of swaps of other sets: none is lost."""
-    homes, tags_of_set = (0, 2, 3), range(environment.build.ratio + 1)
-    lines = [home + tag * LINES for home in homes for tag in tags_of_set]
+    sets, tags_of_set = (0, 2, 3), range(environment.build.ratio + 1)
+    lines = [set_index + tag * LINES for set_index in sets for tag in tags_of_set]
     for delay in range(0, 120, 8):
         await begin(environment)
         environment.damage(A, 0b11)

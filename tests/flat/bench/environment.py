@@ -209,6 +209,6 @@ class Environment:
         self.cover["forwarded"] += forwarded
         check_contents(self.golden, self.near, self.far, self.scoreboard.poison)
 
-    def tags(self, home: int) -> list[int]:
+    def tags(self, set_index: int) -> list[int]:
         """The tag in each slot of a set."""
-        return self.near.tags(home)
+        return self.near.tags(set_index)

@@ -18,13 +18,16 @@ from tests.flat.bench.sideband import SidebandCode, Verdict
 class Lines(Store):
     """Contents of one memory; what was never written is as the golden model's."""
 
-    def __init__(self, home: Any) -> None:
+    def __init__(self, initial: Any) -> None:
         super().__init__()
-        self.home = home  # a line's number to that of the physical line that is there first
+        self.initial = initial  # line number -> the physical line that is there first
 
     def read(self, line: int) -> tuple[int, int]:
         """A line and whether it is poisoned."""
-        return self.lines.get(line) or (int.from_bytes(unwritten(self.home(line)), "little"), 0)
+        return self.lines.get(line) or (
+            int.from_bytes(unwritten(self.initial(line)), "little"),
+            0,
+        )
 
 
 class Accesses:
@@ -52,7 +55,7 @@ class Accesses:
 
 
 class Refusing(Memory):
-    """Refuses what it is told to, beside what its profile says."""
+    """Refuses what it is told to, and what its profile says."""
 
     def __init__(self, *args: Any) -> None:
         self.refusals: list[bool] = []  # the next accesses to refuse: whether a write
@@ -70,9 +73,9 @@ class Refusing(Memory):
 
 
 class Near(Refusing):
-    """Near, with a sideband beside each line."""
+    """Near, with a sideband for each line."""
 
-    BESIDE = ("sideband",)
+    SIDEBAND = ("sideband",)
 
     def __init__(self, dut: Any, rng: Random, config: FlatConfig, prefix: str = "") -> None:
         self.sidebands: dict[int, int] = {}
@@ -83,34 +86,36 @@ class Near(Refusing):
         dedicated = config.dedicated_lines.start - config.near_lines
         self.store = Lines(lambda n: n if n < config.near_lines else n + dedicated)
 
-    def beside(self, line: int) -> tuple[int, ...]:
+    def sideband(self, line: int) -> tuple[int, ...]:
         """The sideband."""
         return (self.sidebands.get(line, 0),)
 
-    def put_beside(self, line: int, *values: int) -> None:
+    def put_sideband(self, line: int, *values: int) -> None:
         """The sideband."""
         self.sidebands[line] = values[0]
 
     def swept(self) -> None:
-        """The controller is ready: every line of the sets is zero, and beside it is the word of
+        """The controller is ready: every line of the sets is zero, with the sideband of
         power-up; no other was written, none was read. From now on there is what the golden model
         has there.
         """
         zeroes = dict.fromkeys(self._swept, (0, 0))
-        beside = {line: self.sidebands.get(line) for line in self._swept}
+        found = {line: self.sidebands.get(line) for line in self._swept}
         assert self.store.lines == zeroes, f"the sweep wrote {self.store.lines}"
         wanted = {line: self.code.word(line) for line in self._swept}
-        assert beside == wanted, f"beside the lines there is {beside}"
+        assert found == wanted, f"the sidebands are {found}"
         writes, refused = self.accesses.counts["writes"], self.refused[True]
         assert self.accesses.counts.keys() == {"writes"}, self.accesses.counts
         assert writes == len(zeroes) if not refused else writes >= len(zeroes) + refused, writes
         self.store.lines.clear()
         self.accesses.counts.clear()
 
-    def tags(self, home: int) -> list[int]:
+    def tags(self, set_index: int) -> list[int]:
         """The tag in each slot of a set, as the controller has to have written it."""
-        verdict, payload = self.code.read(home, self.sidebands[home])
-        assert verdict is Verdict.CLEAN, f"set {home}: {self.sidebands[home]:#x}: {verdict}"
+        verdict, payload = self.code.read(set_index, self.sidebands[set_index])
+        assert verdict is Verdict.CLEAN, (
+            f"set {set_index}: {self.sidebands[set_index]:#x}: {verdict}"
+        )
         return self.code.tags(payload)
 
 

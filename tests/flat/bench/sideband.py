@@ -46,17 +46,17 @@ class SidebandCode:
         return _by_weight(odd_ones) + _by_weight(others)
 
     @cache  # noqa: B019  (a bench has one of these)
-    def checks(self, home: int, payload: int) -> int:
+    def checks(self, set_index: int, payload: int) -> int:
         """The check bits of a set's word."""
         checks = self.top + 1
-        for columns, value in ((self.payload_columns, payload), (self.set_columns, home)):
+        for columns, value in ((self.payload_columns, payload), (self.set_columns, set_index)):
             for bit, column in enumerate(columns):
                 checks ^= column if value >> bit & 1 else 0
         return checks
 
-    def word(self, home: int, payload: int = 0) -> int:
+    def word(self, set_index: int, payload: int = 0) -> int:
         """A set's word."""
-        return self.checks(home, payload) << self.payload_bits | payload
+        return self.checks(set_index, payload) << self.payload_bits | payload
 
     def tags(self, payload: int) -> list[int]:
         """The tag in each slot; one twice where the payload has no permutation."""
@@ -69,10 +69,10 @@ class SidebandCode:
         """It has a permutation."""
         return sorted(self.tags(payload)) == list(range(self.ratio + 1))
 
-    def read(self, home: int, word: int, poison: bool = False) -> tuple[Verdict, int]:
+    def read(self, set_index: int, word: int, poison: bool = False) -> tuple[Verdict, int]:
         """What a word read for a set is worth, and its payload. A poisoned one is not corrected."""
         payload = word & (1 << self.payload_bits) - 1
-        syndrome = self.checks(home, payload) ^ word >> self.payload_bits
+        syndrome = self.checks(set_index, payload) ^ word >> self.payload_bits
         verdict = Verdict.CLEAN
         if syndrome in self.payload_columns:
             payload ^= 1 << self.payload_columns.index(syndrome)

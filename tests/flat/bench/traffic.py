@@ -14,7 +14,7 @@ from tests.flat.bench.build import Build
 
 class Rivals:
     """Lines of a few sets by turns, each set's one behind the other, some times each: swaps of
-    several tags under one lock, and counts of misses in a row, with other locks' between them.
+    several tags in one MSHR, and counts of misses in a row, with other MSHRs' between them.
     """
 
     def __init__(self, rng: Random, config: FlatConfig) -> None:

@@ -22,9 +22,9 @@ LITE = {
     "r": ("data", "resp", "valid", "ready"),
 }
 FULL = {"aw": BURST, "w": ("last",), "b": ("id",), "ar": BURST, "r": ("id", "last")}
-# Inside the second, the first has a reset longer than the port's, through which a host waits.
+# In the second module, the first has a longer reset than the ports, during which the host waits.
 OWN_RESET = {"FlatMemory.sv": "TieredMemory.sv", "MemoryExpander.sv": "BoardExpander.sv"}
-# Its reset takes effect some cycles behind the pin, until which it may go on, and lasts longer.
+# The reset takes effect some cycles after the pin, and lasts longer.
 LATE_RESET = {"BoardExpander": "reset || expander.reset"}
 BESIDE = ("user", "sideband")
 
@@ -32,8 +32,8 @@ BESIDE = ("user", "sideband")
 def bound(verilog: Path) -> str:
     """SystemVerilog that binds a checker to each port of the modules that filelist.f names.
 
-    A port has AXI's names of pins, and all of them: inside the hardware one that never changes is
-    not emitted, but each such port goes on to one of the top.
+    A port counts if it has all of AXI's pin names: a constant pin inside the hardware is not
+    emitted, but each such port leads to a complete one of the top module.
     """
     parts = []
     files = (verilog / "filelist.f").read_text().split()

@@ -32,7 +32,7 @@ class Memories:
     latency: of a read that finds the memory idle. interval: from one access to the next. The
     defaults are 114 ns and 380 ns at 400 MHz, and a bandwidth of 7 to 1 (NEMO §4).
     jitter: most cycles an answer is late, at random by `seed`; then answers overtake each other.
-    ids: AXI ids that the host uses by turns, up to 4096.
+    ids: AXI ids that the host uses in turn, up to 4096.
     """
 
     near_latency: int = 46

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,6 +58,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """What a receive costs as messages and as loads from CXL memory, by Eq. 1 to 10."""
+    from anemone.models.msgfree.model import FINITE, NotFinite
     from anemone.models.msgfree.model import evaluate as answer
     from anemone.models.msgfree.parameters import read_parameters
     from anemone.models.msgfree.site import read_site
@@ -67,12 +67,8 @@ def evaluate(
     asked = read_site(site)
     try:
         found = answer(asked, machine)
-        finite = isfinite(found.gain_ns)
-    except (OverflowError, ValueError):  # a sum of what is past the largest number
-        finite = False
-    if not finite:
-        allowed = "a site whose costs by these parameters are finite numbers of ns"
-        raise InputError(site, "call site", "gain_ns", Bare("not finite"), allowed)
+    except NotFinite as e:
+        raise InputError(site, "call site", "gain_ns", Bare(str(e)), FINITE) from e
     with printing():
         if as_json:
             print_json(
@@ -206,7 +202,8 @@ with `-g`, its call sites have lines. The tracer is built for the launcher's MPI
 beside it.
 
 **Loads** of what was received, latency and source of each, are sampled, for `predict` to say what
-access to the data costs. `perf` does so on Intel's servers (PEBS) at full speed. Elsewhere `model`
+access to the data costs. `perf` does so at full speed on Intel's servers (PEBS) and on
+AMD's (IBS). Elsewhere `model`
 does: the program runs in QEMU, a hundred times slower, and its instructions through a model of a
 server's core and caches, of which the ranks of a host have equal shares. `none` records messages
 alone.
@@ -272,22 +269,26 @@ def record(
 
 
 def _sampler(loads: LoadsFrom, period: int, core: Core) -> Sampler | None:
-    from anemone.models.msgfree.measured import Measured, is_here
+    from anemone.models.msgfree.measured import PEBS, Measured, unit_here
     from anemone.models.msgfree.modelled import Modelled
 
     if loads is LoadsFrom.none:
         return None
-    if loads is LoadsFrom.perf or (loads is LoadsFrom.auto and is_here()):
-        return Measured(period)
-    return Modelled(core, period)
+    unit = None if loads is LoadsFrom.model else unit_here()
+    if unit is None and loads is not LoadsFrom.perf:
+        return Modelled(core, period)
+    return Measured(period, unit or PEBS)  # perf says itself what it lacks
 
 
 def _gaps(ranks: Sequence[Rank]) -> list[str]:
     """What a run lacks, for people."""
-    missing = int(ranks[0].header["ranks"]) - len(ranks)
+    from anemone.models.msgfree.folder import size, unfinished
+
     ended = sum(not rank.header["finalized"] for rank in ranks)
     lost = sum(int(rank.header["lost"]) for rank in ranks)
-    said = ((missing, "ranks left no file"), (ended, "ranks did not come to MPI_Finalize"),
+    said = ((size(ranks) - len(ranks), "ranks left no file"),
+            (ended, "ranks did not come to MPI_Finalize"),
+            (unfinished(ranks), "receives were posted and not complete at the end"),
             (lost, "receives could not be written"))  # fmt: skip
     return [f"{count} {what}" for count, what in said if count]
 
@@ -337,7 +338,7 @@ def predict(
         from anemone.io.outputs import write_files
         from anemone.models.msgfree.page import page as document
 
-        text = document(report, sites, loads.how if loads else "")
+        text = document(report, sites, loads.how if loads else "", _gaps(ranks))
         write_files(page.parent, {page.name: lambda at: at.write_text(text, encoding="utf-8")})
     with printing():
         if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +16,12 @@ import numpy as np
 from anemone.io.errors import Bare, InputError
 from anemone.io.outputs import write_files
 from anemone.io.tables import Table, parse_toml, read_text, toml_place
-from anemone.models.msgfree.folder import NOT_RECEIVED, Rank
+from anemone.models.msgfree.folder import Rank
+from anemone.models.msgfree.layout import Runs
 from anemone.models.msgfree.site import SOURCES, Metrics, read_metrics
 
 COLUMNS = ("rank", "time_ns", "address", "latency_ns", "source")
+_NAME = re.compile(r"(\d+-)?\d+")  # of a rank
 ABOUT, TABLE = "loads.toml", "loads.csv"
 
 
@@ -41,7 +44,8 @@ class Samples:
 
 @dataclass(frozen=True)
 class Loads:
-    """rate: loads that a sample stands for. of: by rank. how: where they come from, for people.
+    """rate: loads that a sample stands for. of: by the rank's name. how: where they come from, for
+    people.
 
     compute_ns: what the model says of a rank's time outside of MPI from its first receive to its
     last, the mean of all; 0: not known.
@@ -49,7 +53,7 @@ class Loads:
 
     rate: float
     metrics: Metrics
-    of: dict[int, Samples]
+    of: dict[str, Samples]
     how: str = ""
     compute_ns: float = 0.0
 
@@ -70,8 +74,8 @@ def read_loads(folder: str | os.PathLike) -> Loads | None:
     return Loads(rate, read_metrics(content), _rows(table), how, compute)
 
 
-def _rows(path: Path) -> dict[int, Samples]:
-    rows: dict[int, list[tuple[int, int, float, str]]] = {}
+def _rows(path: Path) -> dict[str, Samples]:
+    rows: dict[str, list[tuple[int, int, float, str]]] = {}
     lines = csv.reader(read_text(path).splitlines())
     header = next(lines, [])
     if tuple(header) != COLUMNS:
@@ -80,9 +84,9 @@ def _rows(path: Path) -> dict[int, Samples]:
         try:
             rank, time, address, latency, source = row
             one = (int(time), int(address, 0), float(latency), source)
-            if source not in SOURCES or not 0 <= one[2] < float("inf"):
+            if source not in SOURCES or not 0 <= one[2] < float("inf") or not _NAME.fullmatch(rank):
                 raise ValueError(source)
-            rows.setdefault(int(rank), []).append(one)
+            rows.setdefault(rank, []).append(one)
         except ValueError as e:
             allowed = f"{', '.join(COLUMNS)}; source is one of {', '.join(SOURCES)}"
             raise InputError(path, f"line {number}", "row", Bare(",".join(row)), allowed) from e
@@ -102,9 +106,8 @@ def write_loads(folder: Path, loads: Loads, ranks: Sequence[Rank]) -> int:
     """loads.toml and loads.csv, without what is in no buffer; how many are left."""
     kept = {}
     for rank in ranks:
-        number = int(rank.header["rank"])
-        if number in loads.of:
-            kept[number] = loads.of[number][np.flatnonzero(_sites(rank, loads.of[number]))]
+        if own := loads.of.get(rank.name):
+            kept[rank.name] = own[np.flatnonzero(_sites(rank, own))]
 
     def about(path: Path) -> None:
         lines = [f'how = "{loads.how}"', f"rate = {loads.rate!r}"]
@@ -120,7 +123,7 @@ def write_loads(folder: Path, loads: Loads, ranks: Sequence[Rank]) -> int:
     return sum(len(one.time_ns) for one in kept.values())
 
 
-def _write_rows(file: TextIO, of: dict[int, Samples]) -> None:
+def _write_rows(file: TextIO, of: dict[str, Samples]) -> None:
     file.write(",".join(COLUMNS) + "\n")
     for rank, one in of.items():
         columns = (one.time_ns, one.address, one.latency_ns, one.source)
@@ -130,7 +133,7 @@ def _write_rows(file: TextIO, of: dict[int, Samples]) -> None:
 
 def attribute(rank: Rank, loads: Loads) -> Iterator[tuple[int, tuple[float, str]]]:
     """Call site and sample of each load of a received buffer. Other loads are left out."""
-    samples = loads.of.get(int(rank.header["rank"]))
+    samples = loads.of.get(rank.name)
     if samples is None:
         return
     sites = _sites(rank, samples)
@@ -140,19 +143,37 @@ def attribute(rank: Rank, loads: Loads) -> Iterator[tuple[int, tuple[float, str]
 
 def _sites(rank: Rank, samples: Samples) -> np.ndarray:
     """Of each sample the call site of the last receive into its place that was complete before;
-    0: none.
+    0: none. A receive's place is where its bytes are: not what it had room for, nor gaps.
     """
-    times, addresses = samples.time_ns, samples.address
+    order = np.argsort(samples.address.astype(np.int64), kind="stable")
+    times = samples.time_ns[order]
+    addresses = samples.address[order].astype(np.int64)
     latest = np.full(len(times), np.iinfo(np.int64).min)
     site = np.zeros(len(times), np.uint64)
-    received = rank.records[(rank.records["flags"] & NOT_RECEIVED) == 0]
-    for buffer, span, address in np.unique(received[["buffer", "span", "site"]]).tolist():
-        own = (received["buffer"] == buffer) & (received["span"] == span)
-        done = np.sort(received["done_ns"][own & (received["site"] == address)])
-        inside = np.flatnonzero((addresses >= buffer) & (addresses - np.uint64(buffer) < span))
+    received = rank.received
+    fields = ["buffer", "posted", "bytes", "type", "site"]
+    alike, which = np.unique(received[fields], return_inverse=True)
+    ends = np.cumsum(np.bincount(which, minlength=len(alike))).tolist()
+    done_ns = received["done_ns"][np.argsort(which, kind="stable")]
+    first = 0
+    for (buffer, posted, size, layout, address), end in zip(alike.tolist(), ends, strict=True):
+        inside = _inside(addresses, rank.runs(buffer, posted, size, layout))
+        done, first = np.sort(done_ns[first:end]), end
         before = np.searchsorted(done, times[inside], side="right") - 1
         inside, before = inside[before >= 0], before[before >= 0]
         later = done[before] > latest[inside]
         latest[inside[later]] = done[before[later]]
         site[inside[later]] = address
-    return site
+    found = np.empty_like(site)
+    found[order] = site
+    return found
+
+
+def _inside(addresses: np.ndarray, runs: Runs) -> np.ndarray:
+    """Which of the addresses, which are in order, are within a run."""
+    begins, ends = runs
+    if not len(begins):
+        return np.empty(0, np.intp)
+    low, high = np.searchsorted(addresses, (begins[0], ends[-1]))
+    run = np.searchsorted(begins, addresses[low:high], side="right") - 1
+    return low + np.flatnonzero(addresses[low:high] < ends[run])

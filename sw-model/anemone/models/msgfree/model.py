@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, isfinite
 
+from anemone.models.msgfree.layout import LINE_BYTES
 from anemone.models.msgfree.parameters import Parameters
 from anemone.models.msgfree.site import HITS, Site
 from anemone.models.msgfree.weights import Weights, weights
 
-LINE_BYTES = 64
+FINITE = "costs by these parameters that are finite numbers of ns"
+
+
+class NotFinite(ValueError):
+    """A cost is past the largest number."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,17 @@ def _on_cxl(loads: _Loads, by: Parameters) -> dict[str, float]:
 
 
 def evaluate(site: Site, by: Parameters) -> Verdict:
-    """Whether this receive would be better as loads from CXL memory."""
+    """Whether this receive would be better as loads from CXL memory. Raises NotFinite."""
+    try:
+        found = _evaluate(site, by)
+        if isfinite(found.gain_ns):
+            return found
+    except (OverflowError, ValueError):  # of fsum
+        pass
+    raise NotFinite("not finite")
+
+
+def _evaluate(site: Site, by: Parameters) -> Verdict:
     first, later = weights(site.metrics, by)
     loads = _Loads.of(site, by.mem_lat)
     on_cxl = _on_cxl(loads, by)

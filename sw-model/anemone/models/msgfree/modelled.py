@@ -72,10 +72,9 @@ class Modelled:
 
     def loads(self, out: Path, ranks: Sequence[Rank]) -> Loads:
         """What the plugin has left in `out`. Raises InputError where a rank has no file."""
-        own = [_read(out / f"{int(rank.header['rank']):06d}.loads") for rank in ranks]
+        own = [_read(out / f"{rank.stem}.loads") for rank in ranks]
         of = {
-            int(rank.header["rank"]): _timed(rank, samples)
-            for rank, (_, samples) in zip(ranks, own, strict=True)
+            rank.name: _timed(rank, samples) for rank, (_, samples) in zip(ranks, own, strict=True)
         }
         for path in (out / _MACHINE_FILE, *out.glob("*.loads")):
             path.unlink()

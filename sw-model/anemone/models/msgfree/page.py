@@ -23,8 +23,12 @@ _MOST = 12  # call sites in a picture, those that cost most
 _US = 1e3
 
 
-def page(report: dict[str, Any], sites: Sequence[CallSite], how: str) -> str:
-    """The whole document. report: as `predict --json` prints it. how: of the loads."""
+def page(
+    report: dict[str, Any], sites: Sequence[CallSite], how: str, gaps: Sequence[str] = ()
+) -> str:
+    """The whole document. report: as `predict --json` prints it. how: of the loads. gaps: what the
+    run lacks, a phrase each.
+    """
     taken = [site for site in sites if site.take]
     gain = report["gain_ns"] / _US
     verdict = f"CXL memory gains {gain:,.0f} µs" if taken else "Messages are better everywhere"
@@ -45,6 +49,7 @@ def page(report: dict[str, Any], sites: Sequence[CallSite], how: str) -> str:
         verdict=verdict,
         report=report,
         how=how,
+        gaps=gaps,
         sites=report["sites"],
         tiles=[dict(zip(("css", "value", "words"), tile, strict=True)) for tile in tiles],
         shown=figures,

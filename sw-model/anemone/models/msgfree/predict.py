@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
 
-from anemone.io.errors import InputError
+from anemone.io.errors import Bare, InputError
 from anemone.models.msgfree.folder import CANCELLED, FAILED, FREED, KINDS, NOT_RECEIVED, Rank
+from anemone.models.msgfree.layout import LINE_BYTES, lines, united
 from anemone.models.msgfree.loads import Loads, attribute
-from anemone.models.msgfree.model import Verdict, evaluate
+from anemone.models.msgfree.model import FINITE, NotFinite, Verdict, evaluate
 from anemone.models.msgfree.parameters import Parameters
 from anemone.models.msgfree.places import Place, places
 from anemone.models.msgfree.site import Metrics, Site
@@ -25,18 +26,21 @@ _NO_LOADS = Loads(1.0, Metrics(0.0, 0.0, 0.0, 0.0, 0.0), {})
 class CallSite:
     """A line of the program that receives, over all ranks.
 
-    messages: sizes, bytes. buffer_bytes: distinct bytes of all its buffers, which CXL memory would
-    have to hold. not_received: how many were cancelled, freed or failed, and are not modelled.
+    messages: sizes, bytes. elements: of basic datatypes in them. line_bytes: the messages', or of
+    the cache lines that data with gaps touch. buffer_bytes: distinct bytes of data in all its
+    buffers, which CXL memory would have to hold. not_received: how many were cancelled, freed or
+    failed, and are not modelled.
     """
 
     place: Place
     kinds: Counter[str] = field(default_factory=Counter)
     messages: list[int] = field(default_factory=list)
-    ranks: set[int] = field(default_factory=set)
+    ranks: set[str] = field(default_factory=set)
     buffer_bytes: int = 0
     not_received: Counter[str] = field(default_factory=Counter)
     samples: list[tuple[float, str]] = field(default_factory=list)
-    element_bytes: int = 0
+    elements: int = 0
+    line_bytes: int = 0
     unpack: bool = False
     verdict: Verdict | None = None
     take: bool = False
@@ -73,7 +77,10 @@ def predict(
             raise InputError("command line", "call site", "--unpack", name, allowed)
     for site in sites:
         site.unpack = str(site.place) in unpack
-        site.verdict = evaluate(model_site(site, loads), by)
+        try:
+            site.verdict = evaluate(model_site(site, loads), by)
+        except NotFinite as e:
+            raise InputError(site.place, "call site", "gain_ns", Bare(str(e)), FINITE) from e
     worth = [site for site in sites if site.gain_ns > 0]
     for site in worth if capacity is None else knapsack(worth, capacity):
         site.take = True
@@ -81,14 +88,17 @@ def predict(
 
 
 def model_site(site: CallSite, loads: Loads | None) -> Site:
-    """For evaluate. Loads of an element: those that the samples stand for by the elements."""
+    """For evaluate. Loads of an element: those that the samples stand for by the elements.
+
+    An element's bytes are what it has of cache lines: that is what footnote 20 asks, of whose lines
+    each has one load that is no demand hit.
+    """
     loads = loads or _NO_LOADS
-    elements = sum(site.messages) / site.element_bytes if site.element_bytes else 0
     stood_for = len(site.samples) * loads.rate
     return Site(
         tuple(site.messages), tuple(site.samples), loads.rate,
-        max(1.0, stood_for / elements) if elements else 1.0,
-        site.element_bytes or 1, site.unpack, loads.metrics,
+        max(1.0, stood_for / site.elements) if site.elements else 1.0,
+        site.line_bytes / site.elements if site.line_bytes else 1.0, site.unpack, loads.metrics,
     )  # fmt: skip
 
 
@@ -103,7 +113,7 @@ def _collect(ranks: Sequence[Rank], loads: Loads | None) -> list[CallSite]:
         for place, addresses in by_place.items():
             site = found.setdefault(place, CallSite(place))
             records = rank.records[np.isin(rank.records["site"], addresses)]
-            _add(site, int(rank.header["rank"]), records)
+            _add(site, rank, records)
             here |= dict.fromkeys(addresses, site)
         if loads:
             for address, sample in attribute(rank, loads):
@@ -111,7 +121,7 @@ def _collect(ranks: Sequence[Rank], loads: Loads | None) -> list[CallSite]:
     return list(found.values())
 
 
-def _add(site: CallSite, rank: int, records: np.ndarray) -> None:
+def _add(site: CallSite, rank: Rank, records: np.ndarray) -> None:
     """One rank's receives."""
     kinds, counts = np.unique(records["kind"], return_counts=True)
     site.kinds.update({KINDS[kind]: int(n) for kind, n in zip(kinds, counts, strict=True)})
@@ -120,20 +130,33 @@ def _add(site: CallSite, rank: int, records: np.ndarray) -> None:
             site.not_received[name] += count
     received = records[(records["flags"] & NOT_RECEIVED) == 0]
     if len(received):
-        site.ranks.add(rank)
+        site.ranks.add(rank.name)
         site.messages += received["bytes"].tolist()
-        site.element_bytes = int(received["type_bytes"][0])
-        spans = np.unique(received[["buffer", "span"]])
-        site.buffer_bytes += covered(spans["buffer"].tolist(), spans["span"].tolist())
+        site.elements += int(received["elements"].sum())
+        site.line_bytes += _line_bytes(rank, received)
+        fields = ["buffer", "posted", "type"]
+        buffers = [rank.runs(buffer, posted, posted, layout)
+                   for buffer, posted, layout in np.unique(received[fields]).tolist()]  # fmt: skip
+        begins, ends = (np.concatenate(some) for some in zip(*buffers, strict=True))
+        site.buffer_bytes += covered(begins, ends - begins)
 
 
-def covered(starts: Iterable[int], lengths: Iterable[int]) -> int:
+def _line_bytes(rank: Rank, received: np.ndarray) -> int:
+    """Bytes received, and where data have gaps, of all lines that they touch."""
+    strided = received[received["type"] > 0]
+    fields = ["buffer", "posted", "bytes", "type"]
+    found, counts = np.unique(strided[fields], return_counts=True)
+    touched = sum(
+        count * lines(rank.runs(*of), 0)
+        for of, count in zip(found.tolist(), counts.tolist(), strict=True)
+    )
+    return int(received["bytes"][received["type"] == 0].sum()) + LINE_BYTES * touched
+
+
+def covered(starts: np.ndarray, lengths: np.ndarray) -> int:
     """Distinct bytes of ranges that may overlap."""
-    total = end = 0
-    for start, length in sorted(zip(starts, lengths, strict=True)):
-        total += max(0, start + length - max(start, end))
-        end = max(end, start + length)
-    return total
+    begins, ends = united(starts, lengths)
+    return int((ends - begins).sum())
 
 
 def knapsack(sites: Sequence[CallSite], capacity: int) -> list[CallSite]:

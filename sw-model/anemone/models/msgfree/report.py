@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from anemone.models.msgfree.folder import Rank
+from anemone.models.msgfree.folder import Rank, name_of, size, unfinished, worlds
 from anemone.models.msgfree.predict import CallSite
 
 
@@ -17,14 +17,17 @@ def as_object(ranks: Sequence[Rank], sites: Sequence[CallSite], capacity: int | 
     for rank in ranks:
         collectives.update(rank.collectives)
     headers = [rank.header for rank in ranks]
-    here = {int(header["rank"]) for header in headers}
+    missing = {
+        name_of(world, rank) for world, sizes in worlds(ranks).items() for rank in range(max(sizes))
+    } - {rank.name for rank in ranks}
     return {
         "library": str(headers[0]["library"], "utf-8", "replace"),
-        "ranks": int(headers[0]["ranks"]),
-        "missing_ranks": sorted(set(range(int(headers[0]["ranks"]))) - here),
-        "not_finalized": [int(h["rank"]) for h in headers if not h["finalized"]],
+        "ranks": size(ranks),
+        "worlds": len(worlds(ranks)),
+        "missing_ranks": sorted(missing),
+        "not_finalized": [rank.name for rank in ranks if not rank.header["finalized"]],
         "receives": sum(len(rank.records) for rank in ranks),
-        "unfinished": sum(int(h["posted"]) - int(h["records"]) - int(h["lost"]) for h in headers),
+        "unfinished": unfinished(ranks),
         "lost": sum(int(h["lost"]) for h in headers),
         "collectives": dict(sorted(collectives.items())),
         "capacity": capacity,
@@ -46,6 +49,7 @@ def _site(site: CallSite) -> dict[str, Any]:
         "ranks": len(site.ranks),
         "messages": len(site.messages),
         "bytes": sum(site.messages),
+        "elements": site.elements,
         "buffer_bytes": site.buffer_bytes,
         "not_received": dict(site.not_received),
         "samples": len(site.samples),

@@ -18,7 +18,7 @@ _LEAST_NS = 1.0  # between a scan and a fault
 
 @dataclass
 class HintFaults(Source):
-    """Each interval the next scan_mib of the slow tier are made to fault, by turns.
+    """Each interval the next scan_mib of the slow tier are made to fault, in turn.
 
     A page that faults t ns after its scan is taken to be accessed every t ns, so its heat is the
     interval / t. Of the fast tier the page table tells which pages were accessed at all: their heat

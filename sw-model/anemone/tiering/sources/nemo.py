@@ -115,7 +115,7 @@ class Nemo(Source):
         self._watchers = [_Pipeline(by_frame, self._device) for _ in range(watchers)]
         self._slots = geometry.counters(self.width) // _BASES
         self._frames = np.zeros(machine.geometry.device_bytes >> _BASE_SHIFT if watchers else 0)
-        self._turn, self._maps, self._reads, self._lines = 0, 0, 0, []
+        self._rotation, self._maps, self._reads, self._lines = 0, 0, 0, []
         self._regions = np.empty(0, np.int64)
         both = self.fast == "nemo"
         machine.log((FAST, SLOW) if both else (SLOW,))
@@ -182,19 +182,19 @@ class Nemo(Source):
         return np.concatenate([np.empty(0, np.int64), *slots])
 
     def watch(self, frames: np.ndarray | None) -> None:
-        """Other regions, those that the policy wants, or the next ones by turns (NEMO §5.2)."""
-        room = self._slots * len(self._watchers)
-        if not room:
+        """Other regions, those that the policy wants, or the next ones in turn (NEMO §5.2)."""
+        capacity = self._slots * len(self._watchers)
+        if not capacity:
             return
         if frames is not None:
-            chosen = np.unique(frames // _BASES)[:room]
+            chosen = np.unique(frames // _BASES)[:capacity]
         else:
-            if len(self._regions) <= room and self._turn:
+            if len(self._regions) <= capacity and self._rotation:
                 here = np.concatenate([p.slots for p in self._watchers])
                 if np.array_equal(np.sort(here), self._regions):
                     return
-            chosen = np.roll(self._regions, -self._turn)[:room]
-            self._turn = (self._turn + room) % max(1, len(self._regions)) or 1
+            chosen = np.roll(self._regions, -self._rotation)[:capacity]
+            self._rotation = (self._rotation + capacity) % max(1, len(self._regions)) or 1
         self._maps += len(chosen)
         for i, pipeline in enumerate(self._watchers):
             pipeline.reprogram(chosen[i * self._slots : (i + 1) * self._slots])

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries for a program's own pages of 4 KiB, where the guest's memory is said to be the device's.
+/*
+ * Entries for the program's pages of 4 KiB, in a guest whose memory is declared to be the device's.
  */
-#ifndef OWN_H
-#define OWN_H
+#ifndef USER_PAGES_H
+#define USER_PAGES_H
 
 #include "pagemap.h"
 #include "telemetry.h"
 
-/* Of the guest's memory, the device's is all but the first huge page (OWN_MEMORY, conftest.py). */
-#define OWN_BASE (1UL << 21)
+/* The device has all of the guest's memory but the first huge page (GUEST_MEMORY, conftest.py). */
+#define GUEST_MEMORY_BASE (1UL << 21)
 #define HUGE (1UL << HUGE_SHIFT)
-/* What a table of pages reaches. */
+/* The reach of a table of pages. */
 #define WINDOW (8192 * PAGE)
 
-/* Counts by pages of `1 << shift` bytes, of those that a table reaches about this one. */
+/* Counts by pages of `1 << shift` bytes, in the table's reach around an address. */
 static inline struct anemone_spec counting_pages(const char* name, uint32_t regions,
                                                  unsigned int shift, uint64_t about) {
     struct anemone_spec spec = counting(name, regions);
@@ -26,8 +27,9 @@ static inline struct anemone_spec counting_pages(const char* name, uint32_t regi
     return spec;
 }
 
-/* 0, or the error. */
-static inline int map_own(int fd, uint32_t id, const volatile void* address, uint32_t region) {
+/* Returns 0 or the error. */
+static inline int map_user_page(int fd, uint32_t id, const volatile void* address,
+                                uint32_t region) {
     struct anemone_entry entry = {
         .key = (uintptr_t)address, .region = region, .flags = ANEMONE_ENTRY_VIRTUAL};
     struct anemone_map call = {
@@ -36,7 +38,7 @@ static inline int map_own(int fd, uint32_t id, const volatile void* address, uin
     return ioctl(fd, ANEMONE_MAP, &call) ? errno : 0;
 }
 
-static inline void tell_of_losses(int fd) {
+static inline void report_lost_entries(int fd) {
     struct anemone_events events = {.size = sizeof(events),
                                     .record = sizeof(struct anemone_record),
                                     .flags = ANEMONE_EVENTS_LOST};

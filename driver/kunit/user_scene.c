@@ -2,18 +2,18 @@
 #include <linux/mm.h>
 #include <linux/uaccess.h>
 
-#include "own_pages.h"
+#include "user_scene.h"
 
-#define TABLE_LOG2 19 /* of pages: all memory that user-mode Linux has here */
+#define TABLE_LOG2 19 /* in pages: all memory that user-mode Linux has here */
 
-void own_set_keys(struct kunit *test, struct own_scene *scene, unsigned long some_page,
-		  unsigned int shift)
+void user_scene_init_keys(struct kunit *test, struct user_scene *scene, unsigned long some_page,
+			  unsigned int shift)
 {
 	struct mock *mock = mock_new(test);
 	u64 pfn = process_pfn(test, some_page);
 
-	*scene = (struct own_scene){ .mock = mock, .filp = process_open(test, mock) };
-	/* But for the first page: memory does not begin at 0. */
+	*scene = (struct user_scene){ .mock = mock, .filp = process_open(test, mock) };
+	/* Key 0 is not used: memory does not begin at 0. */
 	KUNIT_ASSERT_LT(test, pfn, 1ULL << TABLE_LOG2);
 	mock_tables(test, mock, TABLE_LOG2);
 	mock->ctl->hw.shape.address_bits = TABLE_LOG2 + PAGE_SHIFT;
@@ -33,12 +33,13 @@ void own_set_keys(struct kunit *test, struct own_scene *scene, unsigned long som
 	scene->telemetry = xa_load(&process_file(scene->filp)->telemetries, scene->add.id);
 }
 
-void own_set(struct kunit *test, struct own_scene *scene, unsigned long some_page)
+void user_scene_init(struct kunit *test, struct user_scene *scene, unsigned long some_page)
 {
-	own_set_keys(test, scene, some_page, PAGE_SHIFT);
+	user_scene_init_keys(test, scene, some_page, PAGE_SHIFT);
 }
 
-long own_map(struct kunit *test, struct own_scene *scene, u64 address, u32 region, u32 flags)
+long user_scene_map(struct kunit *test, struct user_scene *scene, u64 address, u32 region,
+		    u32 flags)
 {
 	struct anemone_entry entry = { .key = address,
 				       .region = region,
@@ -52,12 +53,12 @@ long own_map(struct kunit *test, struct own_scene *scene, u64 address, u32 regio
 	return process_call(test, scene->filp, ANEMONE_MAP, &map, sizeof(map));
 }
 
-void own_touch(struct kunit *test, struct own_scene *scene, u64 pfn)
+void user_scene_access(struct kunit *test, struct user_scene *scene, u64 pfn)
 {
 	mock_access(scene->mock, PFN_PHYS(pfn - 1), false);
 }
 
-unsigned int own_entries(struct own_scene *scene)
+unsigned int user_scene_entries(struct user_scene *scene)
 {
 	unsigned int count;
 
@@ -68,8 +69,8 @@ unsigned int own_entries(struct own_scene *scene)
 	return count;
 }
 
-void own_invalidated(struct kunit *test, struct own_scene *scene, unsigned long at,
-		     enum mmu_notifier_event event)
+void user_scene_invalidate(struct kunit *test, struct user_scene *scene, unsigned long at,
+			   enum mmu_notifier_event event)
 {
 	struct mmu_notifier_range range;
 
@@ -81,7 +82,7 @@ void own_invalidated(struct kunit *test, struct own_scene *scene, unsigned long 
 	mmu_notifier_invalidate_range_end(&range);
 }
 
-ssize_t own_records(struct kunit *test, struct own_scene *scene, void *to, size_t bytes)
+ssize_t user_scene_read(struct kunit *test, struct user_scene *scene, void *to, size_t bytes)
 {
 	unsigned long at = process_pages(test, 1);
 	ssize_t got = scene->filp->f_op->read(scene->filp, (char __user *)at, bytes, NULL);
@@ -91,7 +92,7 @@ ssize_t own_records(struct kunit *test, struct own_scene *scene, void *to, size_
 	return got;
 }
 
-void own_ask_for_losses(struct kunit *test, struct own_scene *scene, u32 record)
+void user_scene_report_lost(struct kunit *test, struct user_scene *scene, u32 record)
 {
 	struct anemone_events events = { .size = sizeof(events),
 					 .record = record,

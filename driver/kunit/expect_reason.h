@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Expectations of the sentences that the driver refuses with. */
-#ifndef ANEMONE_KUNIT_SAYS_H
-#define ANEMONE_KUNIT_SAYS_H
+/* Expectations on the driver's reasons for a refusal. */
+#ifndef ANEMONE_KUNIT_EXPECT_REASON_H
+#define ANEMONE_KUNIT_EXPECT_REASON_H
 
 #include <kunit/test.h>
 #include <linux/string.h>
 
 #include "../memory.h"
 
-static inline void expect_says(struct kunit *test, const char *text, const char *words)
+static inline void expect_reason(struct kunit *test, const char *text, const char *words)
 {
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(text, words), "\"%s\" is not \"%s\"", text, words);
 }
 
-/* Of memory whose place is not known. */
+/* Memory whose address is not known, with these words. */
 static inline void expect_unknown(struct kunit *test, const struct anemone_memory *memory,
 				  const char *words)
 {
 	KUNIT_EXPECT_EQ(test, memory->ranges, 0);
-	expect_says(test, memory->unknown, words);
+	expect_reason(test, memory->unknown, words);
 }
 
 #endif

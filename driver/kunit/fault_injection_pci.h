@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What pci.c is compiled with here, before its own lines (Kbuild): what it asks of the kernel is a
- * step. One may fail, the others are the kernel's own. But interrupts are only counted, as
- * user-mode Linux has none that are messages.
+ * Included before pci.c's own lines (Kbuild): makes each of its calls to the kernel a step that can
+ * fail. Other steps call the kernel; but interrupts are only counted, because user-mode Linux has
+ * no message-signalled ones.
  */
-#ifndef ANEMONE_KUNIT_STEPS_OF_PCI_H
-#define ANEMONE_KUNIT_STEPS_OF_PCI_H
+#ifndef ANEMONE_KUNIT_FAULT_INJECTION_PCI_H
+#define ANEMONE_KUNIT_FAULT_INJECTION_PCI_H
 
 #include <linux/gfp.h>
 #include <linux/idr.h>
@@ -15,9 +15,9 @@
 #include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "steps.h"
+#include "fault_injection.h"
 
-/* A call, or what it returns when it fails. */
+/* Makes the call, or returns `failure` without it. */
 #define STEP(call, failure) (step_fails(#call) ? (failure) : (call))
 
 static inline void *step_devm_kzalloc(struct device *dev, size_t size, gfp_t flags)
@@ -50,7 +50,7 @@ static inline int step_enable(struct pci_dev *pdev)
 	return STEP(pcim_enable_device(pdev), -EIO);
 }
 
-/* Of which the kernel does the action itself when it cannot keep it. */
+/* If the kernel cannot keep the action, it runs it at once. */
 static inline int step_action(struct device *dev, void (*action)(void *), void *data)
 {
 	if (!step_fails("devm_add_action_or_reset(dev, action, data)"))
@@ -96,10 +96,10 @@ static inline int step_request_irq(struct device *dev)
 	return devm_add_action_or_reset(dev, step_free_irq, NULL);
 }
 
-/* Numbers that are none of this machine's: from 100 on. */
+/* Numbers from 100 on, which this machine does not use. */
 static inline int step_irq(unsigned int vector)
 {
-	steps.looked_up++;
+	steps.irq_lookups++;
 	return 100 + vector;
 }
 
@@ -134,7 +134,7 @@ static inline int step_misc(struct miscdevice *misc)
 #define devm_request_threaded_irq(dev, irq, handler, thread, ...)                                  \
 	((void)(irq), (void)(handler), (void)(thread), step_request_irq(dev))
 #define misc_register step_misc
-/* mock.c has it for devices that are none of PCI's. */
+/* mock.c defines it for devices that are not on PCI. */
 #define anemone_of_device anemone_of_pci_device
 
 #endif
