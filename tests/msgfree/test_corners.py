@@ -71,10 +71,14 @@ def test_a_call_of_many_requests_costs_at_most_two_microseconds_more(
 ) -> None:
     calls = ["Testany", "Testall", "Testsome", "Waitany"]
     words = [launcher(mpi), "-n", "1", program(mpi, "corners"), str(count), *calls]
-    bare = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300).stdout
-    traced(mpi, 1, ["corners", str(count), *calls], tmp_path / "run")
-    slow = _times(capfd.readouterr().out)
-    more = {call: slow[call] - ns for call, ns in _times(bare).items()}
+    bare, slow = dict.fromkeys(calls, 1e9), dict.fromkeys(calls, 1e9)
+    # By turns, and the least of them: other work on the machine only adds.
+    for turn in range(3):
+        alone = subprocess.run(words, capture_output=True, text=True, check=True, timeout=300)
+        traced(mpi, 1, ["corners", str(count), *calls], tmp_path / f"run{turn}")
+        for least, text in ((bare, alone.stdout), (slow, capfd.readouterr().out)):
+            least.update({call: min(least[call], ns) for call, ns in _times(text).items()})
+    more = {call: slow[call] - bare[call] for call in calls}
     print(mpi, count, more)
     # Waitany's turn has a send and a receive, too.
     assert all(ns <= (6000 if call == "Waitany" else 2000) for call, ns in more.items()), more
