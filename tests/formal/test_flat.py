@@ -42,9 +42,9 @@ def test_no_operation_is_forgotten(lists: Path, tmp_path: Path) -> None:
 
 ALLOCATOR = {
     "an MSHR is free while a request waits for it": (r"io_idle & ~undecided", "io_idle"),
-    "an MSHR is free while it is shared": (r"(~undecided) & ~takes\)", r"\1)"),
+    "an MSHR is free while it is shared": (r"(~undecided) & ~joins\)", r"\1)"),
     "sets are told apart by all bits but one": (r"\s*& _matching_T_27;", ";"),
-    "who was last to ask is not noted": (r"planes_0_1 \| takes", "planes_0_1"),
+    "who was last to ask is not noted": (r"planes_0_1 \| joins", "planes_0_1"),
 }
 LISTS = {
     "an empty list has an operation": (r"(remains = waiting) & ~empties", r"\1"),
