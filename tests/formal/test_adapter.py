@@ -27,7 +27,7 @@ def test_answers_keep_their_order(proof: Path, tmp_path: Path) -> None:
 
 MUTANTS = {
     "a read is issued without a credit": (r"(io_upstream_ar_valid & )\(\|credits\)", r"\g<1>1'h1"),
-    "a credit is back before an answer left": (r"io_upstream_b_ready & (_queue_1_io_deq)", r"\g<1>"),
+    "a credit is back before its answer": (r"io_upstream_b_ready & (_queue_1_io_deq)", r"\g<1>"),
     "an answer passes those that wait": (r"(\.R0_addr \()deq_ptr_value", r"\g<1>enq_ptr_value"),
     "an answer is not kept while others wait": (r"(do_enq = )(io_enq_ready_0)", r"\1empty & \2"),
 }
