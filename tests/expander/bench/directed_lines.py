@@ -36,7 +36,7 @@ HANGS = 400  # clock cycles in which a line that is there has come
 FIRST = 4
 MEMORIES = {
     FaultMemory.TELEMETRY_LINES: ["lines.ram"],
-    FaultMemory.LINE_ORDER: ["asked.queue"],
+    FaultMemory.LINE_ORDER: ["slotOrder.queue"],
     FaultMemory.READY_LINES: [f"ready.data.copy_{n}" for n in range(3)],
 }
 KINDS = ("corrected", "uncorrected")

@@ -43,11 +43,11 @@ REARM = registers.FAULT_CONTROL.pack(rearm=1)
 # Where those are in the design that correct a bit.
 CORRECTING = {
     r"channel_\d+\.order\.": FaultMemory.READ_ORDER,
-    r"channel_\d+\.gate\.order\.": FaultMemory.WRITE_ORDER,
-    r"channel_\d+\.gate\.plans\.": FaultMemory.REGION_WRITES,
-    r"channel_\d+\.gate\.lines\.": FaultMemory.ACKNOWLEDGES,
+    r"channel_\d+\.writeSink\.order\.": FaultMemory.WRITE_ORDER,
+    r"channel_\d+\.writeSink\.plans\.": FaultMemory.REGION_WRITES,
+    r"channel_\d+\.writeSink\.lines\.": FaultMemory.ACKNOWLEDGES,
     r"channel_\d+\.telemetry\.lines\.": FaultMemory.TELEMETRY_LINES,
-    r"channel_\d+\.telemetry\.asked\.": FaultMemory.LINE_ORDER,
+    r"channel_\d+\.telemetry\.slotOrder\.": FaultMemory.LINE_ORDER,
     r"arbiters.*\.waiting\.": FaultMemory.WAITING_EVENTS,
     r"\.unit\.operands\.": FaultMemory.RESET_VALUES,
     r"adapter_\d+\.queue\.": FaultMemory.MEMORY_DATA,
