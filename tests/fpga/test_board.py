@@ -36,7 +36,7 @@ def test_the_overlaid_design_elaborates(tmp_path: Path, id_bits: int, poison: bo
     found = overlay.Example(root)
     assert not found.wrong
     out = tmp_path / "out"
-    overlay.write(found, board.emit(["--id-bits", str(id_bits)]), out)
+    overlay.write(found, board.emit({"id_bits": id_bits}), out)
     assert before == {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
     design = out / overlay.DESIGN
     project = (design / f"{PROJECT}.qsf").read_text()
