@@ -49,7 +49,8 @@ class ChannelTraffic(dut: MemoryChannel, p: ExpanderParams, windows: WindowBases
   // The engine.
   private val events = Map(false -> mutable.Queue[Int](), true -> mutable.Queue[Int]()) // of reads, of writes
   private val acknowledges = mutable.Queue[(Request, Data, WriteAnswer)]()
-  private var applies = Option.empty[Boolean] // the acknowledge offered to the engine completes in this cycle; true: applied
+  private var applies =
+    Option.empty[Boolean] // the acknowledge offered to the engine completes in this cycle; true: applied
   var applied, notApplied = 0
   private val asked = mutable.Queue[(Int, Int, Boolean)]()
   private val lines = mutable.Queue[(Int, Int)]() // cycle, number

@@ -61,13 +61,13 @@ class PlainArbiter(p: ExpanderParams, channel: Int, windows: WindowBases) {
     // Only the engine keeps the read waiting.
     val waits = read.exists(_.region) && ready.line && ready.readable && !ready.open && readNext
     burst match {
-      case Some(true)                   => takes(write.get, write = true)
-      case Some(false)                  => takes(read.get, write = false)
+      case Some(true)                  => takes(write.get, write = true)
+      case Some(false)                 => takes(read.get, write = false)
       case None if readCan && readNext => takes(read.get, write = false)
-      case None if waits                => readNext = false; Seen()
-      case None if writeCan             => takes(write.get, write = true)
-      case None if readCan              => takes(read.get, write = false)
-      case None                         => Seen()
+      case None if waits               => readNext = false; Seen()
+      case None if writeCan            => takes(write.get, write = true)
+      case None if readCan             => takes(read.get, write = false)
+      case None                        => Seen()
     }
   }
 }

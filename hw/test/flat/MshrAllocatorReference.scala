@@ -63,7 +63,9 @@ class MshrAllocatorReference(p: FlatParams) extends Module {
       !(allocator.io.grant.shared && allocator.io.grant.mshr === watched(0))
   io.wrongLost := judged && lost.reduce(_ || _)
   io.wrongShared := judged && shared.reduce(_ || _)
-  io.wrongTwice := judged && (allocatedTwice || (watched(0) =/= watched(1) && waits.asUInt.andR && nearIndex(0) === nearIndex(1)))
+  io.wrongTwice := judged && (allocatedTwice || (watched(0) =/= watched(1) && waits.asUInt.andR && nearIndex(
+    0
+  ) === nearIndex(1)))
 }
 
 /** The same for a model checker: every output is a property. */
