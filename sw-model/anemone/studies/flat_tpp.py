@@ -48,8 +48,9 @@ NOTE = f"""**How it is done.**
 - *Faults*: a scan makes all far pages fault, {_SCAN_BYTES / 1e9:.2f} GB/s at most, which is Linux's
   limit. A page that was walked for in two scans is promoted, another one demoted for it.
 - *Costs*: {_FAULTS["fault_ns"]:g} ns a fault; a promotion copies two pages at
-  {COPY_GB_PER_S:g} GB/s, and both are flushed from all processors of the machine, {FLUSH_NS:g} ns
-  each (assumptions). Faults and flushes are the program's time, copies are kswapd's: one core.
+  {COPY_GB_PER_S:g} GB/s, and both are flushed, {FLUSH_NS:g} ns each (assumptions). The core that
+  faulted waits for fault and flushes; the others go on, and what a flush interrupts there is not
+  counted. Copies are kswapd's: one core.
 - Pages are of {_PAGE >> 10} KiB, as in the guest (§6.1); scans are of the machine in full size, of
   which this is a {SCALE}th.
 - *Flat memory*: the study `flat-slowdown`, tiered; the same workloads without captured programs."""
@@ -72,7 +73,7 @@ class FlatTpp(Study):
         seconds, walks = placed(point, share)
         still = seconds / local["seconds"] - 1
         faults, promoted = moves(point["vm_bytes"] * SCALE, used, share, walks)
-        costs = overhead(faults, promoted)
+        costs = overhead(faults, promoted, point["cores"])
         return {
             "flat": slowdown(tiered, local), "placed": still, "fits": share == 1.0,
             "tpp": (1 + still) * (1 + costs) - 1, "promoted": promoted / (1 + costs) * _PAGE / 1e9,
@@ -112,9 +113,10 @@ def moves(vm_bytes: float, used: float, share: float, walks: float) -> tuple[flo
     return far * touched / scan, far * touched * touched / scan
 
 
-def overhead(faults: float, promoted: float) -> float:
-    """Of the program's time, as a share of what it takes without."""
-    return (faults * _FAULTS["fault_ns"] + 2 * promoted * FLUSH_NS) / 1e9
+def overhead(faults: float, promoted: float, cores: int) -> float:
+    """Of a core's time, as a share of what it takes without: faults and promotions are the
+    machine's, and each stops the core that faulted."""
+    return (faults * _FAULTS["fault_ns"] + 2 * promoted * FLUSH_NS) / 1e9 / cores
 
 
 def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
