@@ -11,10 +11,10 @@ import pytest
 
 from anemone.models.core import Kernel, Memory, Tier, machine, simulate
 from anemone.studies import profiles
-from anemone.studies.camp_workloads import PROGRAMS
-from anemone.studies.flat_slowdown import WHY, judge
+from anemone.studies.camp_workloads import INSTRUCTIONS, PROGRAMS
+from anemone.studies.flat_slowdown import STUDY, WHY, judge
 from anemone.studies.flat_workloads import CORES, PROGRAM, RANGES, SIZES, drawn
-from anemone.studies.profiles import Place, near_lines, profile, slowdown
+from anemone.studies.profiles import LOCAL_ONLY, TIERED, Place, near_lines, profile, slowdown
 from tests.commands import run
 
 
@@ -42,7 +42,7 @@ WORKLOAD = {
 
 
 def test_a_profile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = [profiles.LOCAL_ONLY, profiles.TIERED, profiles.FAR_ONLY]
+    places = [LOCAL_ONLY, TIERED, profiles.FAR_ONLY]
     first = profile(WORKLOAD, places, tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
     monkeypatch.setattr(profiles, "simulate", None)
@@ -61,6 +61,33 @@ def test_places(tmp_path: Path) -> None:
     assert local["requests"] == pytest.approx(tiered["requests"], rel=0.1)
     assert local["far_gb_per_s"] == 0 < tiered["far_gb_per_s"]
     assert slowdown(local, local) == 0 <= slowdown(tiered, local) < slowdown(far, local)
+
+
+@pytest.mark.parametrize("category", ["web", "key-value"])
+def test_runs_are_long_enough(category: str, tmp_path: Path) -> None:
+    """What lookups on four cores ask memory for, and how much slower they are, a longer run says,
+    too; a run of a tenth asks more often, as its caches are empty."""
+    workload = next(
+        w for w in STUDY.points(False, 1)
+        if (w["category"], w.get("kernel"), w["cores"]) == (category, "hash", 4)
+    )  # fmt: skip
+
+    def tiered(of: float) -> tuple[float, float]:
+        sizes = {name: int(of * workload[name]) for name in ("operations", "warm")}
+        local, there = profile({**workload, **sizes}, [LOCAL_ONLY, TIERED], tmp_path)
+        return there["requests"], slowdown(there, local)
+
+    (asked, slower), (longer, still) = tiered(1.0), tiered(3.0)
+    assert asked == pytest.approx(longer, rel=0.25) and slower == pytest.approx(still, abs=0.02)
+    assert tiered(0.1)[0] > 1.2 * longer
+
+
+def test_captured_programs_are_run_to_their_end() -> None:
+    """Each copy has all that was captured, and counts after a third of it."""
+    for workload in STUDY.points(False, 1):
+        each = [workload[key] // workload["cores"] for key in ("operations", "warm")]
+        if workload["category"] == PROGRAM:
+            assert sum(each) == INSTRUCTIONS and each[0] == 2 * each[1]
 
 
 def test_less_bandwidth_is_slower(tmp_path: Path) -> None:
