@@ -27,7 +27,7 @@ THREADS = 6  # of the neighbour (§3.3)
 _FILLED = 0.98  # of the neighbour's memory: its data; the rest is page tables and parts of pages
 _SCAN_GB_PER_S = 30.0  # of the neighbour, at least
 _COUNTED = 0.5  # of the cycles before
-_FLAT_PAGE = 12  # bits of the core model's flat memory's pages
+FLAT_PAGE = 12  # bits of the core model's flat memory's pages
 # Setting -> whether the machines share near lines; the L3.
 SETTINGS = {
     "nothing": (False, False), "L3": (False, True), "near memory": (True, False),
@@ -136,7 +136,7 @@ def frames_of(pages: int, shared: bool, seed: int) -> tuple[np.ndarray, np.ndarr
         host.launch(name, pages)
     half = [range(pages), range(pages, 2 * pages)]
     rng = np.random.default_rng(seed)
-    each = 1 << PAGE_BITS - _FLAT_PAGE
+    each = 1 << PAGE_BITS - FLAT_PAGE
     one, other = (
         rng.permutation((np.array(some)[:, None] * each + np.arange(each)).ravel())
         for some in (half if shared else [host.tiered(name) for name in host.machines])
