@@ -12,7 +12,7 @@ import pytest
 from anemone.models.core import Kernel, Memory, Tier, machine, simulate
 from anemone.studies import profiles
 from anemone.studies.camp_workloads import INSTRUCTIONS, PROGRAMS
-from anemone.studies.flat_slowdown import STUDY, WHY, judge
+from anemone.studies.flat_slowdown import FASTER, SLOWER, STUDY, compared, judge
 from anemone.studies.flat_workloads import CORES, PROGRAM, RANGES, SIZES, drawn
 from anemone.studies.profiles import LOCAL_ONLY, TIERED, Place, near_lines, profile, slowdown
 from tests.commands import run
@@ -135,13 +135,22 @@ def test_judged_by_hand() -> None:
     assert rows["tiered: within 5 %"].here == 50 and rows["tiered: within 5 %"].paper == 73
     assert rows["tiered: within 10 %"].here == rows["mixed: within 5 %"].here == 75
     assert rows["CXL only: the worst"].here == pytest.approx(58)
-    assert rows["CXL only: the worst"].why == "" and rows["tiered: within 5 %"].why == WHY
+    assert rows["CXL only: the worst"].why == "" and rows["tiered: within 5 %"].why == SLOWER
     assert rows["tiered: miss ratio of the slowest"].here == pytest.approx(41)
     assert rows["database and big data: CXL only, the worst"].here == pytest.approx(30)
     assert rows["captured programs, tiered: within 5 %"].here == 100
     assert (
         "| graph | 1 | 58.0 %, 58.0 % | 40.0 %, 40.0 % | 20.0 %, 20.0 % | 41 % |" in found.notes[0]
     )
+
+
+def test_why_goes_by_the_side() -> None:
+    """A worst that is above the paper's, or fewer within so much, is slower; the others faster."""
+    assert compared("worst", "%", 50.0, 51.0).why == "" == compared("worst", "%", None, 51.0).why
+    assert compared("worst", "%", 50.0, 60.0).why == SLOWER == compared("none", "%", 0.0, 1.0).why
+    assert compared("worst", "%", 50.0, 40.0).why == FASTER
+    assert compared("within", "%", 50.0, 40.0, True).why == SLOWER
+    assert compared("within", "%", 50.0, 60.0, True).why == FASTER
 
 
 def test_quick_run(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:

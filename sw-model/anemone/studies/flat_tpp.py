@@ -14,7 +14,7 @@ from anemone.studies.camp_workloads import programs_of
 from anemone.studies.curves import curves
 from anemone.studies.flat_slowdown import NOTE as WORKLOADS
 from anemone.studies.flat_slowdown import STUDY as FLAT
-from anemone.studies.flat_slowdown import WHY
+from anemone.studies.flat_slowdown import compared
 from anemone.studies.flat_workloads import PROGRAM, SCALE
 from anemone.studies.memstrata_pages import FLUSH_NS
 from anemone.studies.profiles import (
@@ -124,11 +124,11 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
     of = {name: np.array([100 * a[name] for _, a in answers]) for name in ("flat", "tpp", "placed")}
     above = {(n, s): float(100 * np.mean(some > s)) for n, some in of.items() for s in _SLOW}
     rows = [
-        Row("TPP-like: above 50 %", "%", 17.0, above["tpp", 50.0], WHY),
+        compared("TPP-like: above 50 %", "%", 17.0, above["tpp", 50.0]),
         Row("TPP-like: above 5 %", "%", None, above["tpp", 5.0]),
         Row("TPP-like, moves for nothing: above 50 %", "%", None, above["placed", 50.0]),
-        Row("flat memory: above 50 %", "%", 0.0, above["flat", 50.0], WHY),
-        Row("flat memory: above 5 %", "%", 27.0, above["flat", 5.0], WHY),
+        compared("flat memory: above 50 %", "%", 0.0, above["flat", 50.0]),
+        compared("flat memory: above 5 %", "%", 27.0, above["flat", 5.0]),
         Row("workloads that fit in local memory", "%", None,
             float(100 * np.mean([a["fits"] for _, a in answers]))),
         Row("TPP-like: promoted, at most", "GB/s", 22.0,
