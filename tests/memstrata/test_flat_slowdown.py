@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -35,6 +36,12 @@ def test_the_workloads() -> None:
 
 
 # A workload that has no pattern, at 40 % of its machine's 4 MiB.
+def test_the_ranges_are_frozen() -> None:
+    """As they were fixed before any slowdown was computed, and the workloads drawn of them."""
+    text = json.dumps([RANGES, drawn(1)], sort_keys=True)
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "66c93a829d30b2fe"
+
+
 WORKLOAD = {
     "category": "web", "kernel": "scatter", "cores": 1, "vm_bytes": 4 << 20, "filled": 0.4,
     "settings": {"bytes": 4 * 1024 * 1024 * 4 // 10, "work": 20}, "operations": 20_000, "warm": 0,
@@ -122,7 +129,7 @@ def _answer(cxl: float, tiered: float, mixed: float, miss: float = 0.0) -> dict:
 
 
 def test_judged_by_hand() -> None:
-    size = {"operations": 10, "warm": 1}
+    size = {"operations": 10, "warm": 1, "cores": 2, "vm_bytes": 128 << 20, "kernel": "hash"}
     answers = [
         ({"category": "web", **size}, _answer(0.01, 0.0, 0.0)),
         ({"category": "database", **size}, _answer(0.3, 0.08, 0.04, 0.2)),
@@ -142,6 +149,8 @@ def test_judged_by_hand() -> None:
     assert (
         "| graph | 1 | 58.0 %, 58.0 % | 40.0 %, 40.0 % | 20.0 %, 20.0 % | 41 % |" in found.notes[0]
     )
+    assert "| graph: hash | 2 | 8 | 58.0 % | 40.0 % | 20.0 % |" in found.notes[2]
+    assert "| program: sort | 2 | 8 | 10.0 % | 4.0 % | 1.0 % |" in found.notes[2]
 
 
 def test_why_goes_by_the_side() -> None:

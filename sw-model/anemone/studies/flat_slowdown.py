@@ -115,8 +115,12 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
         "operations of a workload": f"{size['operations']:,}, {size['warm']:,} before",
         "workloads": "studies/flat_workloads.py has their ranges",
     }
-    table = _by_category(categories, slower, misses)
-    return Found(rows, {"slowdown": picture}, [table, NOTE], constants)
+    tables = [
+        _by_category(categories, slower, misses),
+        NOTE,
+        _each([p for p, _ in answers], slower),
+    ]
+    return Found(rows, {"slowdown": picture}, tables, constants)
 
 
 def compared(what: str, unit: str, paper: float | None, here: float, least: bool = False) -> Row:
@@ -149,6 +153,21 @@ def _by_category(categories: list[str], slower: dict[str, np.ndarray], misses: n
         lines.append(
             f"| {category} | {of.sum()} | {' | '.join(cells)} | {np.median(misses[of]):.0f} % |"
         )
+    return "\n".join(lines)
+
+
+def _each(points: list[Point], slower: dict[str, np.ndarray]) -> str:
+    """A table of all workloads; GB are the paper's."""
+    lines = [
+        "Slowdown of each:", "",
+        "| workload | cores | GB | " + " | ".join(slower) + " |",
+        "| --- | ---: | ---: | " + "---: | " * len(slower),
+    ]  # fmt: skip
+    for i, point in enumerate(points):
+        name = f"{point['category']}: {point.get('program') or point['kernel']}"
+        cells = " | ".join(f"{some[i]:.1f} %" for some in slower.values())
+        size = point["vm_bytes"] * SCALE >> 30
+        lines.append(f"| {name} | {point['cores']} | {size} | {cells} |")
     return "\n".join(lines)
 
 
