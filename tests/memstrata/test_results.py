@@ -85,6 +85,22 @@ def test_every_missed_bar_is_said() -> None:
             assert f"{row['here']:.1f}" in missed, what
 
 
+def test_the_pages_table_is_the_studies() -> None:
+    found = rows("memstrata")
+    page = text("docs/memstrata.md")
+    for words, what in (
+        ("common mixes", "Figure 10, the common mixes"),
+        ("two outliers", "Figure 12, two outliers"),
+        ("four, 67 % dedicated", "Figure 12, four outliers, 67 % dedicated"),
+        ("machines come and go", "Figure 13, machines that come and go"),
+    ):  # fmt: skip
+        here = [found[f"{what}: the worst, {policy}"] for policy in POLICIES]
+        numbers = [f"{here[1]['paper']:.0f}", *(f"{row['here']:.1f}" for row in here)]
+        assert f"| {words} | {' | '.join(numbers)} |" in page
+    over = [r["here"] for w, r in rows("memstrata-sensitivity").items() if "over the best" in w]
+    assert f"the defaults are within {max(over):.1f} points of the best value of each" in page
+
+
 def test_the_checks_distance_is_said() -> None:
     """Of five mixes at first and at last; each mix's six machines are in its table."""
     found = rows("memstrata-check")
