@@ -25,6 +25,8 @@ Json json_of(const Rule& rule, uint64_t bytes) {
         {"primary_shift", spec.translation.primary.shift},
         {"sub_mask", spec.translation.sub.mask},
         {"sub_shift", spec.translation.sub.shift},
+        {"hash_multiplier", spec.hash.multiplier},
+        {"hash_size", spec.hash.size},
         {"op", op_name(spec.update.op)},
         {"operand", spec.update.operand},
         {"operand_kind", source_name(spec.update.source)},

@@ -12,7 +12,8 @@ namespace anemone {
 
 // A rule as the hardware takes it: the fields of anemone.nemo.Rule, as wide as they go.
 struct Rule {
-    uint64_t reads, writes, start, end, primaryMask, primaryShift, subMask, subShift, op,
+    uint64_t reads, writes, start, end, primaryMask, primaryShift, subMask, subShift,
+        hashMultiplier, hashSize, op,
         operandSource, operand, counterWidth, notifyOp, notifyOperand, effectKind, effectOp,
         effectOperand;
 

@@ -41,6 +41,7 @@ class TakeSlot(p: NemoParams) extends Bundle {
   */
 class AcknowledgeUnit(p: NemoParams) extends Module {
   import AcknowledgeUnit._
+  require(operandStep < firstPut(p) - 1)
   val io = IO(new Bundle {
 
     /** As [[TelemetryEngine]] has them. */
@@ -91,10 +92,10 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val now = Reg(new Kind)
   private val noOperand = RegEnable(operands.io.fault.uncorrected, step === operandStep.U)
   private val bad = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel) || noOperand)
-  private val restores = active && step === (firstPut + p.lineWords).U
-  private val stops = active && step === firstPut.U && (bad || !now.takes)
-  private val puts = active && step >= firstPut.U && step < (firstPut + p.lineWords).U && !stops
-  private val tail = Seq.iterate(puts || restores, operandDelay + 1)(RegNext(_, false.B))
+  private val restores = active && step === (firstPut(p) + p.lineWords).U
+  private val stops = active && step === firstPut(p).U && (bad || !now.takes)
+  private val puts = active && step >= firstPut(p).U && step < (firstPut(p) + p.lineWords).U && !stops
+  private val tail = Seq.iterate(puts || restores, operandDelay(p) + 1)(RegNext(_, false.B))
   // Channels take turns: the next one above the last, or the lowest.
   private val can = io.acknowledge.zip(io.free).map { case (offered, free) => offered.valid && free }
   private val above = can.zipWithIndex.map { case (one, c) => one && c.U > channel }
@@ -107,7 +108,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
     now := NemoParams.pick(kinds, target)
   }
 
-  private val applies = RegEnable(!bad, step === firstPut.U)
+  private val applies = RegEnable(!bad, step === firstPut(p).U)
   private val ends = restores || stops
   active := starts || (active && !ends)
   step := Mux(active, step + 1.U, 0.U)
@@ -117,7 +118,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val cleared = Reg(Bool())
   private val clears = NemoParams.pick(io.clearing, pipeline)
   cleared := active && (cleared || clears)
-  private val word = (step - firstPut.U)(p.wordIndexBits - 1, 0)
+  private val word = (step - firstPut(p).U)(p.wordIndexBits - 1, 0)
   for (c <- 0 until p.channels) {
     val slot = io.slots(c)
     slot.busy := active && isFor(c)
@@ -191,18 +192,17 @@ object AcknowledgeUnit {
 
   /** Steps: the slot before the read is empty, so that nothing of the line is still to come when it is there. */
   private val readStep = 1
-  private val firstPut = readStep + TelemetryEngine.readLatency + 1
+  private def firstPut(p: NemoParams): Int = readStep + TelemetryEngine.readLatency(p) + 1
   private val operandStep = ProtectedRam.latency
-  require(operandStep < firstPut - 1)
   private val wordDelay = 2
-  private val operandDelay = MatchStage.latency + 1
+  private def operandDelay(p: NemoParams): Int = MatchStage.latency(p) + 1
 
   /** Cycles for which a channel's slots are had. */
-  def slots(p: NemoParams): Int = firstPut + p.lineWords + 1
+  def slots(p: NemoParams): Int = firstPut(p) + p.lineWords + 1
 
   /** Cycles from what is offered to its answer. */
   def latency(p: NemoParams): Int = slots(p) + 1
 
   /** Cycles from one to the next. */
-  def period(p: NemoParams): Int = slots(p) + operandDelay + 1
+  def period(p: NemoParams): Int = slots(p) + operandDelay(p) + 1
 }

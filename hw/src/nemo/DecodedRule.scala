@@ -5,29 +5,44 @@ import chisel3._
 import chisel3.util._
 
 /** A field of an address as a rule's mask and shift select it, where only `bits` bits of it can be of use: the value is
-  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `beyond`, which begins at bit `bits`: a bit
+  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `beyond`, which begins at bit `from`: a bit
   * below that is never past the field.
   */
-class AddressField(val p: NemoParams, bits: Int) extends Bundle {
+class AddressField(val p: NemoParams, bits: Int, from: Int) extends Bundle {
   val shift = UInt(log2Ceil(p.addressBits).W)
   val mask = UInt(bits.W)
-  private val rest = (p.addressBits - bits).max(0)
+  private val rest = (p.addressBits - from).max(0)
   val beyond = UInt(rest.W)
 
   def value(address: UInt): UInt = (address >> shift).pad(bits)(bits - 1, 0) & mask
-  def whole(address: UInt): Bool = if (rest == 0) true.B else !((address >> bits) & beyond).orR
+  def whole(address: UInt): Bool = if (rest == 0) true.B else !((address >> from) & beyond).orR
 }
 
 object AddressField {
 
   /** Combinational. A shift of `addressBits` and more leaves nothing of the mask. */
   def apply(mask: UInt, shift: UInt, bits: Int, p: NemoParams): AddressField = {
-    val field = Wire(new AddressField(p, bits))
+    val field = Wire(new AddressField(p, bits, bits))
     field.shift := shift
     field.mask := mask >> shift
-    val beyond = (bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)
-    field.beyond := (if (beyond.isEmpty) 0.U else VecInit(beyond).asUInt)
+    field.beyond := beyond(mask, shift, bits, p)
     field
+  }
+
+  /** An offset: `hashes` says whether [[HashStage.bits]] bits of it are of use, or those of a counter's index. */
+  def offset(mask: UInt, shift: UInt, hashes: Bool, p: NemoParams): AddressField = {
+    val field = Wire(new AddressField(p, p.offsetBits, p.indexBits))
+    field.shift := shift
+    field.mask := mask >> shift
+    val ofHash = beyond(mask, shift, HashStage.bits, p) << (HashStage.bits - p.indexBits)
+    field.beyond := Mux(hashes, ofHash, beyond(mask, shift, p.indexBits, p))
+    field
+  }
+
+  /** The bits of an address, from bit `bits` on, that a field of so many bits has no room for. */
+  private def beyond(mask: UInt, shift: UInt, bits: Int, p: NemoParams): UInt = {
+    val past = (bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)
+    if (past.isEmpty) 0.U else VecInit(past).asUInt
   }
 }
 
@@ -39,8 +54,12 @@ class DecodedRule(val p: NemoParams) extends Bundle {
   val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
   val start = UInt((p.addressBits + 1).W)
   val end = UInt((p.addressBits + 1).W)
-  val key = new AddressField(p, p.keyBits)
-  val offset = new AddressField(p, p.indexBits)
+  val key = new AddressField(p, p.keyBits, p.keyBits)
+  val offset = new AddressField(p, p.offsetBits, p.indexBits)
+
+  /** Of [[HashStage]]; a rule without a hash has the identity's. */
+  val hashMultiplier = Option.when(p.features.hash)(UInt(HashStage.bits.W))
+  val hashSize = Option.when(p.features.hash)(UInt((p.indexBits + 1).W))
 
   /** A level of [[NemoParams]]. */
   val counterWidth = UInt(2.W)
@@ -76,7 +95,12 @@ object DecodedRule {
     laid.start := rule.start
     laid.end := rule.end
     laid.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)
-    laid.offset := AddressField(rule.subMask, rule.subShift, p.indexBits, p)
+    laid.offset := AddressField.offset(rule.subMask, rule.subShift, rule.hashes.getOrElse(false.B), p)
+    for (hashes <- rule.hashes) {
+      val (multiplier, size) = HashStage.identity(p)
+      laid.hashMultiplier.get := Mux(hashes, rule.hashMultiplier.get, multiplier.U)
+      laid.hashSize.get := Mux(hashes, rule.hashSize.get, size.U)
+    }
     laid.counterWidth := width
     laid.op := rule.op
     val own = rule.operandSource === OperandSource.Immediate.U || (p.features.operandSources.size == 1).B

@@ -12,6 +12,7 @@ import chisel3.util._
   * @param effects        [[ReadEffect]] codes; no effect is always there
   * @param operandSources [[OperandSource]] codes; the rule's own operand is always there
   * @param acknowledges   lines that were read can be taken away ([[LineAcknowledge]])
+  * @param hash           a rule may hash its offsets ([[HashStage]])
   */
 case class Features(
     ops: Seq[UpdateOp] = UpdateOp.ofRules,
@@ -19,7 +20,8 @@ case class Features(
     notifies: Boolean = true,
     effects: Seq[Int] = Seq(ReadEffect.None, ReadEffect.Reset, ReadEffect.Op),
     operandSources: Seq[Int] = Seq(OperandSource.Immediate, OperandSource.Line, OperandSource.IsWrite),
-    acknowledges: Boolean = true
+    acknowledges: Boolean = true,
+    hash: Boolean = false
 ) {
   import Features._
   require(

@@ -20,7 +20,8 @@ class MatchResult(p: NemoParams) extends Bundle {
   val sub = UInt(p.subBits.W)
 }
 
-/** Match stage of one rule on one channel (NEMO §3.1): filter, key, translation table, offset, range check.
+/** Match stage of one rule on one channel (NEMO §3.1): filter, key, translation table, offset, its hash where one is built
+  * in, range check.
   *
   * Latency: [[MatchStage.latency]] cycles from `slot` to `result`; one event a cycle.
   *
@@ -29,7 +30,7 @@ class MatchResult(p: NemoParams) extends Bundle {
   *
   * An event whose entry has bad parity is unmapped: it is counted as one that has no counter, in no wrong counter.
   */
-class MatchStage(p: NemoParams) extends Module {
+class MatchStage(val p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
     val rule = Input(new DecodedRule(p))
@@ -80,16 +81,26 @@ class MatchStage(p: NemoParams) extends Module {
     Cat(counter, write.bits.base(p.indexBits - 1, 1), Mux(counter, write.bits.base(0), write.bits.mapped))
   entries.io.write.bits.data := stored
   entries.io.flips := RegNext(io.flips)
-  private val entry = entries.io.data | ShiftRegister(Mux(sameKey, stored, 0.U), 2)
-  private val looked = ShiftRegister(considered, 2, false.B, true.B)
-  private val keyFits = ShiftRegister(key.whole(request.address), 3)
-  private val offsetFits = ShiftRegister(offset.whole(request.address), 3)
-  private val offsetLow = ShiftRegister(offset.value(request.address), 3)
+  private val hashDelay = MatchStage.hashDelay(p)
+  private val indexStage = MatchStage.indexStage(p)
+  private val entry = ShiftRegister(entries.io.data | ShiftRegister(Mux(sameKey, stored, 0.U), 2), hashDelay)
+  private val badEntry = ShiftRegister(entries.io.bad, hashDelay)
+  private val looked = ShiftRegister(considered, 2 + hashDelay, false.B, true.B)
+  private val keyFits = ShiftRegister(key.whole(request.address), indexStage)
+  private val offsetFits = ShiftRegister(offset.whole(request.address), indexStage)
+  private val offsetLow =
+    if (p.features.hash) {
+      val hashing = Module(new HashStage(p))
+      hashing.io.offset := RegNext(offset.value(request.address))
+      hashing.io.multiplier := loaded(io.rule.hashMultiplier.get, 1)
+      hashing.io.size := loaded(io.rule.hashSize.get, 1 + HashStage.scaleStage)
+      hashing.io.hash
+    } else ShiftRegister(offset.value(request.address), indexStage)
 
   // Index: base plus offset, then cut into word and counter of the word by the width.
-  private val width = loaded(io.rule.counterWidth, MatchStage.indexStage)
+  private val width = loaded(io.rule.counterWidth, indexStage)
   private val inBase = entry(p.indexBits)
-  private val mapped = (inBase || entry(0)) && keyFits && !entries.io.bad
+  private val mapped = (inBase || entry(0)) && keyFits && !badEntry
   private val index = (entry(p.indexBits - 1, 0) +& offsetLow).asTypeOf(UInt((p.indexBits + 1).W))
   private val wordIndex = CounterWidth.select(width, p)(w => (index >> (p.subBits - w)).pad(p.indexBits + 1))
   private val sub =
@@ -100,8 +111,8 @@ class MatchStage(p: NemoParams) extends Module {
   io.result.matched := RegNext(looked && mapped && inStates, false.B)
   io.result.unmapped := RegNext(looked && !mapped, false.B)
   io.result.outOfRange := RegNext(looked && mapped && !inStates, false.B)
-  io.result.bad := RegNext(looked && entries.io.bad, false.B)
-  io.result.key := ShiftRegister(tableKey, 3)
+  io.result.bad := RegNext(looked && badEntry, false.B)
+  io.result.key := ShiftRegister(tableKey, indexStage)
   private val word = RegNext(wordIndex(log2Ceil(p.states) - 1, 0))
   io.result.word := word(p.wordIndexBits - 1, 0)
   io.result.line := word >> p.wordIndexBits
@@ -110,9 +121,12 @@ class MatchStage(p: NemoParams) extends Module {
 
 object MatchStage {
 
-  /** Cycle, counted from the slot, in which base and offset are added. */
-  val indexStage: Int = 3
+  /** Cycles that the hash takes longer than the table. */
+  private def hashDelay(p: NemoParams): Int = if (p.features.hash) HashStage.latency - 2 else 0
 
-  /** Cycles from slot to result. */
-  val latency: Int = 4
+  /** Cycle, counted from the slot, in which base and offset are added. */
+  private def indexStage(p: NemoParams): Int = 3 + hashDelay(p)
+
+  /** Cycles from slot to result: 4, with the hash 6. */
+  def latency(p: NemoParams): Int = indexStage(p) + 1
 }

@@ -64,6 +64,9 @@ case class NemoParams(
   /** Index of a counter: the narrowest counters are the most. */
   val indexBits: Int = log2Ceil(states) + subBits
   val keyBits: Int = log2Ceil(table)
+
+  /** Bits of an offset that can be of use. */
+  val offsetBits: Int = if (features.hash) HashStage.bits.min(addressBits) else indexBits
   val pipelineBits: Int = 1.max(log2Ceil(pipelines))
   val channelBits: Int = 1.max(log2Ceil(channels))
 

@@ -47,7 +47,8 @@ object NearOutcome {
   *   - filter: `reads`/`writes` let a request type through; `near` those that near memory had, or had not
   *     ([[NearOutcome]], where events have one); `start` <= address < `end`, in bytes
   *   - key = (address & `primaryMask`) >> `primaryShift`; the table turns it into a base index
-  *   - index = base + ((address & `subMask`) >> `subShift`)
+  *   - offset = (address & `subMask`) >> `subShift`; index = base + offset, or base + the hash of the offset where
+  *     `hashes` ([[HashStage]])
   *   - update: `op` ([[UpdateOp]] code) with `operand` or a request field (`operandSource`)
   *   - `counterWidth`: a counter has 8 << counterWidth bits (2 << counterWidth in a small formal proof)
   *   - notify: `notifyOp` ([[Predicate]]) against `notifyOperand`
@@ -64,6 +65,9 @@ class Rule(val p: NemoParams) extends Bundle {
   val primaryShift = UInt(6.W)
   val subMask = UInt(p.addressBits.W)
   val subShift = UInt(6.W)
+  val hashes = Option.when(p.features.hash)(Bool())
+  val hashMultiplier = Option.when(p.features.hash)(UInt(HashStage.bits.W))
+  val hashSize = Option.when(p.features.hash)(UInt((p.indexBits + 1).W))
   val op = UInt(UpdateOp.codeBits.W)
   val operandSource = UInt(OperandSource.bits.W)
   val operand = UInt(p.wordBits.W)

@@ -52,7 +52,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   // A rule goes down the pipeline like a slot, and is taken from the port in each stage as it passes.
   private val loading = RegInit(false.B)
   private val load = io.rule.valid && !loading && !arbiters.map(_.io.walking).reduce(_ || _)
-  private val loaded = ShiftRegister(load, TelemetryLane.latency + 1, false.B, true.B)
+  private val loaded = ShiftRegister(load, TelemetryLane.latency(p) + 1, false.B, true.B)
   loading := (loading || load) && !loaded
   io.rule.ready := loaded
 
@@ -113,7 +113,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     flip.io.flips
   })
 
-  private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
+  private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency(p)))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
@@ -147,8 +147,8 @@ class TelemetryEngine(p: NemoParams) extends Module {
 object TelemetryEngine {
 
   /** Cycles from an event's to the cycle in which its state is written: a read right behind it sees the value. */
-  val eventLatency: Int = 1 + TelemetryLane.writeLatency
+  def eventLatency(p: NemoParams): Int = 1 + TelemetryLane.writeLatency(p)
 
   /** Cycles from a read's acceptance to its line. */
-  val readLatency: Int = 1 + MatchStage.latency + ReadStage.latency
+  def readLatency(p: NemoParams): Int = 1 + MatchStage.latency(p) + ReadStage.latency
 }

@@ -46,14 +46,14 @@ class TelemetryLane(p: NemoParams) extends Module {
   matching.io.flips := io.flips
   io.matched := matching.io.result
 
-  private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)
+  private val updateLoad = ShiftRegister(io.load, MatchStage.latency(p), false.B, true.B)
   private[nemo] val update = Module(new UpdateStage(p))
   update.io.pipeline := io.pipeline
   update.io.slot := io.later
   update.io.matched := matching.io.result
   update.io.rule := io.rule
   update.io.load := updateLoad
-  update.io.off := io.clear.valid || ShiftRegister(off, MatchStage.latency, true.B, true.B)
+  update.io.off := io.clear.valid || ShiftRegister(off, MatchStage.latency(p), true.B, true.B)
   update.io.clear := io.clear
   io.part := update.io.part
 
@@ -70,6 +70,6 @@ class TelemetryLane(p: NemoParams) extends Module {
 }
 
 object TelemetryLane {
-  val writeLatency: Int = MatchStage.latency + UpdateStage.window
-  val latency: Int = MatchStage.latency + UpdateStage.latency + NotifyStage.latency
+  def writeLatency(p: NemoParams): Int = MatchStage.latency(p) + UpdateStage.window
+  def latency(p: NemoParams): Int = MatchStage.latency(p) + UpdateStage.latency + NotifyStage.latency
 }

@@ -39,6 +39,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     val bad = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
   })
   import TelemetryPipeline._
+  require(drain > TelemetryLane.latency(p))
 
   // Clearing walks the table and, side by side, the lines; long enough for the pipeline to run empty meanwhile.
   private val steps = Seq(p.table, p.lines, drain).max
@@ -112,5 +113,4 @@ object TelemetryPipeline {
 
   /** Cycles after which nothing of an earlier slot is left in a pipeline. */
   val drain: Int = 16
-  require(drain > TelemetryLane.latency)
 }

@@ -12,10 +12,12 @@ object LaidOut {
     (0 until 64 / bits).map(i => (operand & ((BigInt(1) << bits) - 1)) << (i * bits)).sum
   }
 
-  /** What a mask takes of an address below the shift and above the field is nobody's; the field has `bits` bits. */
-  def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int): Unit = {
+  /** What a mask takes of an address below the shift and above the field is nobody's; the field has `bits` bits, of which
+    * those of an address up to bit `from` are never past it.
+    */
+  def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int, from: Int): Unit = {
     field.shift.poke(shift % (1 << field.shift.getWidth))
-    field.mask.poke((mask >> shift) & ((BigInt(1) << bits) - 1))
-    field.beyond.poke((mask >> (shift + bits)) << shift)
+    field.mask.poke((mask >> shift) & ((BigInt(1) << field.mask.getWidth) - 1))
+    field.beyond.poke(((mask >> (shift + bits)) << (shift + bits)) >> from)
   }
 }

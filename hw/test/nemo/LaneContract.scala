@@ -74,7 +74,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   // The first cycles after reset clear states and table; the rest of a clear is over when the first slot comes.
   private val step = RegInit(0.U(4.W))
   private val clearing = step < p.lines.max(p.table).U
-  private val running = step === (p.lines.max(p.table) + MatchStage.latency + 2).U
+  private val running = step === (p.lines.max(p.table) + MatchStage.latency(p) + 2).U
   when(!running) { step := step + 1.U }
 
   // At most one thing a slot, and a walk goes through its words.
@@ -107,10 +107,10 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val join = Module(new ReadStage(p))
   lane.io.pipeline := 0.U
   lane.io.slot := slot
-  lane.io.later := Slot.delayed(slot, MatchStage.latency)
+  lane.io.later := Slot.delayed(slot, MatchStage.latency(p))
   lane.io.rule := laid
-  when(ShiftRegister(puts, MatchStage.latency, false.B, true.B)) {
-    lane.io.rule.effectOperand := ShiftRegister(put, MatchStage.latency)
+  when(ShiftRegister(puts, MatchStage.latency(p), false.B, true.B)) {
+    lane.io.rule.effectOperand := ShiftRegister(put, MatchStage.latency(p))
   }
   lane.io.load := !running
   lane.io.table := write
@@ -153,7 +153,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
 
   // What the line must hold of the counter: of a walk, what it was in the slot of its word.
   private def later[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
-  private val latency = MatchStage.latency + ReadStage.latency
+  private val latency = MatchStage.latency(p) + ReadStage.latency
   private val last = slot.read && !puts && (!slot.walk || slot.word === (p.lineWords - 1).U)
   private val gathered = RegEnable(before, inSlot)
   private val expected = Mux(inSlot, before, gathered)
@@ -165,5 +165,5 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val writes = BoringUtils.bore(lane.update.written)
   private val result = BoringUtils.bore(lane.update.result)
   private val touches = writes.words(wordOfLine) && writes.line === (word >> p.wordIndexBits)
-  io.written := !touches || (counter(result.data) === later(after, TelemetryLane.writeLatency) && !result.bad)
+  io.written := !touches || (counter(result.data) === later(after, TelemetryLane.writeLatency(p)) && !result.bad)
 }

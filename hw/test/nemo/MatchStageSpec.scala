@@ -7,7 +7,10 @@ import scala.collection.mutable
 import scala.util.Random
 
 class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
-  private val p = NemoParams(pipelines = 1, channels = 1, states = 64, table = 16, addressBits = 20)
+  private val plain = NemoParams(pipelines = 1, channels = 1, states = 64, table = 16, addressBits = 20)
+
+  /** Addresses have more bits than what is hashed. */
+  private val hashing = plain.copy(addressBits = 34, features = Features(hash = true))
 
   private sealed trait Outcome
   private case object Ignored extends Outcome
@@ -17,7 +20,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Counter(index: Int) extends Outcome
 
   private def outcome(dut: MatchStage, w: Int): Outcome = {
-    val result = dut.io.result
+    val (p, result) = (dut.p, dut.io.result)
     val flags = Seq(result.matched, result.unmapped, result.outOfRange).map(_.peekBoolean())
     assert(flags.count(identity) <= 1)
     if (flags(0)) {
@@ -30,33 +33,43 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   behavior of "MatchStage"
-  it should "find the counter of every event while its table changes" in {
+  for ((name, p) <- Seq("" -> plain, ", some by a hash," -> hashing))
+  it should s"find the counter of every event$name while its table changes" in {
+    val (bits, space) = (p.addressBits, 1L << p.addressBits)
     test(new MatchStage(p)).withAnnotations(Seq(VerilatorBackendAnnotation)) { dut =>
       for (seed <- 1 to 24) {
         info(s"seed $seed")
         val random = new Random(seed)
+        def below(end: Long): Long = (random.nextLong() & Long.MaxValue) % end
         def mask() = random.nextInt(3) match {
-          case 0 => (1 << 20) - 1
-          case 1 => random.nextInt(1 << 20)
-          case _ => 0xf << random.nextInt(17)
+          case 0 => space - 1
+          case 1 => below(space)
+          case _ => 0xfL << random.nextInt(bits - 3)
         }
         val (reads, writes, w) = (random.nextInt(4) > 0, random.nextInt(4) > 0, seed % 4)
         val (start, end) =
-          if (seed % 3 == 0) (random.nextInt(1 << 19), (1 << 19) + random.nextInt(1 << 19)) else (0, 1 << 20)
-        val (primary, primaryShift) = (mask(), Seq(16, 14, 17, 0, 63)(random.nextInt(5)))
-        val (sub, subShift) = (mask(), Seq(12, 14, 16, 63)(random.nextInt(4)))
+          if (seed % 3 == 0) (below(space / 2), space / 2 + below(space / 2)) else (0L, space)
+        val (primary, primaryShift) = (mask(), Seq(bits - 4, bits - 6, bits - 3, 0, 63)(random.nextInt(5)))
+        val hashes = p.features.hash && seed % 2 == 0
+        val (multiplier, size) = (random.nextInt(1 << 27) | 1, 1 + random.nextInt(p.states * (8 >> w)))
+        val shifts = if (hashes) Seq(0, 3, 6, 7, 12, 63) else Seq(bits - 8, bits - 6, bits - 4, 63)
+        val (sub, subShift) = (mask(), shifts(random.nextInt(shifts.size)))
+        val offsets = if (hashes) HashStage.bits else p.indexBits
         val rule = dut.io.rule
         rule.enable.poke(true)
         rule.reads.poke(reads)
         rule.writes.poke(writes)
         rule.start.poke(start)
         rule.end.poke(end)
-        LaidOut.poke(rule.key, primary, primaryShift, p.keyBits)
-        LaidOut.poke(rule.offset, sub, subShift, p.indexBits)
+        LaidOut.poke(rule.key, primary, primaryShift, p.keyBits, p.keyBits)
+        LaidOut.poke(rule.offset, sub, subShift, offsets, p.indexBits)
+        val (one, all) = HashStage.identity(p)
+        rule.hashMultiplier.foreach(_.poke(if (hashes) BigInt(multiplier) else one))
+        rule.hashSize.foreach(_.poke(if (hashes) BigInt(size) else all))
         rule.counterWidth.poke(w)
         // Let out what is of the seed before.
         dut.io.slot.event.poke(false)
-        dut.clock.step(MatchStage.latency)
+        dut.clock.step(MatchStage.latency(p))
         dut.io.off.poke(false)
         dut.io.load.poke(true)
         dut.clock.step()
@@ -65,7 +78,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         val counters = p.states * (8 >> w)
         val table = Array.fill[Option[Int]](p.table)(None)
         val broken = mutable.Set[Int]()
-        val expected = mutable.Queue.fill[Outcome](MatchStage.latency)(Ignored)
+        val expected = mutable.Queue.fill[Outcome](MatchStage.latency(p))(Ignored)
         for (key <- 0 until p.table) {
           dut.io.table.valid.poke(true)
           dut.io.table.bits.key.poke(key)
@@ -77,7 +90,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val (event, write) = (random.nextInt(8) > 0, random.nextBoolean())
           // Often the key that is being written, so that the write meets its event in the table.
           val key = random.nextInt(p.table)
-          val address = if (random.nextBoolean()) (key << primaryShift.min(16)) & 0xfffff else random.nextInt(1 << 20)
+          val address = if (random.nextBoolean()) (key.toLong << primaryShift.min(bits - 4)) & (space - 1) else below(space)
           val change = random.nextInt(3) == 0
           dut.io.table.valid.poke(change)
           val flips = if (random.nextInt(8) > 0) 0 else random.nextInt(4)
@@ -94,14 +107,17 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           dut.io.slot.event.poke(event)
           dut.io.slot.request.address.poke(address)
           dut.io.slot.request.write.poke(write)
-          val field = (BigInt(address & primary) >> primaryShift).toInt
-          val offset = (BigInt(address & sub) >> subShift).toInt
+          val field = BigInt(address & primary) >> primaryShift
+          val stored = (field % p.table).toInt
+          val plainOffset = BigInt(address & sub) >> subShift
+          val tooWide = hashes && plainOffset >= (BigInt(1) << 27)
+          val offset = if (hashes) ((plainOffset * multiplier) % (1 << 27)) * size / (1 << 27) else plainOffset
           expected.enqueue(
             if (!event || !(if (write) writes else reads) || address < start || address >= end) Ignored
-            else if (broken(field % p.table)) Bad(field % p.table)
-            else if (field >= p.table || table(field).isEmpty) Unmapped
-            else if (table(field).get + offset >= counters) OutOfRange
-            else Counter(table(field).get + offset)
+            else if (broken(stored)) Bad(stored)
+            else if (field >= p.table || table(stored).isEmpty) Unmapped
+            else if (tooWide || offset + table(stored).get >= counters) OutOfRange
+            else Counter(table(stored).get + offset.toInt)
           )
           // The event of a write's own cycle meets what is written, not what is stored.
           if (change && flips > 0) broken += key

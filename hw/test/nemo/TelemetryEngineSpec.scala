@@ -67,9 +67,9 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
 
   corner("answer a read after nine cycles, and one line a cycle behind it")(reset) { bench =>
-    assert(bench.line(1, 0, 1)._2 == TelemetryEngine.readLatency)
+    assert(bench.line(1, 0, 1)._2 == TelemetryEngine.readLatency(p))
     var lines = 0
-    for (cycle <- 0 until 40 + TelemetryEngine.readLatency) {
+    for (cycle <- 0 until 40 + TelemetryEngine.readLatency(p)) {
       if (cycle < 40) bench.read(1, cycle % 2, cycle % p.lines, effect = false) else bench.noRead(1)
       if (cycle < 40) bench.dut.io.reads(1).ready.expect(true)
       bench.dut.clock.step()
@@ -145,7 +145,7 @@ class TelemetryEngineSpec extends AnyFlatSpec with ChiselScalatestTester {
     status.notifications.expect(3)
 
     // A hit behind the acknowledge or with it is the next first one; one before it is acknowledged.
-    val arrival = 1 + TelemetryLane.latency
+    val arrival = 1 + TelemetryLane.latency(p)
     for (offset <- -1 to 1) {
       hit(0, 6)
       bench.dut.clock.step(arrival - 1 + offset)

@@ -11,7 +11,7 @@ class PipelineBench(p: NemoParams) extends Module {
   private val pipeline = Module(new TelemetryPipeline(p))
   val io = IO(chiselTypeOf(pipeline.io))
   io <> pipeline.io
-  pipeline.io.later := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency)))
+  pipeline.io.later := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency(p))))
 }
 
 class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
@@ -19,8 +19,8 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val end = BigInt(1) << p.addressBits
 
   /** Cycles from a slot to the first in which `status` shows what it did. */
-  private val matchedLag = MatchStage.latency + 2
-  private val holdsLag = TelemetryLane.latency + 1
+  private val matchedLag = MatchStage.latency(p) + 2
+  private val holdsLag = TelemetryLane.latency(p) + 1
 
   private case class Latch(index: Int, channel: Int)
 
@@ -37,8 +37,8 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     val rule = dut.io.rule
     Seq(rule.enable, rule.reads, rule.writes).foreach(_.poke(true))
     rule.end.poke(end)
-    LaidOut.poke(rule.key, 0, 0, p.keyBits)
-    LaidOut.poke(rule.offset, end - 1, 7, p.indexBits)
+    LaidOut.poke(rule.key, 0, 0, p.keyBits, p.keyBits)
+    LaidOut.poke(rule.offset, end - 1, 7, p.indexBits, p.indexBits)
     rule.op.poke(UpdateOp.Add.code)
     rule.operand.poke(1)
     rule.counterWidth.poke(3)
@@ -47,7 +47,7 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     dut.io.load.poke(true)
     dut.clock.step()
     dut.io.load.poke(false)
-    dut.clock.step(TelemetryLane.latency)
+    dut.clock.step(TelemetryLane.latency(p))
     map(dut)
   }
 

@@ -16,7 +16,7 @@ class Features:
 
     ops: of updates and of read effects. widths: bits of a counter. notify: predicates. effects:
     none, reset, op. operands: imm, line, is_write. acknowledge: lines that were read can be taken
-    away. hash: of offsets; in the golden models alone.
+    away. hash: of offsets, for sketches.
     """
 
     ops: tuple[str, ...] | None = None
@@ -56,7 +56,8 @@ class Features:
         )
         options = {name: ",".join(map(str, some)) for name, some in lists.items() if some}
         flags = {"notify": self.notify, "acknowledge": self.acknowledge}
-        return options | {name: "false" for name, built in flags.items() if not built}
+        options |= {name: "false" for name, built in flags.items() if not built}
+        return options | ({"hash": "true"} if self.hash else {})
 
 
 EVERYTHING = Features()
