@@ -167,7 +167,8 @@ static int anemone_check_hash(const struct anemone_spec *spec, const struct anem
 
 	if (!hash->size) {
 		if (hash->multiplier)
-			return anemone_refuse(reason, -EINVAL, "hash.size is 0, but a multiplier is set");
+			return anemone_refuse(reason, -EINVAL,
+					      "hash.size is 0, but a multiplier is set");
 		return 0;
 	}
 	if (!(hash->multiplier & 1) || hash->multiplier >> ANEMONE_HASH_BITS)

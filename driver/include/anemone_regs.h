@@ -350,13 +350,9 @@
 #define ANEMONE_RULE_COMMIT_PIPELINE_SHIFT 0
 #define ANEMONE_RULE_COMMIT_PIPELINE_MASK 0x000000000000003fULL
 
-/*
- * With rule_control.hash: index = base + ((offset * multiplier mod 2^27) * size >> 27),
- * where offset = (address & rule_sub_mask) >> rule_shifts.sub; an event whose offset is 2^27
- * or more counts as out_of_range.
- */
+/* Hash of the offset: (offset * multiplier mod 2^27) * size >> 27. */
 #define ANEMONE_RULE_HASH 0x150
-/* Odd, so that no two offsets have the same product. */
+/* Odd. An event whose offset is 2^27 or more counts as out_of_range. */
 #define ANEMONE_RULE_HASH_MULTIPLIER_SHIFT 0
 #define ANEMONE_RULE_HASH_MULTIPLIER_MASK 0x0000000007ffffffULL
 /* Counters that the hash chooses from: 1 to the counters of a channel. */

@@ -87,6 +87,7 @@ what is allowed; the exit status is then 2.
       --table N       keys of a pipeline (8192)
       --device-gib N  memory (16)
       --flat          with flat memory mode
+      --hash          with the hash stage
   -j, --json          the rules' fields: a list with an object for each; the map is
                       of [key, region]
 )",

@@ -116,7 +116,7 @@ void read_hash(const Scope& rule, anemone_spec& spec) {
 
     if (!s)
         return;
-    if (!(s.limits.features & ANEMONE_FEATURES_HASH_MASK))
+    if (!s.limits.hash)
         rule.wrong("hash", "no hash, as none is built in");
     s.only_keys({"multiplier", "size"});
     spec.hash.multiplier =

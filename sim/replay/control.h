@@ -13,9 +13,8 @@ namespace anemone {
 // A rule as the hardware takes it: the fields of anemone.nemo.Rule, as wide as they go.
 struct Rule {
     uint64_t reads, writes, start, end, primaryMask, primaryShift, subMask, subShift,
-        hashMultiplier, hashSize, op,
-        operandSource, operand, counterWidth, notifyOp, notifyOperand, effectKind, effectOp,
-        effectOperand;
+        hashMultiplier, hashSize, op, operandSource, operand, counterWidth, notifyOp, notifyOperand,
+        effectKind, effectOp, effectOperand;
 
     bool walks() const { return effectKind == 2; } // a read with effect takes a slot a word
 };

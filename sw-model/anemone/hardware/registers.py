@@ -219,7 +219,7 @@ RULE_NOTIFY_OPERAND = Register(0x138, value=Field(0, 64))
 RULE_EFFECT_OPERAND = Register(0x140, value=Field(0, 64))
 # Loads the rule in the registers above into a pipeline; answered when the rule applies.
 RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
-# With rule_control.hash: index = base + ((offset * multiplier mod 2^27) * size >> 27), where offset = (address & rule_sub_mask) >> rule_shifts.sub; an event whose offset is 2^27 or more counts as out_of_range.
+# Hash of the offset: (offset * multiplier mod 2^27) * size >> 27.
 RULE_HASH = Register(0x150, multiplier=Field(0, 27), size=Field(32, 25))
 
 # Of 4, capability says how many are built.

@@ -95,7 +95,7 @@ struct anemone_translation {
 
 struct anemone_hash {
 	__u32 multiplier; /* odd, less than 2^ANEMONE_HASH_BITS */
-	__u32 size;	  /* 0: no hash */
+	__u32 size;       /* 0: no hash */
 };
 
 struct anemone_operation {

@@ -157,7 +157,7 @@ class RuleCommitRegister extends Bundle {
   val pipeline = UInt(6.W)
 }
 
-/** With rule_control.hash: index = base + ((offset * multiplier mod 2^27) * size >> 27), where offset = (address & rule_sub_mask) >> rule_shifts.sub; an event whose offset is 2^27 or more counts as out_of_range. */
+/** Hash of the offset: (offset * multiplier mod 2^27) * size >> 27. */
 class RuleHashRegister extends Bundle {
   val multiplier = UInt(27.W)
   val size = UInt(25.W)
