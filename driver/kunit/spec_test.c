@@ -219,6 +219,7 @@ static void keys_past_the_memory(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(refusals),
 	KUNIT_CASE(not_built),
+	KUNIT_CASE(hashes),
 	KUNIT_CASE(listings),
 	KUNIT_CASE(sub_mask_past_the_device),
 	KUNIT_CASE(host_addresses),
