@@ -11,10 +11,10 @@ import chisel3.util._
   * @param read the slot reads the line, or puts an operand to a word of it; else it is left empty
   * @param walk it puts: `op` is applied to `word` where `effect`
   */
-class TakeSlot(p: NemoParams) extends Bundle {
+class AcknowledgeSlot(p: NemoParams) extends Bundle {
   val busy = Bool()
   val read = Bool()
-  val walk = Bool()
+  val serialRmw = Bool()
   val effect = Bool()
   val op = UInt(UpdateOp.codeBits.W)
   val word = UInt(p.wordIndexBits.W)
@@ -48,8 +48,8 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
     val acknowledged = Vec(p.channels, Valid(Bool()))
 
     /** The channel's slots may be had from the next cycle on. */
-    val free = Input(Vec(p.channels, Bool()))
-    val slots = Output(Vec(p.channels, new TakeSlot(p)))
+    val available = Input(Vec(p.channels, Bool()))
+    val slots = Output(Vec(p.channels, new AcknowledgeSlot(p)))
     val lines = Input(Vec(p.channels, new Line(p)))
     val clearing = Input(Vec(p.pipelines, Bool()))
 
@@ -66,21 +66,21 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   })
 
   // What has to be known of a rule.
-  private val kinds = RegInit(VecInit(Seq.fill(p.pipelines)(0.U.asTypeOf(new Kind))))
-  private val kind = Wire(new Kind)
+  private val summaries = RegInit(VecInit(Seq.fill(p.pipelines)(0.U.asTypeOf(new RuleSummary))))
+  private val summary = Wire(new RuleSummary)
   private val op = io.rule.op
-  private def isOne(ops: UpdateOp*): Bool = ops.map(op === _.code.U).reduce(_ || _)
-  kind.takes := !isOne(UpdateOp.Shr, UpdateOp.Shl)
-  kind.by := Cat(isOne(UpdateOp.Or, UpdateOp.Max), isOne(UpdateOp.Xor, UpdateOp.Max))
-  kind.counterWidth := io.rule.counterWidth
-  kind.resets := io.rule.modifies && io.rule.heals
-  private val operands = Module(new ProtectedRam(p.pipelines.max(2), p.wordBits))
-  when(io.load.valid) { NemoParams.pick(kinds, io.load.bits) := kind }
-  operands.io.write.valid := io.load.valid
-  operands.io.write.bits.address := io.load.bits
-  operands.io.write.bits.data := io.rule.effectOperand
-  operands.io.inject := io.inject
-  io.fault := operands.io.fault
+  private def isOneOf(ops: UpdateOp*): Bool = ops.map(op === _.code.U).reduce(_ || _)
+  summary.supported := !isOneOf(UpdateOp.Shr, UpdateOp.Shl)
+  summary.method := Cat(isOneOf(UpdateOp.Or, UpdateOp.Max), isOneOf(UpdateOp.Xor, UpdateOp.Max))
+  summary.counterWidth := io.rule.counterWidth
+  summary.isReset := io.rule.effectUpdates && io.rule.clearsParity
+  private val resetValues = Module(new ProtectedRam(p.pipelines.max(2), p.wordBits))
+  when(io.load.valid) { NemoParams.pick(summaries, io.load.bits) := summary }
+  resetValues.io.write.valid := io.load.valid
+  resetValues.io.write.bits.address := io.load.bits
+  resetValues.io.write.bits.data := io.rule.effectOperand
+  resetValues.io.inject := io.inject
+  io.fault := resetValues.io.fault
 
   // One at a time, until all that it puts is out. A line that has not to be changed, or must not be, ends the steps before
   // the first word.
@@ -88,43 +88,49 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val step = RegInit(0.U(log2Ceil(slots(p) + 1).W))
   private val done = RegInit(false.B)
   private val channel = RegInit(0.U(p.channelBits.W))
-  private val now = Reg(new Kind)
-  private val noOperand = RegEnable(operands.io.fault.uncorrected, step === operandStep.U)
-  private val bad = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel) || noOperand)
-  private val restores = active && step === (firstPut + p.lineWords).U
-  private val stops = active && step === firstPut.U && (bad || !now.takes)
-  private val puts = active && step >= firstPut.U && step < (firstPut + p.lineWords).U && !stops
-  private val tail = Seq.iterate(puts || restores, operandDelay + 1)(RegNext(_, false.B))
+  private val current = Reg(new RuleSummary)
+  private val resetValueLost = RegEnable(resetValues.io.fault.uncorrected, step === operandStep.U)
+  private val parityError = RegNext(NemoParams.pick(VecInit(io.lines.map(_.poison)), channel) || resetValueLost)
+  private val restoresOperand = active && step === (firstUpdateStep + p.lineWords).U
+  private val aborts = active && step === firstUpdateStep.U && (parityError || !current.supported)
+  private val updates = active && step >= firstUpdateStep.U && step < (firstUpdateStep + p.lineWords).U && !aborts
+  private val operandPending = Seq.iterate(updates || restoresOperand, operandDelay + 1)(RegNext(_, false.B))
   // Channels take turns: the next one above the last, or the lowest.
-  private val can = io.acknowledge.zip(io.free).map { case (offered, free) => offered.valid && free }
-  private val above = can.zipWithIndex.map { case (one, c) => one && c.U > channel }
-  private val chosen = Mux(above.reduce(_ || _), PriorityEncoder(above), PriorityEncoder(can))
-  private val starts = can.reduce(_ || _) && !active && !done && !tail.reduce(_ || _)
-  private val target = NemoParams.pick(VecInit(io.acknowledge.map(_.bits.target.pipeline)), chosen)
+  private val eligible = io.acknowledge.zip(io.available).map { case (offered, available) =>
+    offered.valid && available
+  }
+  private val eligibleAbove = eligible.zipWithIndex.map { case (one, c) => one && c.U > channel }
+  private val nextChannel = Mux(eligibleAbove.reduce(_ || _), PriorityEncoder(eligibleAbove), PriorityEncoder(eligible))
+  private val starts = eligible.reduce(_ || _) && !active && !done && !operandPending.reduce(_ || _)
+  private val target = NemoParams.pick(VecInit(io.acknowledge.map(_.bits.target.pipeline)), nextChannel)
   private val pipeline = RegEnable(target, starts)
   when(starts) {
-    channel := chosen
-    now := NemoParams.pick(kinds, target)
+    channel := nextChannel
+    current := NemoParams.pick(summaries, target)
   }
 
-  private val applies = RegEnable(!bad, step === firstPut.U)
-  private val ends = restores || stops
-  active := starts || (active && !ends)
+  private val applies = RegEnable(!parityError, step === firstUpdateStep.U)
+  private val finishes = restoresOperand || aborts
+  active := starts || (active && !finishes)
   step := Mux(active, step + 1.U, 0.U)
-  done := ends
+  done := finishes
 
   // A clear wins, also one that is over before the line would be put.
   private val cleared = Reg(Bool())
   private val clears = NemoParams.pick(io.clearing, pipeline)
   cleared := active && (cleared || clears)
-  private val word = (step - firstPut.U)(p.wordIndexBits - 1, 0)
+  private val word = (step - firstUpdateStep.U)(p.wordIndexBits - 1, 0)
   for (c <- 0 until p.channels) {
     val slot = io.slots(c)
     slot.busy := active && isFor(c)
-    slot.read := step === readStep.U || puts || restores
-    slot.walk := step =/= readStep.U
-    slot.effect := puts && !cleared && !clears
-    slot.op := Mux(now.by(1), UpdateOp.Set.code.U, Mux(now.by(0), UpdateOp.Xor.code.U, UpdateOp.Sub.code.U))
+    slot.read := step === readStep.U || updates || restoresOperand
+    slot.serialRmw := step =/= readStep.U
+    slot.effect := updates && !cleared && !clears
+    slot.op := Mux(
+      current.method(1),
+      UpdateOp.Set.code.U,
+      Mux(current.method(0), UpdateOp.Xor.code.U, UpdateOp.Sub.code.U)
+    )
     slot.word := word
     io.acknowledge(c).ready := done && isFor(c)
     io.acknowledged(c).valid := done && isFor(c)
@@ -134,71 +140,75 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
 
   // Its own effect's operand, kept to be put back; zero where it is no reset value.
   // Without a rule that takes there is none: that word was never written, and has no code.
-  operands.io.read.valid := active && step === 0.U && now.takes
-  operands.io.read.bits := pipeline
-  private val own = RegEnable(operands.io.data, step === operandStep.U)
+  resetValues.io.read.valid := active && step === 0.U && current.supported
+  resetValues.io.read.bits := pipeline
+  private val resetOperand = RegEnable(resetValues.io.data, step === operandStep.U)
 
   // The word that was read and that was written, `wordDelay` cycles behind the slot: the last while it is still offered.
-  private val at = ShiftRegister(word, wordDelay)
-  private def one(words: Int => Vec[UInt]): UInt = {
+  private val wordNow = ShiftRegister(word, wordDelay)
+  private def selectWord(words: Int => Vec[UInt]): UInt = {
     val all = Seq.tabulate(p.channels)(words(_)).flatten
-    RegNext(VecInit(all)(if (p.channels == 1) at else Cat(channel, at)))
+    RegNext(VecInit(all)(if (p.channels == 1) wordNow else Cat(channel, wordNow)))
   }
-  private val stored = one(c => io.lines(c).words)
-  private val written = one(c => io.acknowledge(c).bits.words)
-  private val restored = Seq.iterate(restores, wordDelay + 3)(RegNext(_, false.B))
+  private val stored = selectWord(c => io.lines(c).words)
+  private val written = selectWord(c => io.acknowledge(c).bits.words)
+  private val restored = Seq.iterate(restoresOperand, wordDelay + 3)(RegNext(_, false.B))
 
   // The operand. Behind the last word it is the rule's own, which is what is set where all counters are what was written.
   private val sameBytes = RegNext(VecInit.tabulate(p.wordBytes) { k =>
     val (low, high) = (k * p.byteBits, (k + 1) * p.byteBits - 1)
     restored(wordDelay + 1) || stored(high, low) === written(high, low)
   })
-  private val fresh = RegNext(Mux(now.resets || restored(wordDelay + 1), own, 0.U))
-  private val by = Mux(restored(wordDelay + 2), By.max.U, now.by)
-  private val (was, away) = (RegNext(stored), RegNext(written))
-  private def same(width: Int): UInt = VecInit
+  private val resetValue = RegNext(Mux(current.isReset || restored(wordDelay + 1), resetOperand, 0.U))
+  private val method = Mux(restored(wordDelay + 2), Method.max.U, current.method)
+  private val (storedWord, subtrahend) = (RegNext(stored), RegNext(written))
+  private def equalBytes(width: Int): UInt = VecInit
     .tabulate(p.wordBytes)(k => sameBytes.slice(k >> width << width, ((k >> width) + 1) << width).reduce(_ && _))
     .asUInt
-  private val equal = CounterWidth.spread(CounterWidth.select(now.counterWidth, p)(same), p)
-  private val tops = CounterWidth.ends(now.counterWidth, p)
+  private val equal = CounterWidth.spread(CounterWidth.select(current.counterWidth, p)(equalBytes), p)
+  private val tops = CounterWidth.topBytes(current.counterWidth, p)
   private val difference =
-    CounterWidth.guarded(away, Fill(p.wordBytes, 1.U), p) + CounterWidth.guarded((~fresh).asUInt, tops, p) + 1.U
-  private val sum = RegNext(Mux(by === By.sum.U, CounterWidth.unguarded(difference, p), 0.U))
-  private val other = RegNext(MuxLookup(by, 0.U(p.wordBits.W))(Seq(
-    By.xor.U -> (away ^ fresh),
-    By.or.U -> ((was & ~away) | fresh),
-    By.max.U -> ((equal & fresh) | (~equal & was))
+    CounterWidth.guarded(subtrahend, Fill(p.wordBytes, 1.U), p) + CounterWidth.guarded(
+      (~resetValue).asUInt,
+      tops,
+      p
+    ) + 1.U
+  private val sum = RegNext(Mux(method === Method.sum.U, CounterWidth.unguarded(difference, p), 0.U))
+  private val computed = RegNext(MuxLookup(method, 0.U(p.wordBits.W))(Seq(
+    Method.xor.U -> (subtrahend ^ resetValue),
+    Method.or.U -> ((storedWord & ~subtrahend) | resetValue),
+    Method.max.U -> ((equal & resetValue) | (~equal & storedWord))
   )))
-  io.operand.valid := tail.last
-  io.operand.bits := sum | other
+  io.operand.valid := operandPending.last
+  io.operand.bits := sum | computed
 }
 
 object AcknowledgeUnit {
 
   /** How something is taken away: 0 as add, sub and addsat are, 1 as xor, 2 as or, 3 as max. */
-  private object By {
+  private object Method {
     val (sum, xor, or, max) = (0, 1, 2, 3)
     val bits = 2
   }
 
   /** What is taken from the counters of a pipeline, and how. */
-  private class Kind extends Bundle {
-    val takes = Bool()
-    val by = UInt(By.bits.W)
+  private class RuleSummary extends Bundle {
+    val supported = Bool()
+    val method = UInt(Method.bits.W)
     val counterWidth = UInt(2.W)
-    val resets = Bool()
+    val isReset = Bool()
   }
 
   /** Steps: the slot before the read is empty, so that nothing of the line is still to come when it is there. */
   private val readStep = 1
-  private val firstPut = readStep + TelemetryEngine.readLatency + 1
+  private val firstUpdateStep = readStep + TelemetryEngine.readLatency + 1
   private val operandStep = ProtectedRam.latency
-  require(operandStep < firstPut - 1)
+  require(operandStep < firstUpdateStep - 1)
   private val wordDelay = 2
   private val operandDelay = MatchStage.latency + 1
 
   /** Cycles for which a channel's slots are had. */
-  def slots(p: NemoParams): Int = firstPut + p.lineWords + 1
+  def slots(p: NemoParams): Int = firstUpdateStep + p.lineWords + 1
 
   /** Cycles from what is offered to its answer. */
   def latency(p: NemoParams): Int = slots(p) + 1

@@ -36,7 +36,7 @@ object CounterWidth {
   }
 
   /** The highest byte of every counter, a bit a byte. */
-  def ends(width: UInt, p: NemoParams): UInt =
+  def topBytes(width: UInt, p: NemoParams): UInt =
     select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => 1 << (((k + 1) << w) - 1)).sum.U(p.wordBytes.W))
 
   /** A bit a byte at the lowest bit of its byte. Bits move half of the way that is left at a time: wires in hardware, and

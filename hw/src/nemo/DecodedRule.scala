@@ -5,17 +5,17 @@ import chisel3._
 import chisel3.util._
 
 /** A field of an address as a rule's mask and shift select it, where only `bits` bits of it can be of use: the value is
-  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `beyond`, which begins at bit `bits`: a bit
+  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `overflowMask`, which begins at bit `bits`: a bit
   * below that is never past the field.
   */
 class AddressField(val p: NemoParams, bits: Int) extends Bundle {
   val shift = UInt(log2Ceil(p.addressBits).W)
   val mask = UInt(bits.W)
   private val rest = (p.addressBits - bits).max(0)
-  val beyond = UInt(rest.W)
+  val overflowMask = UInt(rest.W)
 
   def value(address: UInt): UInt = (address >> shift).pad(bits)(bits - 1, 0) & mask
-  def whole(address: UInt): Bool = if (rest == 0) true.B else !((address >> bits) & beyond).orR
+  def fits(address: UInt): Bool = if (rest == 0) true.B else !((address >> bits) & overflowMask).orR
 }
 
 object AddressField {
@@ -25,8 +25,8 @@ object AddressField {
     val field = Wire(new AddressField(p, bits))
     field.shift := shift
     field.mask := mask >> shift
-    val beyond = (bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)
-    field.beyond := (if (beyond.isEmpty) 0.U else VecInit(beyond).asUInt)
+    val overflowMask = (bits until p.addressBits).map(i => mask(i) && shift <= (i - bits).U)
+    field.overflowMask := (if (overflowMask.isEmpty) 0.U else VecInit(overflowMask).asUInt)
     field
   }
 }
@@ -48,16 +48,16 @@ class DecodedRule(val p: NemoParams) extends Bundle {
 
   /** Repeated in every counter of a word, as all operands here; zero where the request's line is the operand. */
   val operand = UInt(p.wordBits.W)
-  val ofLine = Bool()
+  val lineOperand = Bool()
 
   /** The operand, a one, is that of writes; others have zero. */
-  val ofWrite = Bool()
+  val writeOperand = Bool()
   val notifyOp = UInt(Predicate.bits.W)
   val notifyOperand = UInt(p.wordBits.W)
 
   /** A read with effect changes the counters, by this op; a reset is [[UpdateOp.Set]], which heals parity. */
-  val modifies = Bool()
-  val heals = Bool()
+  val effectUpdates = Bool()
+  val clearsParity = Bool()
   val effectOp = UInt(UpdateOp.codeBits.W)
   val effectOperand = UInt(p.wordBits.W)
 }
@@ -66,29 +66,29 @@ object DecodedRule {
 
   /** Combinational. */
   def apply(rule: Rule, p: NemoParams): DecodedRule = {
-    val laid = Wire(new DecodedRule(p))
+    val decoded = Wire(new DecodedRule(p))
     val width = (rule.counterWidth + p.firstLevel.S(3.W).asUInt)(1, 0)
     def repeated(operand: UInt): UInt = CounterWidth.repeat(operand, width, p)
-    laid.enable := rule.enable
-    laid.reads := rule.reads
-    laid.writes := rule.writes
-    laid.near.zip(rule.near).foreach { case (to, from) => to := from }
-    laid.start := rule.start
-    laid.end := rule.end
-    laid.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)
-    laid.offset := AddressField(rule.subMask, rule.subShift, p.indexBits, p)
-    laid.counterWidth := width
-    laid.op := rule.op
-    val own = rule.operandSource === OperandSource.Immediate.U || (p.features.operandSources.size == 1).B
-    laid.operand := repeated(Mux(own, rule.operand, laid.ofWrite))
-    laid.ofLine := rule.operandSource === OperandSource.Line.U
-    laid.ofWrite := rule.operandSource === OperandSource.IsWrite.U
-    laid.notifyOp := rule.notifyOp
-    laid.notifyOperand := repeated(rule.notifyOperand)
-    laid.modifies := rule.effectKind =/= ReadEffect.None.U
-    laid.heals := rule.effectKind === ReadEffect.Reset.U
-    laid.effectOp := Mux(laid.heals, UpdateOp.Set.code.U, rule.effectOp)
-    laid.effectOperand := repeated(rule.effectOperand)
-    laid
+    decoded.enable := rule.enable
+    decoded.reads := rule.reads
+    decoded.writes := rule.writes
+    decoded.near.zip(rule.near).foreach { case (to, from) => to := from }
+    decoded.start := rule.start
+    decoded.end := rule.end
+    decoded.key := AddressField(rule.primaryMask, rule.primaryShift, p.keyBits, p)
+    decoded.offset := AddressField(rule.subMask, rule.subShift, p.indexBits, p)
+    decoded.counterWidth := width
+    decoded.op := rule.op
+    val immediate = rule.operandSource === OperandSource.Immediate.U || (p.features.operandSources.size == 1).B
+    decoded.operand := repeated(Mux(immediate, rule.operand, decoded.writeOperand))
+    decoded.lineOperand := rule.operandSource === OperandSource.Line.U
+    decoded.writeOperand := rule.operandSource === OperandSource.IsWrite.U
+    decoded.notifyOp := rule.notifyOp
+    decoded.notifyOperand := repeated(rule.notifyOperand)
+    decoded.effectUpdates := rule.effectKind =/= ReadEffect.None.U
+    decoded.clearsParity := rule.effectKind === ReadEffect.Reset.U
+    decoded.effectOp := Mux(decoded.clearsParity, UpdateOp.Set.code.U, rule.effectOp)
+    decoded.effectOperand := repeated(rule.effectOperand)
+    decoded
   }
 }

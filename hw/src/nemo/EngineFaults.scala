@@ -16,5 +16,5 @@ object EngineFaults {
 
   /** By their names in `fault_memory` of the registers. The reset values are all channels' and are told as the first one's. */
   val memories: Seq[String] = Seq("tables", "waiting_events", "reset_values")
-  val (tables, events, operands) = (0, 1, 2)
+  val (tables, events, resetValues) = (0, 1, 2)
 }

@@ -43,18 +43,18 @@ case class Features(
   val predicates: Seq[Int] = Predicate.None to (if (notifies) Predicate.LessEqual else Predicate.None)
 
   /** A read may go through its line a word a slot. */
-  val walks: Boolean = effects.contains(ReadEffect.Op)
+  val serialRmw: Boolean = effects.contains(ReadEffect.Op)
 
   /** A slot may be for one word of a line. */
-  val byWord: Boolean = walks || acknowledges
-  val shifts: Boolean = ops.exists(_.moved != UpdateOp.Nothing)
-  val resets: Boolean = effects.contains(ReadEffect.Reset)
-  val ofLine: Boolean = operandSources.contains(OperandSource.Line)
-  val ofWrite: Boolean = operandSources.contains(OperandSource.IsWrite)
+  val wordAccess: Boolean = serialRmw || acknowledges
+  val shifts: Boolean = ops.exists(_.shift != UpdateOp.NoShift)
+  val resetEffect: Boolean = effects.contains(ReadEffect.Reset)
+  val lineOperand: Boolean = operandSources.contains(OperandSource.Line)
+  val writeOperand: Boolean = operandSources.contains(OperandSource.IsWrite)
 
   /** What the datapath does. */
   val datapath: Seq[UpdateOp] =
-    (ops ++ Option.when(acknowledges)(UpdateOp.Sub) ++ Option.when(resets || acknowledges)(UpdateOp.Set)).distinct
+    (ops ++ Option.when(acknowledges)(UpdateOp.Sub) ++ Option.when(resetEffect || acknowledges)(UpdateOp.Set)).distinct
 }
 
 object Features {

@@ -11,7 +11,7 @@ class MatchResult(p: NemoParams) extends Bundle {
   val outOfRange = Bool()
 
   /** It is unmapped because its entry has bad parity. */
-  val bad = Bool()
+  val parityError = Bool()
   val key = UInt(p.keyBits.W)
 
   /** Index of the counter, split: line, word of the line, counter of the word. */
@@ -38,7 +38,7 @@ class MatchStage(p: NemoParams) extends Module {
     val load = Input(Bool())
 
     /** Events match nothing. */
-    val off = Input(Bool())
+    val disable = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
 
     /** Of the lowest bits of the entry. */
@@ -52,16 +52,17 @@ class MatchStage(p: NemoParams) extends Module {
   // Slot: filter, and both fields of the address. A field is looked at whole, so that none wraps silently.
   private val request = io.slot.request
   private val enable = RegEnable(io.rule.enable, false.B, io.load)
-  private val ofType = Mux(request.write, loaded(io.rule.writes, 0), loaded(io.rule.reads, 0))
+  private val typeMatches = Mux(request.write, loaded(io.rule.writes, 0), loaded(io.rule.reads, 0))
   private val inRange = request.address >= loaded(io.rule.start, 0) && request.address < loaded(io.rule.end, 0)
-  private val ofOutcome = request.near
+  private val outcomeMatches = request.near
     .zip(io.rule.near)
-    .map { case (near, asked) =>
-      val of = loaded(asked, 0)
-      of === NearOutcome.Any.U || (of & near).orR
+    .map { case (near, requested) =>
+      val outcome = loaded(requested, 0)
+      outcome === NearOutcome.Any.U || (outcome & near).orR
     }
     .getOrElse(true.B)
-  private val considered = RegNext(io.slot.event && enable && ofType && ofOutcome && inRange && !io.off, false.B)
+  private val lookup =
+    RegNext(io.slot.event && enable && typeMatches && outcomeMatches && inRange && !io.disable, false.B)
   private val (key, offset) = (loaded(io.rule.key, 0), loaded(io.rule.offset, 0))
   private val tableKey = RegNext(key.value(request.address))
 
@@ -69,38 +70,38 @@ class MatchStage(p: NemoParams) extends Module {
   private val entries = Module(new TranslationTable(p))
   private val write = ShiftRegister(io.table, 1, 0.U.asTypeOf(io.table), true.B)
   private val sameKey = write.valid && write.bits.key === tableKey
-  entries.io.read.valid := considered && !sameKey
+  entries.io.read.valid := lookup && !sameKey
   entries.io.read.bits := tableKey
   entries.io.write.valid := write.valid
   entries.io.write.bits.address := write.bits.key
   // A base past the last counter takes no bit more of the memory: it is kept as an entry that is not mapped, but odd.
-  private val past = write.bits.base(p.indexBits)
-  private val counter = write.bits.mapped && !past
-  private val stored =
-    Cat(counter, write.bits.base(p.indexBits - 1, 1), Mux(counter, write.bits.base(0), write.bits.mapped))
-  entries.io.write.bits.data := stored
+  private val baseOverflows = write.bits.base(p.indexBits)
+  private val hasCounter = write.bits.mapped && !baseOverflows
+  private val storedEntry =
+    Cat(hasCounter, write.bits.base(p.indexBits - 1, 1), Mux(hasCounter, write.bits.base(0), write.bits.mapped))
+  entries.io.write.bits.data := storedEntry
   entries.io.flips := RegNext(io.flips)
-  private val entry = entries.io.data | ShiftRegister(Mux(sameKey, stored, 0.U), 2)
-  private val looked = ShiftRegister(considered, 2, false.B, true.B)
-  private val keyFits = ShiftRegister(key.whole(request.address), 3)
-  private val offsetFits = ShiftRegister(offset.whole(request.address), 3)
+  private val entry = entries.io.data | ShiftRegister(Mux(sameKey, storedEntry, 0.U), 2)
+  private val lookupDone = ShiftRegister(lookup, 2, false.B, true.B)
+  private val keyInRange = ShiftRegister(key.fits(request.address), 3)
+  private val offsetInRange = ShiftRegister(offset.fits(request.address), 3)
   private val offsetLow = ShiftRegister(offset.value(request.address), 3)
 
   // Index: base plus offset, then cut into word and counter of the word by the width.
   private val width = loaded(io.rule.counterWidth, MatchStage.indexStage)
-  private val inBase = entry(p.indexBits)
-  private val mapped = (inBase || entry(0)) && keyFits && !entries.io.bad
+  private val baseValid = entry(p.indexBits)
+  private val mapped = (baseValid || entry(0)) && keyInRange && !entries.io.parityError
   private val index = (entry(p.indexBits - 1, 0) +& offsetLow).asTypeOf(UInt((p.indexBits + 1).W))
   private val wordIndex = CounterWidth.select(width, p)(w => (index >> (p.subBits - w)).pad(p.indexBits + 1))
   private val sub =
     if (p.subBits == 0) 0.U(0.W)
     else CounterWidth.select(width, p)(w => (index & ((p.wordBytes >> w) - 1).U)(p.subBits - 1, 0))
-  private val inStates = inBase && offsetFits && !(wordIndex >> log2Ceil(p.states)).orR
+  private val counterExists = baseValid && offsetInRange && !(wordIndex >> log2Ceil(p.states)).orR
 
-  io.result.matched := RegNext(looked && mapped && inStates, false.B)
-  io.result.unmapped := RegNext(looked && !mapped, false.B)
-  io.result.outOfRange := RegNext(looked && mapped && !inStates, false.B)
-  io.result.bad := RegNext(looked && entries.io.bad, false.B)
+  io.result.matched := RegNext(lookupDone && mapped && counterExists, false.B)
+  io.result.unmapped := RegNext(lookupDone && !mapped, false.B)
+  io.result.outOfRange := RegNext(lookupDone && mapped && !counterExists, false.B)
+  io.result.parityError := RegNext(lookupDone && entries.io.parityError, false.B)
   io.result.key := ShiftRegister(tableKey, 3)
   private val word = RegNext(wordIndex(log2Ceil(p.states) - 1, 0))
   io.result.word := word(p.wordIndexBits - 1, 0)

@@ -8,7 +8,7 @@ import chisel3.util._
   *
   * The comparison is made in place, by bytes: those outside the counter count as equal.
   *
-  * Latency: [[NotifyStage.latency]] cycles from `updated` to `holds`.
+  * Latency: [[NotifyStage.latency]] cycles from `updated` to `predicateTrue`.
   */
 class NotifyStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -19,7 +19,7 @@ class NotifyStage(p: NemoParams) extends Module {
     val load = Input(Bool())
 
     /** Valid where the predicate holds: the index of the counter. */
-    val holds = Valid(UInt(p.indexBits.W))
+    val hit = Valid(UInt(p.indexBits.W))
   })
 
   // Every bit says whether the value is greater there, and whether it is equal; a group of bits is greater where its
@@ -40,18 +40,18 @@ class NotifyStage(p: NemoParams) extends Module {
   )
 
   // The highest bits of bytes speak for them; bytes outside the counter are equal.
-  private val inside = CounterWidth.topBits(io.updated.bits.bytes, p)
+  private val topMask = CounterWidth.topBits(io.updated.bits.byteMask, p)
   private val (wordGreater, wordEqual) =
-    joined(p.byteBits, p.wordBits, RegNext(greater & inside), RegNext(equal | (~inside).asUInt))
-  private val later = RegNext(predicate, Predicate.None.U)
-  private def isOne(predicates: Int*): Bool = predicates.map(later === _.U).reduce(_ || _)
-  private val orEqual = isOne(Predicate.Equal, Predicate.GreaterEqual, Predicate.Less)
-  private val above = wordGreater(p.wordBits - 1) || (wordEqual(p.wordBits - 1) && orEqual)
-  private val below = isOne(Predicate.Less, Predicate.LessEqual)
-  private val tests = below || isOne(Predicate.Equal, Predicate.GreaterEqual, Predicate.Greater)
-  private val holds = RegNext(tests && (above ^ below))
-  io.holds.valid := RegNext(holds && ShiftRegister(io.updated.valid, 2, false.B, true.B), false.B)
-  io.holds.bits := ShiftRegister(io.updated.bits.index, NotifyStage.latency)
+    joined(p.byteBits, p.wordBits, RegNext(greater & topMask), RegNext(equal | (~topMask).asUInt))
+  private val predicateStage2 = RegNext(predicate, Predicate.None.U)
+  private def isOneOf(predicates: Int*): Bool = predicates.map(predicateStage2 === _.U).reduce(_ || _)
+  private val orEqual = isOneOf(Predicate.Equal, Predicate.GreaterEqual, Predicate.Less)
+  private val isAbove = wordGreater(p.wordBits - 1) || (wordEqual(p.wordBits - 1) && orEqual)
+  private val isBelow = isOneOf(Predicate.Less, Predicate.LessEqual)
+  private val enabled = isBelow || isOneOf(Predicate.Equal, Predicate.GreaterEqual, Predicate.Greater)
+  private val predicateTrue = RegNext(enabled && (isAbove ^ isBelow))
+  io.hit.valid := RegNext(predicateTrue && ShiftRegister(io.updated.valid, 2, false.B, true.B), false.B)
+  io.hit.bits := ShiftRegister(io.updated.bits.index, NotifyStage.latency)
 }
 
 object NotifyStage {

@@ -37,10 +37,10 @@ class Line(p: NemoParams) extends Bundle {
 
 /** One slot of a channel's single order: at most one event or one (part of a) telemetry read a cycle.
   *
-  * A read whose effect is an update op walks the line a word a slot (`walk`): the words of the line go through the
+  * A read whose effect is an update op walks the line a word a slot (`serialRmw`): the words of the line go through the
   * update stage one after the other, with no event in between.
   *
-  * Slots of an acknowledgement ([[AcknowledgeUnit]]) are reads as well, marked `take`: one of the line, which nobody
+  * Slots of an acknowledgement ([[AcknowledgeUnit]]) are reads as well, marked `acknowledge`: one of the line, which nobody
   * outside gets, and a walk by which `op` is applied to each word with an operand of its own.
   */
 class Slot(val p: NemoParams) extends Bundle {
@@ -48,16 +48,16 @@ class Slot(val p: NemoParams) extends Bundle {
   val request = new MemoryEvent(p)
   val read = Bool()
   val target = new LineRead(p)
-  val walk = Bool()
+  val serialRmw = Bool()
   val word = UInt(p.wordIndexBits.W)
-  val take = Bool()
+  val acknowledge = Bool()
   val op = UInt(UpdateOp.codeBits.W)
 
-  /** `walk`, which is never where no walk is built in. */
-  def walks: Bool = if (p.features.byWord) walk else false.B
+  /** `serialRmw`, which is never where no walk is built in. */
+  def isSerialRmw: Bool = if (p.features.wordAccess) serialRmw else false.B
 
-  /** `take`, which is never where acknowledgements are not built in. */
-  def takes: Bool = if (p.features.acknowledges) take else false.B
+  /** `acknowledge`, which is never where acknowledgements are not built in. */
+  def isAcknowledge: Bool = if (p.features.acknowledges) acknowledge else false.B
 }
 
 object Slot {

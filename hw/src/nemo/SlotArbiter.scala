@@ -19,25 +19,25 @@ import chisel3.util._
   * @param most slots that an acknowledgement may have, or less to keep a formal proof small
   * @param code of the events that wait, or none for that proof
   */
-class SlotArbiter(p: NemoParams, most: Int, code: Boolean = true) extends Module {
+class SlotArbiter(p: NemoParams, maxAcknowledgeSlots: Int, protect: Boolean = true) extends Module {
   def this(p: NemoParams) = this(p, AcknowledgeUnit.slots(p))
   val io = IO(new Bundle {
     val event = Flipped(Valid(new MemoryEvent(p)))
     val read = Flipped(Decoupled(new LineRead(p)))
 
     /** The rule's read effect is an update op: a read with effect walks. A bit a pipeline. */
-    val walks = Input(Vec(p.pipelines, Bool()))
+    val serialRmw = Input(Vec(p.pipelines, Bool()))
 
     /** No new read may start: a rule is about to change. */
     val hold = Input(Bool())
 
     /** Slots are a walk's or an acknowledgement's. */
-    val walking = Output(Bool())
+    val reserved = Output(Bool())
 
-    /** What of this cycle is an acknowledgement's; it may begin in a cycle behind one that is `free`. */
-    val take = Input(new TakeSlot(p))
-    val takeTarget = Input(new LineRead(p))
-    val free = Output(Bool())
+    /** What of this cycle is an acknowledgement's; it may begin in a cycle behind one that is `available`. */
+    val acknowledge = Input(new AcknowledgeSlot(p))
+    val acknowledgeTarget = Input(new LineRead(p))
+    val available = Output(Bool())
 
     /** A read is accepted in this cycle if no event comes. */
     val open = Output(Bool())
@@ -50,37 +50,41 @@ class SlotArbiter(p: NemoParams, most: Int, code: Boolean = true) extends Module
 
   // One event a slot of the walk after its first, or of an acknowledgement.
   private val depth = Seq(
-    if (p.features.walks) p.lineWords - 1 else 0,
-    if (p.features.acknowledges) most else 0
+    if (p.features.serialRmw) p.lineWords - 1 else 0,
+    if (p.features.acknowledges) maxAcknowledgeSlots else 0
   ).max
-  private val waiting = Option.when(depth > 0)(Module(new ProtectedQueue(new MemoryEvent(p), depth, flow = true, code)))
-  private val walk = RegInit(false.B)
+  private val eventQueue =
+    Option.when(depth > 0)(Module(new ProtectedQueue(new MemoryEvent(p), depth, flow = true, protect)))
+  private val inSerialRmw = RegInit(false.B)
   private val word = RegInit(0.U(p.wordIndexBits.W))
   private val target = Reg(new LineRead(p))
-  private val backlog = waiting.map(_.io.deq.valid).getOrElse(false.B)
+  private val backlog = eventQueue.map(_.io.deq.valid).getOrElse(false.B)
 
-  private val taken = if (p.features.acknowledges) io.take.busy else false.B
-  private val busy = walk || taken
+  private val acknowledging = if (p.features.acknowledges) io.acknowledge.busy else false.B
+  private val busy = inSerialRmw || acknowledging
 
   io.open := !busy && !backlog && !io.hold
   io.read.ready := io.open && !io.event.valid
-  private val startsWalk =
-    p.features.walks.B && io.read.fire && io.read.bits.effect && NemoParams.pick(io.walks, io.read.bits.pipeline)
-  io.walking := busy
-  io.free := io.open && !startsWalk
-  assert(!(walk && taken), "a walk and an acknowledgement at once")
+  private val startsSerialRmw =
+    p.features.serialRmw.B && io.read.fire && io.read.bits.effect && NemoParams.pick(
+      io.serialRmw,
+      io.read.bits.pipeline
+    )
+  io.reserved := busy
+  io.available := io.open && !startsSerialRmw
+  assert(!(inSerialRmw && acknowledging), "a walk and an acknowledgement at once")
 
-  when(startsWalk) {
-    walk := true.B
+  when(startsSerialRmw) {
+    inSerialRmw := true.B
     word := 1.U
     target := io.read.bits
-  }.elsewhen(walk) {
+  }.elsewhen(inSerialRmw) {
     word := word + 1.U
-    walk := word =/= (p.lineWords - 1).U
+    inSerialRmw := word =/= (p.lineWords - 1).U
   }
 
   io.fault := 0.U.asTypeOf(io.fault)
-  for (queue <- waiting) {
+  for (queue <- eventQueue) {
     io.fault := queue.io.fault
     queue.io.inject := io.inject
     queue.io.enq.valid := io.event.valid && (busy || backlog)
@@ -90,15 +94,15 @@ class SlotArbiter(p: NemoParams, most: Int, code: Boolean = true) extends Module
   }
 
   private val next = Wire(new Slot(p))
-  next.event := !busy && Mux(backlog, !waiting.fold(false.B)(_.io.bad), io.event.valid)
-  next.request := waiting.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
-  next.read := Mux(taken, io.take.read, walk || io.read.fire)
-  next.target := Mux(taken, io.takeTarget, Mux(walk, target, io.read.bits))
-  when(taken) { next.target.effect := io.take.effect }
-  next.walk := Mux(taken, io.take.walk, walk || startsWalk)
-  next.word := Mux(taken, io.take.word, Mux(walk, word, 0.U))
-  next.take := taken
-  next.op := io.take.op
+  next.event := !busy && Mux(backlog, !eventQueue.fold(false.B)(_.io.bad), io.event.valid)
+  next.request := eventQueue.fold(io.event.bits)(queue => Mux(backlog, queue.io.deq.bits, io.event.bits))
+  next.read := Mux(acknowledging, io.acknowledge.read, inSerialRmw || io.read.fire)
+  next.target := Mux(acknowledging, io.acknowledgeTarget, Mux(inSerialRmw, target, io.read.bits))
+  when(acknowledging) { next.target.effect := io.acknowledge.effect }
+  next.serialRmw := Mux(acknowledging, io.acknowledge.serialRmw, inSerialRmw || startsSerialRmw)
+  next.word := Mux(acknowledging, io.acknowledge.word, Mux(inSerialRmw, word, 0.U))
+  next.acknowledge := acknowledging
+  next.op := io.acknowledge.op
 
   io.slot := Slot.delayed(next, 1)
 }

@@ -13,7 +13,7 @@ class StateWord(p: NemoParams) extends Bundle {
   val data = UInt(p.wordBits.W)
 
   /** A half has bad parity. */
-  def bad: Bool = (0 until 2).map(h => StateWord.half(data, h, p).xorR ^ parity(h)).reduce(_ || _)
+  def parityError: Bool = (0 until 2).map(h => StateWord.half(data, h, p).xorR ^ parity(h)).reduce(_ || _)
 }
 
 object StateWord {
@@ -21,7 +21,7 @@ object StateWord {
 
   /** The parity with which a value is stored: that of a bad one is bad in its lower half. */
   def parity(value: InFlight, p: NemoParams): UInt =
-    Cat(half(value.data, 1, p).xorR, half(value.data, 0, p).xorR ^ value.bad)
+    Cat(half(value.data, 1, p).xorR, half(value.data, 0, p).xorR ^ value.parityError)
 }
 
 /** Some words of one line. */
@@ -33,25 +33,25 @@ class LineSelect(p: NemoParams) extends Bundle {
 /** The states of one rule on one channel: a bank for each word of a line, so that a line is one access.
   *
   * All selected words are written with the same value. Latency: two cycles from `read` to `words`; words that were
-  * not read, or are `dropped`, are zero.
+  * not read, or are `kill`, are zero.
   */
 class StateArray(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val read = Input(new LineSelect(p))
 
     /** A cycle behind `read`: words that count as not read, among them those that were written in its cycle. */
-    val dropped = Input(UInt(p.lineWords.W))
+    val kill = Input(UInt(p.lineWords.W))
     val words = Output(Vec(p.lineWords, new StateWord(p)))
     val write = Input(new LineSelect(p))
     val value = Input(new StateWord(p))
   })
 
-  private val answers = RegNext(io.read.words, 0.U) & ~io.dropped
+  private val readValid = RegNext(io.read.words, 0.U) & ~io.kill
   private val written = RegNext(Mux(io.read.line === io.write.line, io.write.words, 0.U), 0.U)
-  assert(!(answers & written).orR, "answer of a word that was being written")
+  assert(!(readValid & written).orR, "answer of a word that was being written")
   for (k <- 0 until p.lineWords) {
     val bank = Module(new Ram1R1W(p.lines, io.value.getWidth, grouped = true)).suggestName(s"bank_$k")
-    bank.io.answers.foreach(_ := answers(k))
+    bank.io.answers.foreach(_ := readValid(k))
     bank.io.read.valid := io.read.words(k)
     bank.io.read.bits := io.read.line
     bank.io.write.valid := io.write.words(k)

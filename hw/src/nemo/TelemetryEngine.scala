@@ -51,14 +51,14 @@ class TelemetryEngine(p: NemoParams) extends Module {
 
   // A rule goes down the pipeline like a slot, and is taken from the port in each stage as it passes.
   private val loading = RegInit(false.B)
-  private val load = io.rule.valid && !loading && !arbiters.map(_.io.walking).reduce(_ || _)
+  private val load = io.rule.valid && !loading && !arbiters.map(_.io.reserved).reduce(_ || _)
   private val loaded = ShiftRegister(load, TelemetryLane.latency + 1, false.B, true.B)
   loading := (loading || load) && !loaded
   io.rule.ready := loaded
 
-  private val laid = DecodedRule(io.rule.bits.rule, p)
-  private val walks = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
-  when(load) { NemoParams.pick(walks, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
+  private val decoded = DecodedRule(io.rule.bits.rule, p)
+  private val serialRmw = RegInit(VecInit(Seq.fill(p.pipelines)(false.B)))
+  when(load) { NemoParams.pick(serialRmw, io.rule.bits.pipeline) := io.rule.bits.rule.effectKind === ReadEffect.Op.U }
 
   io.faults := 0.U.asTypeOf(io.faults)
   for (c <- 0 until p.channels) {
@@ -67,33 +67,33 @@ class TelemetryEngine(p: NemoParams) extends Module {
     arbiters(c).io.event := io.events(c)
     arbiters(c).io.read <> io.reads(c)
     io.open(c) := arbiters(c).io.open
-    arbiters(c).io.takeTarget := io.acknowledge(c).bits.target
-    arbiters(c).io.walks := walks
+    arbiters(c).io.acknowledgeTarget := io.acknowledge(c).bits.target
+    arbiters(c).io.serialRmw := serialRmw
     arbiters(c).io.hold := io.rule.valid && !loading
   }
 
   // Lines to be taken away: one unit for all channels, for they are few and may wait.
   private val clearing = VecInit(pipelines.map(_.io.status.clearing))
   private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
-  private val rule = WireDefault(laid)
+  private val rule = WireDefault(decoded)
   if (p.features.acknowledges) {
-    val unit = Module(new AcknowledgeUnit(p))
-    unit.io.acknowledge <> io.acknowledge
-    io.acknowledged := unit.io.acknowledged
-    unit.io.lines := VecInit(readStages.map(_.io.line.bits))
-    unit.io.clearing := clearing
-    unit.io.load.valid := load
-    unit.io.load.bits := io.rule.bits.pipeline
-    unit.io.rule := laid
-    unit.io.inject := io.inject(0)(EngineFaults.operands)
-    io.faults(0).of(EngineFaults.operands) := unit.io.fault
+    val acknowledgeUnit = Module(new AcknowledgeUnit(p))
+    acknowledgeUnit.io.acknowledge <> io.acknowledge
+    io.acknowledged := acknowledgeUnit.io.acknowledged
+    acknowledgeUnit.io.lines := VecInit(readStages.map(_.io.line.bits))
+    acknowledgeUnit.io.clearing := clearing
+    acknowledgeUnit.io.load.valid := load
+    acknowledgeUnit.io.load.bits := io.rule.bits.pipeline
+    acknowledgeUnit.io.rule := decoded
+    acknowledgeUnit.io.inject := io.inject(0)(EngineFaults.resetValues)
+    io.faults(0).of(EngineFaults.resetValues) := acknowledgeUnit.io.fault
     for ((arbiter, c) <- arbiters.zipWithIndex) {
-      arbiter.io.take := unit.io.slots(c)
-      unit.io.free(c) := arbiter.io.free
+      arbiter.io.acknowledge := acknowledgeUnit.io.slots(c)
+      acknowledgeUnit.io.available(c) := arbiter.io.available
     }
-    when(unit.io.operand.valid) { rule.effectOperand := unit.io.operand.bits }
+    when(acknowledgeUnit.io.operand.valid) { rule.effectOperand := acknowledgeUnit.io.operand.bits }
   } else {
-    arbiters.foreach(_.io.take := 0.U.asTypeOf(new TakeSlot(p)))
+    arbiters.foreach(_.io.acknowledge := 0.U.asTypeOf(new AcknowledgeSlot(p)))
     io.acknowledge.zip(io.acknowledged).foreach { case (offered, answer) =>
       offered.ready := true.B
       answer.valid := offered.valid
@@ -113,11 +113,11 @@ class TelemetryEngine(p: NemoParams) extends Module {
     flip.io.flips
   })
 
-  private val laterSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
+  private val delayedSlots = arbiters.map(a => Slot.delayed(a.io.slot, MatchStage.latency))
   for ((pipeline, i) <- pipelines.zipWithIndex) {
     pipeline.io.index := i.U
     pipeline.io.slots := VecInit(arbiters.map(_.io.slot))
-    pipeline.io.later := VecInit(laterSlots)
+    pipeline.io.delayedSlots := VecInit(delayedSlots)
     pipeline.io.rule := rule
     pipeline.io.load := load && isFor(i, io.rule.bits.pipeline)
     pipeline.io.table := table
@@ -131,15 +131,15 @@ class TelemetryEngine(p: NemoParams) extends Module {
   }
   // Of several pipelines whose entries are bad in a cycle, one is told.
   for ((fault, c) <- io.faults.zipWithIndex) {
-    val bad = pipelines.zipWithIndex.map { case (pipeline, i) =>
-      pipeline.io.bad(c).valid -> Cat(i.U(p.pipelineBits.W), pipeline.io.bad(c).bits)
+    val parityErrors = pipelines.zipWithIndex.map { case (pipeline, i) =>
+      pipeline.io.tableParityErrors(c).valid -> Cat(i.U(p.pipelineBits.W), pipeline.io.tableParityErrors(c).bits)
     }
-    fault.of(EngineFaults.tables).uncorrected := RegNext(bad.map(_._1).reduce(_ || _), false.B)
-    fault.entry := RegNext(PriorityMux(bad))
+    fault.of(EngineFaults.tables).uncorrected := RegNext(parityErrors.map(_._1).reduce(_ || _), false.B)
+    fault.entry := RegNext(PriorityMux(parityErrors))
   }
   for ((stage, c) <- readStages.zipWithIndex) {
-    stage.io.slot := laterSlots(c)
-    stage.io.parts := VecInit(pipelines.map(_.io.parts(c)))
+    stage.io.slot := delayedSlots(c)
+    stage.io.contributions := VecInit(pipelines.map(_.io.contributions(c)))
     io.lines(c) := stage.io.line
   }
 }

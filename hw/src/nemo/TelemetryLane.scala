@@ -6,8 +6,8 @@ import chisel3.util._
 
 /** One rule on one channel: match, update and notify in a row (NEMO §3.1, Figure 2). A slot a cycle, never a stall.
   *
-  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `part` as [[LinePart]] says, the write of the
-  * state [[TelemetryLane.writeLatency]], `holds` [[TelemetryLane.latency]].
+  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `contribution` as [[LineContribution]] says, the write of the
+  * state [[TelemetryLane.writeLatency]], `hit` [[TelemetryLane.latency]].
   */
 class TelemetryLane(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -17,7 +17,7 @@ class TelemetryLane(p: NemoParams) extends Module {
     val slot = Input(new Slot(p))
 
     /** The slot once more, [[MatchStage.latency]] cycles later; a channel delays it once for all its lanes. */
-    val later = Input(new Slot(p))
+    val delayedSlot = Input(new Slot(p))
     val rule = Input(new DecodedRule(p))
 
     /** `rule` applies from the slot of the next cycle on; it must stay for [[TelemetryLane.latency]] cycles. */
@@ -32,16 +32,16 @@ class TelemetryLane(p: NemoParams) extends Module {
     /** A line is being cleared: slots accepted meanwhile, so those a cycle behind as well, do nothing. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val matched = Output(new MatchResult(p))
-    val part = Output(new LinePart(p))
-    val holds = Valid(UInt(p.indexBits.W))
+    val contribution = Output(new LineContribution(p))
+    val hit = Valid(UInt(p.indexBits.W))
   })
 
   private val matching = Module(new MatchStage(p))
   matching.io.slot := io.slot
   matching.io.rule := io.rule
   matching.io.load := io.load
-  private val off = io.clear.valid || RegNext(io.clear.valid, true.B)
-  matching.io.off := off
+  private val disable = io.clear.valid || RegNext(io.clear.valid, true.B)
+  matching.io.disable := disable
   matching.io.table := io.table
   matching.io.flips := io.flips
   io.matched := matching.io.result
@@ -49,27 +49,27 @@ class TelemetryLane(p: NemoParams) extends Module {
   private val updateLoad = ShiftRegister(io.load, MatchStage.latency, false.B, true.B)
   private[nemo] val update = Module(new UpdateStage(p))
   update.io.pipeline := io.pipeline
-  update.io.slot := io.later
+  update.io.slot := io.delayedSlot
   update.io.matched := matching.io.result
   update.io.rule := io.rule
   update.io.load := updateLoad
-  update.io.off := io.clear.valid || ShiftRegister(off, MatchStage.latency, true.B, true.B)
+  update.io.disable := io.clear.valid || ShiftRegister(disable, MatchStage.latency, true.B, true.B)
   update.io.clear := io.clear
-  io.part := update.io.part
+  io.contribution := update.io.contribution
 
   if (p.features.notifies) {
     val notification = Module(new NotifyStage(p))
     notification.io.updated := update.io.updated
     notification.io.rule := io.rule
     notification.io.load := ShiftRegister(updateLoad, UpdateStage.latency, false.B, true.B)
-    io.holds := notification.io.holds
+    io.hit := notification.io.hit
   } else {
-    io.holds.valid := false.B
-    io.holds.bits := 0.U
+    io.hit.valid := false.B
+    io.hit.bits := 0.U
   }
 }
 
 object TelemetryLane {
-  val writeLatency: Int = MatchStage.latency + UpdateStage.window
+  val writeLatency: Int = MatchStage.latency + UpdateStage.hazardDepth
   val latency: Int = MatchStage.latency + UpdateStage.latency + NotifyStage.latency
 }

@@ -16,7 +16,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     val slots = Input(Vec(p.channels, new Slot(p)))
 
     /** The slots [[MatchStage.latency]] cycles later. */
-    val later = Input(Vec(p.channels, new Slot(p)))
+    val delayedSlots = Input(Vec(p.channels, new Slot(p)))
     val rule = Input(new DecodedRule(p))
 
     /** `rule` applies from the slots of the next cycle on; it stays for [[TelemetryLane.latency]] cycles. */
@@ -32,11 +32,11 @@ class TelemetryPipeline(p: NemoParams) extends Module {
 
     /** A line of this pipeline came back poisoned. A bit a channel. */
     val poisoned = Input(Vec(p.channels, Bool()))
-    val parts = Output(Vec(p.channels, new LinePart(p)))
+    val contributions = Output(Vec(p.channels, new LineContribution(p)))
     val status = Output(new PipelineStatus(p))
 
     /** Keys whose entries have bad parity. */
-    val bad = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
+    val tableParityErrors = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
   })
   import TelemetryPipeline._
 
@@ -62,25 +62,26 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     table.bits.mapped := false.B
   }
 
-  private val lanes = io.slots.zip(io.later).zip(io.parts).zip(io.flips).map { case (((slot, later), part), flips) =>
-    val lane = Module(new TelemetryLane(p))
-    lane.io.pipeline := io.index
-    lane.io.slot := slot
-    lane.io.later := later
-    lane.io.rule := io.rule
-    lane.io.load := io.load
-    lane.io.table := table
-    lane.io.flips := Mux(clearing, 0.U, flips)
-    lane.io.clear.valid := clearing
-    lane.io.clear.bits := step
-    part := lane.io.part
-    lane.io
+  private val lanes = io.slots.zip(io.delayedSlots).zip(io.contributions).zip(io.flips).map {
+    case (((slot, delayedSlot), contribution), flips) =>
+      val lane = Module(new TelemetryLane(p))
+      lane.io.pipeline := io.index
+      lane.io.slot := slot
+      lane.io.delayedSlot := delayedSlot
+      lane.io.rule := io.rule
+      lane.io.load := io.load
+      lane.io.table := table
+      lane.io.flips := Mux(clearing, 0.U, flips)
+      lane.io.clear.valid := clearing
+      lane.io.clear.bits := step
+      contribution := lane.io.contribution
+      lane.io
   }
   private val results = lanes.map(_.matched)
-  private val holds = lanes.map(_.holds)
-  for ((bad, result) <- io.bad.zip(results)) {
-    bad.valid := result.bad
-    bad.bits := result.key
+  private val hits = lanes.map(_.hit)
+  for ((parityError, result) <- io.tableParityErrors.zip(results)) {
+    parityError.valid := result.parityError
+    parityError.bits := result.key
   }
 
   private val tick = WideCounter.ticks()
@@ -94,17 +95,17 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   io.status.matched := count(results.map(_.matched))
   io.status.unmapped := count(results.map(_.unmapped))
   io.status.outOfRange := count(results.map(_.outOfRange))
-  io.status.notifications := (if (p.features.notifies) count(holds.map(_.valid)) else 0.U)
+  io.status.notifications := (if (p.features.notifies) count(hits.map(_.valid)) else 0.U)
   io.status.parityErrors := count(io.poisoned)
 
   // The latch: a hit in the cycle of a re-arm is the next first one, so none is lost.
-  private val hit = holds.map(_.valid).reduce(_ || _)
+  private val anyHit = hits.map(_.valid).reduce(_ || _)
   private val notified = RegInit(false.B)
-  private val first = hit && (!notified || io.rearm)
-  notified := !clearing && (hit || (notified && !io.rearm))
+  private val capture = anyHit && (!notified || io.rearm)
+  notified := !clearing && (anyHit || (notified && !io.rearm))
   io.status.notified := notified
-  io.status.notifiedChannel := RegEnable(PriorityEncoder(holds.map(_.valid)), first)
-  io.status.notifiedIndex := RegEnable(PriorityMux(holds.map(h => h.valid -> h.bits)), first)
+  io.status.notifiedChannel := RegEnable(PriorityEncoder(hits.map(_.valid)), capture)
+  io.status.notifiedIndex := RegEnable(PriorityMux(hits.map(h => h.valid -> h.bits)), capture)
   io.status.clearing := clearing
 }
 

@@ -23,7 +23,7 @@ class TranslationTable(p: NemoParams) extends Module {
     val data = Output(UInt(width.W))
 
     /** The entry has bad parity. */
-    val bad = Output(Bool())
+    val parityError = Output(Bool())
     val write = Flipped(Valid(new RamWrite(p.table, width)))
 
     /** Of the lowest bits of what is written. */
@@ -37,17 +37,17 @@ class TranslationTable(p: NemoParams) extends Module {
   private val depth = p.table.min(TranslationTable.bankDepth)
   private val banks = Seq.tabulate(p.table / depth) { k =>
     val bank = Module(new Ram1R1W(depth, entry.getWidth)).suggestName(s"bank_$k")
-    def here(key: UInt): Bool = (key >> log2Ceil(depth)) === k.U
-    bank.io.read.valid := io.read.valid && here(io.read.bits)
+    def inBank(key: UInt): Bool = (key >> log2Ceil(depth)) === k.U
+    bank.io.read.valid := io.read.valid && inBank(io.read.bits)
     bank.io.read.bits := io.read.bits
-    bank.io.write.valid := io.write.valid && here(io.write.bits.address)
+    bank.io.write.valid := io.write.valid && inBank(io.write.bits.address)
     bank.io.write.bits.address := io.write.bits.address
     bank.io.write.bits.data := entry
     bank.io.data
   }
   private val read = banks.reduce(_ | _)
   io.data := read
-  io.bad := parity(io.data) =/= read >> width
+  io.parityError := parity(io.data) =/= read >> width
 }
 
 object TranslationTable {

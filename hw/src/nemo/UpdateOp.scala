@@ -10,8 +10,8 @@ import chisel3.util._
   * The datapath of a counter, A the old state and B the operand:
   *   - the sum is A + B, or A - B when `subtract`, and carries out of the counter where A + B does not fit, or A is not
   *     less than B;
-  *   - what `moved` says is done to A, and B is then ones in the bits that stay in the counter, and zeros in the others;
-  *   - each bit of the result is what `ofZero` or `ofOne` says, by the bit of B in its place.
+  *   - what `shift` says is done to A, and B is then ones in the bits that stay in the counter, and zeros in the others;
+  *   - each bit of the result is what `ifZero` or `ifOne` says, by the bit of B in its place.
   *
   * @param code     as rules and registers encode it
   * @param moved    A is moved right or left by the operand
@@ -20,41 +20,41 @@ import chisel3.util._
 case class UpdateOp(
     name: String,
     code: Int,
-    ofZero: UpdateOp.Result,
-    ofOne: UpdateOp.Result,
+    ifZero: UpdateOp.Result,
+    ifOne: UpdateOp.Result,
     carry: UpdateOp.Carry = UpdateOp.Never,
     subtract: Boolean = false,
-    moved: UpdateOp.Moved = UpdateOp.Nothing
+    shift: UpdateOp.Shift = UpdateOp.NoShift
 ) {
   import UpdateOp._
   require(
-    moved == Nothing || (!subtract && carry == Never),
+    shift == NoShift || (!subtract && carry == Never),
     s"$name: what is moved is not subtracted from, and has no carry"
   )
 
   /** A sum, and no more. */
-  private[nemo] val isSum: Boolean = ofZero == Sum && ofOne == Sum && carry == Never
+  private[nemo] val isSum: Boolean = ifZero == Sum && ifOne == Sum && carry == Never
 
   /** The adder has the bits of B inverted when it subtracts: the code where its bit is zero, and what changes where not. */
-  private[nemo] val plain: Int = (if (subtract) ofOne else ofZero).code
-  private[nemo] val flips: Int = ofZero.code ^ ofOne.code
+  private[nemo] val zeroCode: Int = (if (subtract) ifOne else ifZero).code
+  private[nemo] val codeFlips: Int = ifZero.code ^ ifOne.code
 
   /** The code that leaves A as it is in a byte that is not updated, where B is zero. The sum is A; so is what a carry
     * chooses, and A less zero carries.
     */
-  private[nemo] val outside: Int = {
-    val carries = carry == Always || (carry == OfCounter && subtract)
-    (if (carries) StateOrZero else Sum).code ^ (if (subtract) flips else 0)
+  private[nemo] val disabledCode: Int = {
+    val carries = carry == Always || (carry == FromCounter && subtract)
+    (if (carries) StateOrZero else Sum).code ^ (if (subtract) codeFlips else 0)
   }
 }
 
 object UpdateOp {
-  sealed abstract class Moved(val code: Int)
-  case object Nothing extends Moved(0)
-  case object Right extends Moved(1)
-  case object Left extends Moved(2)
+  sealed abstract class Shift(val code: Int)
+  case object NoShift extends Shift(0)
+  case object Right extends Shift(1)
+  case object Left extends Shift(2)
 
-  /** What a bit of the result is, as [[ResultChoice]] has it. */
+  /** What a bit of the result is, as [[ResultMux]] has it. */
   sealed abstract class Result(val code: Int)
 
   /** A where the counter carries, else zero. */
@@ -72,16 +72,16 @@ object UpdateOp {
   sealed abstract class Carry
   case object Never extends Carry
   case object Always extends Carry
-  case object OfCounter extends Carry
+  case object FromCounter extends Carry
 
   val Add: UpdateOp = UpdateOp("add", 0, Sum, Sum)
   val Sub: UpdateOp = UpdateOp("sub", 1, Sum, Sum, subtract = true)
-  val Shr: UpdateOp = UpdateOp("shr", 2, StateOrZero, State, moved = Right)
-  val Shl: UpdateOp = UpdateOp("shl", 3, StateOrZero, State, moved = Left)
+  val Shr: UpdateOp = UpdateOp("shr", 2, StateOrZero, State, shift = Right)
+  val Shl: UpdateOp = UpdateOp("shl", 3, StateOrZero, State, shift = Left)
   val Xor: UpdateOp = UpdateOp("xor", 4, StateOrZero, State, Always)
   val Or: UpdateOp = UpdateOp("or", 5, State, StateOrOne)
-  val Max: UpdateOp = UpdateOp("max", 6, StateOrZero, StateOrOne, OfCounter, subtract = true)
-  val AddSat: UpdateOp = UpdateOp("addsat", 7, Sum, Sum, OfCounter)
+  val Max: UpdateOp = UpdateOp("max", 6, StateOrZero, StateOrOne, FromCounter, subtract = true)
+  val AddSat: UpdateOp = UpdateOp("addsat", 7, Sum, Sum, FromCounter)
 
   val codeBits: Int = 4
 
@@ -102,14 +102,14 @@ class OpControl(p: NemoParams) extends Bundle {
   val subtract = Bool()
 
   /** A is of the result. */
-  val pass = Bool()
-  val moved = UInt(2.W)
-  val plain = UInt(2.W)
-  val flips = UInt(2.W)
-  val outside = UInt(2.W)
+  val passState = Bool()
+  val shift = UInt(2.W)
+  val zeroCode = UInt(2.W)
+  val codeFlips = UInt(2.W)
+  val disabledCode = UInt(2.W)
 
   /** Results look at the counter's carry, or at one that is always there. */
-  val ofCounter = Bool()
+  val fromCounter = Bool()
   val always = Bool()
 }
 
@@ -127,12 +127,12 @@ object OpControl {
     def flag(f: UpdateOp => Boolean): Bool = field(op => if (f(op)) 1 else 0, 1).asBool
     val control = Wire(new OpControl(p))
     control.subtract := flag(_.subtract)
-    control.pass := flag(_ != UpdateOp.Set)
-    control.moved := field(_.moved.code, 2)
-    control.plain := field(_.plain, 2)
-    control.flips := field(_.flips, 2)
-    control.outside := field(_.outside, 2)
-    control.ofCounter := flag(_.carry == UpdateOp.OfCounter)
+    control.passState := flag(_ != UpdateOp.Set)
+    control.shift := field(_.shift.code, 2)
+    control.zeroCode := field(_.zeroCode, 2)
+    control.codeFlips := field(_.codeFlips, 2)
+    control.disabledCode := field(_.disabledCode, 2)
+    control.fromCounter := flag(_.carry == UpdateOp.FromCounter)
     control.always := flag(_.carry == UpdateOp.Always)
     control
   }

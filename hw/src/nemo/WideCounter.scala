@@ -32,35 +32,35 @@ class WideCounter(ports: Int, bits: Int) extends Module {
 
   private val low = RegInit(0.U(lowBits.W))
   private val high = RegInit(0.U(highBits.W))
-  private val next = RegInit(1.U(highBits.W))
+  private val nextHigh = RegInit(1.U(highBits.W))
   private val sum = low +& RegNext(PopCount(io.flags), 0.U)
-  private val over = sum(lowBits)
+  private val overflow = sum(lowBits)
   low := sum
 
   // The successor goes round once, an incrementer of one bit in its way.
-  private val stale = RegInit(false.B)
-  private val turning = RegInit(false.B)
+  private val nextStale = RegInit(false.B)
+  private val incrementing = RegInit(false.B)
   private val carry = Reg(Bool())
   when(io.tick.begin) {
-    turning := stale
-    stale := false.B
+    incrementing := nextStale
+    nextStale := false.B
     carry := true.B
-  }.elsewhen(io.tick.step < highBits.U && turning) {
-    next := Cat(next(0) ^ carry, next(highBits - 1, 1))
-    carry := carry && next(0)
+  }.elsewhen(io.tick.step < highBits.U && incrementing) {
+    nextHigh := Cat(nextHigh(0) ^ carry, nextHigh(highBits - 1, 1))
+    carry := carry && nextHigh(0)
   }
-  when(over) {
-    high := next
-    stale := true.B
+  when(overflow) {
+    high := nextHigh
+    nextStale := true.B
   }
-  assert(!over || !stale, "a counter ran over before its next high bits were there")
+  assert(!overflow || !nextStale, "a counter ran over before its next high bits were there")
 
   when(io.clear) {
     low := 0.U
     high := 0.U
-    next := 1.U
-    stale := false.B
-    turning := false.B
+    nextHigh := 1.U
+    nextStale := false.B
+    incrementing := false.B
   }
   io.total := Cat(high, low)
 }

@@ -13,8 +13,8 @@ case class Case(op: UpdateOp, effect: UpdateOp, counterWidth: Int) {
 /** One rule on one channel, and its lines: what a [[TelemetryEngine]] is made of, behind the slots.
   *
   * Every cycle the solver chooses the slot (an event, a read, the next word of a walk, one of an acknowledgement, or
-  * nothing) and a table write. An acknowledgement reads a line, or puts any operand to any word, by each op that it has;
-  * behind what it put comes the rule's own operand.
+  * nothing) and a table write. An acknowledgement reads a line, or updates any operand to any word, by each op that it has;
+  * behind what it updateOperand comes the rule's own operand.
   * A reference folds them at once over one counter of the solver's choice. Each line that comes back must hold what
   * the reference had folded when its slot came, in time and without poison.
   *
@@ -24,13 +24,13 @@ case class Case(op: UpdateOp, effect: UpdateOp, counterWidth: Int) {
 class LaneContract(p: NemoParams, rule: Case) extends Module {
   require(p.pipelines == 1 && p.channels == 1)
   private val countersInWord = p.wordBytes >> rule.counterWidth
-  private val walks = rule.effect != UpdateOp.Set
+  private val effectIsSerial = rule.effect != UpdateOp.Set
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
     val table = Input(Valid(new TableWrite(p)))
 
-    /** What an acknowledgement puts. */
-    val put = Input(UInt(p.wordBits.W))
+    /** What an acknowledgement updates. */
+    val acknowledgeOperand = Input(UInt(p.wordBits.W))
 
     /** Taken in reset and kept: the counter that is watched, and the operands. */
     val watched = Input(UInt(log2Ceil(p.states * countersInWord).W))
@@ -59,12 +59,12 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   fixed.counterWidth := rule.counterWidth.U
   fixed.notifyOp := Predicate.None.U
   fixed.notifyOperand := 0.U
-  fixed.effectKind := (if (walks) ReadEffect.Op else ReadEffect.Reset).U
+  fixed.effectKind := (if (effectIsSerial) ReadEffect.Op else ReadEffect.Reset).U
   fixed.effectOp := rule.effect.code.U
   fixed.effectOperand := operand
 
-  private val laid = DecodedRule(fixed, p)
-  private val operandOfRule = laid.effectOperand
+  private val decoded = DecodedRule(fixed, p)
+  private val effectOperand = decoded.effectOperand
 
   // The watched counter of a word.
   private val bits = p.counterBits(rule.counterWidth)
@@ -78,39 +78,40 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   when(!running) { step := step + 1.U }
 
   // At most one thing a slot, and a walk goes through its words.
-  private val walking = RegInit(0.U(p.wordIndexBits.W))
+  private val serialWord = RegInit(0.U(p.wordIndexBits.W))
   private val line = Reg(UInt(p.lineBits.W))
   private val slot = WireDefault(io.slot)
-  private val inWalk = walking =/= 0.U
-  private val owesOperand = RegInit(false.B)
-  private val take = running && !inWalk && (owesOperand || (io.slot.take && io.slot.read && !io.slot.event))
-  private val puts = take && (owesOperand || io.slot.walk)
-  private val put = Mux(io.slot.target.effect, io.put, operandOfRule)
-  owesOperand := puts && io.slot.target.effect
-  slot.event := running && io.slot.event && !inWalk && !take
-  slot.read := running && !slot.event && (io.slot.read || inWalk || take)
+  private val inSerialRmw = serialWord =/= 0.U
+  private val restoresOperand = RegInit(false.B)
+  private val acknowledge =
+    running && !inSerialRmw && (restoresOperand || (io.slot.acknowledge && io.slot.read && !io.slot.event))
+  private val updates = acknowledge && (restoresOperand || io.slot.serialRmw)
+  private val updateOperand = Mux(io.slot.target.effect, io.acknowledgeOperand, effectOperand)
+  restoresOperand := updates && io.slot.target.effect
+  slot.event := running && io.slot.event && !inSerialRmw && !acknowledge
+  slot.read := running && !slot.event && (io.slot.read || inSerialRmw || acknowledge)
   slot.target.pipeline := 0.U
-  slot.target.line := Mux(inWalk, line, io.slot.target.line)
-  slot.target.effect := (inWalk || io.slot.target.effect) && !(take && !puts)
-  private val walk = slot.read && slot.target.effect && walks.B && !take
-  slot.walk := walk || puts
-  slot.word := Mux(walk, walking, Mux(puts, io.slot.word, 0.U))
-  slot.take := take
+  slot.target.line := Mux(inSerialRmw, line, io.slot.target.line)
+  slot.target.effect := (inSerialRmw || io.slot.target.effect) && !(acknowledge && !updates)
+  private val serialRmw = slot.read && slot.target.effect && effectIsSerial.B && !acknowledge
+  slot.serialRmw := serialRmw || updates
+  slot.word := Mux(serialRmw, serialWord, Mux(updates, io.slot.word, 0.U))
+  slot.acknowledge := acknowledge
   slot.op := Mux(io.slot.op(0), UpdateOp.Set.code.U, Mux(io.slot.op(1), UpdateOp.Sub.code.U, UpdateOp.Xor.code.U))
   line := slot.target.line
-  when(walk) { walking := walking + 1.U }
+  when(serialRmw) { serialWord := serialWord + 1.U }
   private val write = WireDefault(io.table)
   write.valid := io.table.valid && running
   write.bits.pipeline := 0.U
 
   private val lane = Module(new TelemetryLane(p))
-  private val join = Module(new ReadStage(p))
+  private val readStage = Module(new ReadStage(p))
   lane.io.pipeline := 0.U
   lane.io.slot := slot
-  lane.io.later := Slot.delayed(slot, MatchStage.latency)
-  lane.io.rule := laid
-  when(ShiftRegister(puts, MatchStage.latency, false.B, true.B)) {
-    lane.io.rule.effectOperand := ShiftRegister(put, MatchStage.latency)
+  lane.io.delayedSlot := Slot.delayed(slot, MatchStage.latency)
+  lane.io.rule := decoded
+  when(ShiftRegister(updates, MatchStage.latency, false.B, true.B)) {
+    lane.io.rule.effectOperand := ShiftRegister(updateOperand, MatchStage.latency)
   }
   lane.io.load := !running
   lane.io.table := write
@@ -122,8 +123,8 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   }
   lane.io.clear.valid := clearing
   lane.io.clear.bits := step
-  join.io.slot := lane.io.later
-  join.io.parts(0) := lane.io.part
+  readStage.io.slot := lane.io.delayedSlot
+  readStage.io.contributions(0) := lane.io.contribution
 
   // The rule in its own words, on one counter.
   private val entries = RegInit(VecInit(Seq.fill(p.table)(0.U((p.indexBits + 1).W))))
@@ -140,30 +141,30 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val word = watched >> log2Ceil(countersInWord)
   private val wordOfLine = word(p.wordIndexBits - 1, 0)
   private val inLine = slot.read && (word >> p.wordIndexBits) === slot.target.line
-  private val inSlot = inLine && (!slot.walk || slot.word === wordOfLine)
+  private val inSlot = inLine && (!slot.serialRmw || slot.word === wordOfLine)
 
   private val before = RegInit(0.U(p.wordBits.W))
   private def fold(op: UInt, operand: UInt) = ReferenceFold(op, before, operand, rule.counterWidth.U, p)
-  private val ofCounter = counter(put)
+  private val counterOperand = counter(updateOperand)
   private val affected =
-    Mux(take, fold(slot.op, ofCounter), fold(rule.effect.code.U, operand))
+    Mux(acknowledge, fold(slot.op, counterOperand), fold(rule.effect.code.U, operand))
   private val after =
     Mux(hit, fold(rule.op.code.U, operand), Mux(inSlot && slot.target.effect, affected, before))
   before := after
 
   // What the line must hold of the counter: of a walk, what it was in the slot of its word.
-  private def later[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
+  private def delayed[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
   private val latency = MatchStage.latency + ReadStage.latency
-  private val last = slot.read && !puts && (!slot.walk || slot.word === (p.lineWords - 1).U)
+  private val last = slot.read && !updates && (!slot.serialRmw || slot.word === (p.lineWords - 1).U)
   private val gathered = RegEnable(before, inSlot)
   private val expected = Mux(inSlot, before, gathered)
-  private val answer = join.io.line
-  io.line := answer.valid === later(last && !take, latency) &&
-    (!later(last && inLine, latency) || counter(answer.bits.words(wordOfLine)) === later(expected, latency))
+  private val answer = readStage.io.line
+  io.line := answer.valid === delayed(last && !acknowledge, latency) &&
+    (!delayed(last && inLine, latency) || counter(answer.bits.words(wordOfLine)) === delayed(expected, latency))
   io.poison := answer.valid && answer.bits.poison
 
   private val writes = BoringUtils.bore(lane.update.written)
   private val result = BoringUtils.bore(lane.update.result)
   private val touches = writes.words(wordOfLine) && writes.line === (word >> p.wordIndexBits)
-  io.written := !touches || (counter(result.data) === later(after, TelemetryLane.writeLatency) && !result.bad)
+  io.written := !touches || (counter(result.data) === delayed(after, TelemetryLane.writeLatency) && !result.parityError)
 }

@@ -11,7 +11,7 @@ class LaneProof(p: NemoParams, rule: Case) extends Module {
   val io = IO(new Bundle {
     val slot = chiselTypeOf(contract.io.slot)
     val table = chiselTypeOf(contract.io.table)
-    val put = chiselTypeOf(contract.io.put)
+    val acknowledgeOperand = chiselTypeOf(contract.io.acknowledgeOperand)
     val watched = chiselTypeOf(contract.io.watched)
     val operand = chiselTypeOf(contract.io.operand)
     val wrongWrite = Output(Bool())
@@ -20,7 +20,7 @@ class LaneProof(p: NemoParams, rule: Case) extends Module {
   })
   contract.io.slot := io.slot
   contract.io.table := io.table
-  contract.io.put := io.put
+  contract.io.acknowledgeOperand := io.acknowledgeOperand
   contract.io.watched := io.watched
   contract.io.operand := io.operand
   private val judged = JudgedRun()

@@ -23,7 +23,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     if (flags(0)) {
       val word = (result.line.peekInt() * p.lineWords + result.word.peekInt()).toInt
       Counter(word * (8 >> w) + result.sub.peekInt().toInt)
-    } else if (flags(1) && result.bad.peekBoolean()) Bad(result.key.peekInt().toInt)
+    } else if (flags(1) && result.parityError.peekBoolean()) Bad(result.key.peekInt().toInt)
     else if (flags(1)) Unmapped
     else if (flags(2)) OutOfRange
     else Ignored
@@ -51,13 +51,13 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         rule.writes.poke(writes)
         rule.start.poke(start)
         rule.end.poke(end)
-        LaidOut.poke(rule.key, primary, primaryShift, p.keyBits)
-        LaidOut.poke(rule.offset, sub, subShift, p.indexBits)
+        RuleFields.poke(rule.key, primary, primaryShift, p.keyBits)
+        RuleFields.poke(rule.offset, sub, subShift, p.indexBits)
         rule.counterWidth.poke(w)
         // Let out what is of the seed before.
         dut.io.slot.event.poke(false)
         dut.clock.step(MatchStage.latency)
-        dut.io.off.poke(false)
+        dut.io.disable.poke(false)
         dut.io.load.poke(true)
         dut.clock.step()
         dut.io.load.poke(false)

@@ -22,7 +22,7 @@ class StateArraySpec extends AnyFlatSpec with ChiselScalatestTester {
           val write = if (cycle < p.lines) 0xff else random.nextInt(256) & random.nextInt(256)
           val at = if (cycle < p.lines) cycle else line
           val read = if (cycle < p.lines) 0 else random.nextInt(256)
-          dut.io.dropped.poke(drop)
+          dut.io.kill.poke(drop)
           drop = (random.nextInt(256) & random.nextInt(256)) | (if (readLine == at) write else 0)
           val value = (BigInt(64, random), random.nextInt(4))
           dut.io.write.line.poke(at)

@@ -11,7 +11,7 @@ class PipelineBench(p: NemoParams) extends Module {
   private val pipeline = Module(new TelemetryPipeline(p))
   val io = IO(chiselTypeOf(pipeline.io))
   io <> pipeline.io
-  pipeline.io.later := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency)))
+  pipeline.io.delayedSlots := VecInit(io.slots.map(Slot.delayed(_, MatchStage.latency)))
 }
 
 class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
@@ -37,8 +37,8 @@ class TelemetryPipelineSpec extends AnyFlatSpec with ChiselScalatestTester {
     val rule = dut.io.rule
     Seq(rule.enable, rule.reads, rule.writes).foreach(_.poke(true))
     rule.end.poke(end)
-    LaidOut.poke(rule.key, 0, 0, p.keyBits)
-    LaidOut.poke(rule.offset, end - 1, 7, p.indexBits)
+    RuleFields.poke(rule.key, 0, 0, p.keyBits)
+    RuleFields.poke(rule.offset, end - 1, 7, p.indexBits)
     rule.op.poke(UpdateOp.Add.code)
     rule.operand.poke(1)
     rule.counterWidth.poke(3)

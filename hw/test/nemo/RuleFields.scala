@@ -4,7 +4,7 @@ package anemone.nemo
 import chiseltest._
 
 /** [[DecodedRule]] in plain arithmetic, for those who drive a unit behind it. */
-object LaidOut {
+object RuleFields {
 
   /** An operand, repeated in every counter of a word. */
   def repeated(operand: BigInt, w: Int): BigInt = {
@@ -16,6 +16,6 @@ object LaidOut {
   def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int): Unit = {
     field.shift.poke(shift % (1 << field.shift.getWidth))
     field.mask.poke((mask >> shift) & ((BigInt(1) << bits) - 1))
-    field.beyond.poke((mask >> (shift + bits)) << shift)
+    field.overflowMask.poke((mask >> (shift + bits)) << shift)
   }
 }
