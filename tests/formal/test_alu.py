@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The update ALU on words of 64 bits: every op on counters of 8 and 64 bits (Yosys, ABC's bmc3).
 
-hw/test/nemo/AluEquivalence.scala is the property: what a counter becomes is what the op means,
+hw/test/nemo/update/AluEquivalence.scala is the property: what a counter becomes is what the op means,
 whichever counters of the word are updated, and a chained update meets what the one before made,
 or the one before that.
 """

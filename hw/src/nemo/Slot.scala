@@ -13,28 +13,6 @@ class MemoryEvent(p: NemoParams) extends Bundle {
   val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
 }
 
-/** A telemetry read of one whole line, with the rule's read effect or as a plain snapshot. */
-class LineRead(p: NemoParams) extends Bundle {
-  val pipeline = UInt(p.pipelineBits.W)
-  val line = UInt(p.lineBits.W)
-  val effect = Bool()
-}
-
-/** A line that software has read, written back: it is taken away from the counters ([[TelemetryEngine]]).
-  *
-  * @param target `pipeline` and `line`; `effect` says nothing here
-  */
-class LineAcknowledge(p: NemoParams) extends Bundle {
-  val target = new LineRead(p)
-  val words = Vec(p.lineWords, UInt(p.wordBits.W))
-}
-
-/** The answer to a [[LineRead]]. `poison`: a word of the line had bad parity. */
-class Line(p: NemoParams) extends Bundle {
-  val words = Vec(p.lineWords, UInt(p.wordBits.W))
-  val poison = Bool()
-}
-
 /** One slot of a channel's single order: at most one event or one (part of a) telemetry read a cycle.
   *
   * A read whose effect is an update op walks the line a word a slot (`serialRmw`): the words of the line go through the
