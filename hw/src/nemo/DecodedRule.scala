@@ -4,9 +4,9 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** A field of an address as a rule's mask and shift select it, where only `bits` bits of it can be of use: the value is
-  * (address >> shift) & `mask`, and it is whole where no bit of the address is in `overflowMask`, which begins at bit `bits`: a bit
-  * below that is never past the field.
+/** A field of an address, selected by a rule's mask and shift: (address >> shift) & `mask`, in `bits` bits. The value
+  * fits if the address has no bit of `overflowMask`, which starts at bit `bits`, because lower bits cannot overflow the
+  * field.
   */
 class AddressField(val p: NemoParams, bits: Int) extends Bundle {
   val shift = UInt(log2Ceil(p.addressBits).W)
@@ -20,7 +20,7 @@ class AddressField(val p: NemoParams, bits: Int) extends Bundle {
 
 object AddressField {
 
-  /** Combinational. A shift of `addressBits` and more leaves nothing of the mask. */
+  /** Combinational. A shift of `addressBits` or more leaves an empty mask. */
   def apply(mask: UInt, shift: UInt, bits: Int, p: NemoParams): AddressField = {
     val field = Wire(new AddressField(p, bits))
     field.shift := shift
@@ -31,7 +31,7 @@ object AddressField {
   }
 }
 
-/** A [[Rule]] laid out for the pipelines: all that follows from it alone is worked out here, once for all lanes. */
+/** A [[Rule]], decoded once for all lanes: everything here follows from the rule alone. */
 class DecodedRule(val p: NemoParams) extends Bundle {
   val enable = Bool()
   val reads = Bool()
@@ -46,16 +46,16 @@ class DecodedRule(val p: NemoParams) extends Bundle {
   val counterWidth = UInt(2.W)
   val op = UInt(UpdateOp.codeBits.W)
 
-  /** Repeated in every counter of a word, as all operands here; zero where the request's line is the operand. */
+  /** Repeated in every counter of a word, as all operands here. Zero if the request's line is the operand. */
   val operand = UInt(p.wordBits.W)
   val lineOperand = Bool()
 
-  /** The operand, a one, is that of writes; others have zero. */
+  /** The operand is one for writes and zero for reads. */
   val writeOperand = Bool()
   val notifyOp = UInt(Predicate.bits.W)
   val notifyOperand = UInt(p.wordBits.W)
 
-  /** A read with effect changes the counters, by this op; a reset is [[UpdateOp.Set]], which heals parity. */
+  /** A read with effect applies `effectOp`. A reset is [[UpdateOp.Set]], which also clears bad parity. */
   val effectUpdates = Bool()
   val clearsParity = Bool()
   val effectOp = UInt(UpdateOp.codeBits.W)

@@ -4,22 +4,20 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** An accepted memory request as telemetry sees it: a device byte address, read or write. In flat memory mode also
-  * what came of it, [[NearOutcome]].
-  */
+/** An accepted memory request: its device byte address, read or write, and in flat memory mode its [[NearOutcome]]. */
 class MemoryEvent(p: NemoParams) extends Bundle {
   val address = UInt(p.addressBits.W)
   val write = Bool()
   val near = Option.when(p.outcomes)(UInt(NearOutcome.bits.W))
 }
 
-/** One slot of a channel's single order: at most one event or one (part of a) telemetry read a cycle.
+/** One slot of a channel's order: at most one event, or one telemetry read or word of it, a cycle.
   *
-  * A read whose effect is an update op walks the line a word a slot (`serialRmw`): the words of the line go through the
-  * update stage one after the other, with no event in between.
+  * A read whose effect is an update op is a serial read-modify-write (`serialRmw`): the words of the line pass the
+  * update stage one a slot, with no event between them.
   *
-  * Slots of an acknowledgement ([[AcknowledgeUnit]]) are reads as well, marked `acknowledge`: one of the line, which nobody
-  * outside gets, and a walk by which `op` is applied to each word with an operand of its own.
+  * The slots of an acknowledge ([[AcknowledgeUnit]]) are reads too, marked `acknowledge`: one of the line, whose answer
+  * stays inside, and a serial RMW that applies `op` to each word with an operand of its own.
   */
 class Slot(val p: NemoParams) extends Bundle {
   val event = Bool()
@@ -31,16 +29,16 @@ class Slot(val p: NemoParams) extends Bundle {
   val acknowledge = Bool()
   val op = UInt(UpdateOp.codeBits.W)
 
-  /** `serialRmw`, which is never where no walk is built in. */
+  /** `serialRmw`, or constant false if it is not built in. */
   def isSerialRmw: Bool = if (p.features.wordAccess) serialRmw else false.B
 
-  /** `acknowledge`, which is never where acknowledgements are not built in. */
+  /** `acknowledge`, or constant false if it is not built in. */
   def isAcknowledge: Bool = if (p.features.acknowledges) acknowledge else false.B
 }
 
 object Slot {
 
-  /** The slot `cycles` later; what it asks for is reset, so nothing is asked for that never was. */
+  /** The slot `cycles` later. Event and read are reset, so that none starts out of nothing. */
   def delayed(slot: Slot, cycles: Int): Slot = {
     val later = WireDefault(ShiftRegister(slot, cycles))
     later.event := ShiftRegister(slot.event, cycles, false.B, true.B)

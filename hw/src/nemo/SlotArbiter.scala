@@ -5,19 +5,18 @@ import anemone.bus.{MemoryFault, ProtectedQueue}
 import chisel3._
 import chisel3.util._
 
-/** Gives a channel's memory events and telemetry reads their one order, a slot a cycle.
+/** Puts a channel's memory events and telemetry reads in one order, a slot a cycle.
   *
-  * An event is never held back: it takes the slot of its own cycle, and a telemetry read takes a slot in which no
-  * event came. A read that walks its line takes `lineWords` slots; the few events that arrive meanwhile wait in a
-  * queue that can't overflow, because the next read is let in only when it has drained; one that can't be corrected there
-  * is dropped. So not even a walk is felt
-  * on the memory path. So it is with an acknowledgement, which has [[AcknowledgeUnit.slots]] slots in a row.
+  * An event has priority and takes the slot of its own cycle; a read takes a slot without an event. So telemetry never
+  * delays a memory request. A serial RMW reserves `lineWords` slots, an acknowledge [[AcknowledgeUnit.slots]]; events
+  * that arrive meanwhile wait in a queue. It cannot overflow, because the next read starts only when it is empty. An
+  * event with an uncorrectable error in the queue is dropped.
   *
-  * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a walk, and
-  * [[AcknowledgeUnit.slots]] behind an acknowledgement.
+  * Latency: one cycle from port to slot; up to `lineWords - 1` more for an event behind a serial RMW, and
+  * [[AcknowledgeUnit.slots]] more behind an acknowledge.
   *
-  * @param most slots that an acknowledgement may have, or less to keep a formal proof small
-  * @param code of the events that wait, or none for that proof
+  * @param maxAcknowledgeSlots slots of an acknowledge; fewer keep a formal proof small
+  * @param protect             the queue has an error-correcting code; the proof leaves it out
   */
 class SlotArbiter(p: NemoParams, maxAcknowledgeSlots: Int, protect: Boolean = true) extends Module {
   def this(p: NemoParams) = this(p, AcknowledgeUnit.slots(p))
@@ -25,30 +24,30 @@ class SlotArbiter(p: NemoParams, maxAcknowledgeSlots: Int, protect: Boolean = tr
     val event = Flipped(Valid(new MemoryEvent(p)))
     val read = Flipped(Decoupled(new LineRead(p)))
 
-    /** The rule's read effect is an update op: a read with effect walks. A bit a pipeline. */
+    /** By pipeline: a read with effect is a serial RMW. */
     val serialRmw = Input(Vec(p.pipelines, Bool()))
 
-    /** No new read may start: a rule is about to change. */
+    /** No read may start, because a rule is about to change. */
     val hold = Input(Bool())
 
-    /** Slots are a walk's or an acknowledgement's. */
+    /** A serial RMW or an acknowledge has the slots. */
     val reserved = Output(Bool())
 
-    /** What of this cycle is an acknowledgement's; it may begin in a cycle behind one that is `available`. */
+    /** An acknowledge's slot. An acknowledge may begin in the cycle after one that is `available`. */
     val acknowledge = Input(new AcknowledgeSlot(p))
     val acknowledgeTarget = Input(new LineRead(p))
     val available = Output(Bool())
 
-    /** A read is accepted in this cycle if no event comes. */
+    /** A read is accepted in this cycle unless an event comes. */
     val open = Output(Bool())
     val slot = Output(new Slot(p))
 
-    /** Of the events that wait. */
+    /** Of the event queue. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
 
-  // One event a slot of the walk after its first, or of an acknowledgement.
+  // At most one event a reserved slot; a serial RMW's first slot has none.
   private val depth = Seq(
     if (p.features.serialRmw) p.lineWords - 1 else 0,
     if (p.features.acknowledges) maxAcknowledgeSlots else 0
@@ -72,7 +71,7 @@ class SlotArbiter(p: NemoParams, maxAcknowledgeSlots: Int, protect: Boolean = tr
     )
   io.reserved := busy
   io.available := io.open && !startsSerialRmw
-  assert(!(inSerialRmw && acknowledging), "a walk and an acknowledgement at once")
+  assert(!(inSerialRmw && acknowledging), "a serial RMW and an acknowledge at once")
 
   when(startsSerialRmw) {
     inSerialRmw := true.B

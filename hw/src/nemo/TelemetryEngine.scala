@@ -8,25 +8,27 @@ import chisel3.util._
 /** The telemetry engine beside the memory path (NEMO §3, Figure 1): every event is broadcast to every pipeline.
   *
   * Ports:
-  *   - `events`: an accepted request a channel a cycle, never held back
-  *   - `reads`, `lines`: telemetry reads of whole lines, a line a channel a cycle; answers keep the order of the
-  *     reads, [[TelemetryEngine.readLatency]] cycles behind them (a walk: `lineWords - 1` more), and can't be held
-  *     back. A read waits for a cycle without an event.
-  *   - `open`: a read of this channel is accepted in this cycle if no event comes; for those who choose between the
-  *     two, so that the choice does not depend on itself
-  *   - `rule`: a pipeline's rule; applies to everything accepted from one cycle on, on all channels. Held until ready.
-  *   - `table`: a translation entry; applies to events accepted in its own cycle and later. Waits only while the
-  *     pipeline is being cleared.
-  *   - `clear`: starts clearing a pipeline; `status.clearing` tells when it is done. Meanwhile it counts nothing and
+  *   - `events`: at most one accepted request a channel a cycle; they cannot be stalled
+  *   - `reads`, `lines`: telemetry reads of whole lines, one a channel a cycle. A read waits for a cycle without an
+  *     event. Lines come in the order of the reads, [[TelemetryEngine.readLatency]] cycles later (a serial RMW's
+  *     `lineWords - 1` more), and cannot be stalled.
+  *   - `open`: a read of this channel is accepted in this cycle unless an event comes. It depends on neither, so an
+  *     arbiter of events and reads may use it.
+  *   - `rule`: a pipeline's rule; applies to all that is accepted from one cycle on, on all channels. Stable until
+  *     ready.
+  *   - `table`: a translation entry; applies to events accepted in its own cycle and later. It waits only while the
+  *     pipeline is cleared.
+  *   - `clear`: starts to clear a pipeline, until `status.clearing` is false again. Meanwhile it counts nothing, and
   *     its lines read as zero.
-  *   - `acknowledge`, `acknowledged`: a line that was read, to be taken away ([[LineAcknowledge]]), one at a time. What is
-  *     offered stays until it is taken, and is taken when it is done: in that cycle `acknowledged` says whether it was
-  *     applied, or nothing changed because a word of the line had bad parity. What is accepted later comes behind it.
-  *   - `faults`, `inject`: what was flipped in its memories ([[EngineFaults]]), and what is to be
-  *   - `rearm`, `status`: a notify latch's re-arm, and what software sees, by pipeline
+  *   - `acknowledge`, `acknowledged`: a line to be subtracted ([[LineAcknowledge]]), one at a time. It is ready in the
+  *     cycle in which it is done. Then `acknowledged` says whether it was applied; it was not if a word of the line has
+  *     bad parity. What is accepted later comes behind it.
+  *   - `faults`, `inject`: bit flips found in the memories ([[EngineFaults]]), and bit flips to be injected
+  *   - `rearm`, `status`: by pipeline, the notify latch's re-arm, and what software sees
   *
-  * "Accepted" of an event behind a walk or an acknowledgement is the slot it gets: a change of rule or table between the
-  * two applies. An acknowledgement has its slots in a row, so it is in one place of its channel's order; rules wait for it.
+  * An event behind a serial RMW or an acknowledge counts as accepted when it gets its slot: a change of rule or table
+  * before that applies to it. The slots of an acknowledge are contiguous, so it has one place in its channel's order;
+  * rules wait for it.
   */
 class TelemetryEngine(p: NemoParams) extends Module {
   val io = IO(new Bundle {
@@ -49,7 +51,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   private val pipelines = Seq.tabulate(p.pipelines)(i => Module(new TelemetryPipeline(p)).suggestName(s"pipeline_$i"))
   private def isFor(i: Int, index: UInt): Bool = index === i.U
 
-  // A rule goes down the pipeline like a slot, and is taken from the port in each stage as it passes.
+  // A rule moves down the pipeline like a slot; each stage loads it from the port as it passes.
   private val loading = RegInit(false.B)
   private val load = io.rule.valid && !loading && !arbiters.map(_.io.reserved).reduce(_ || _)
   private val loaded = ShiftRegister(load, TelemetryLane.latency + 1, false.B, true.B)
@@ -72,7 +74,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     arbiters(c).io.hold := io.rule.valid && !loading
   }
 
-  // Lines to be taken away: one unit for all channels, for they are few and may wait.
+  // One acknowledge unit for all channels, because acknowledges are few and may wait.
   private val clearing = VecInit(pipelines.map(_.io.status.clearing))
   private val readStages = Seq.fill(p.channels)(Module(new ReadStage(p)))
   private val rule = WireDefault(decoded)
@@ -105,7 +107,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
   private val table = Wire(Valid(new TableWrite(p)))
   table.bits := RegNext(io.table.bits)
   table.valid := RegNext(io.table.fire, false.B)
-  // One entry of one channel, whichever pipeline's.
+  // Flips one entry of one channel, of whichever pipeline is written.
   private val flips = VecInit(io.inject.map { inject =>
     val flip = Module(new BitFlipInjector)
     flip.io.arm := inject(EngineFaults.tables)
@@ -129,7 +131,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
     })
     io.status(i) := pipeline.io.status
   }
-  // Of several pipelines whose entries are bad in a cycle, one is told.
+  // If entries of several pipelines are bad in one cycle, one is reported.
   for ((fault, c) <- io.faults.zipWithIndex) {
     val parityErrors = pipelines.zipWithIndex.map { case (pipeline, i) =>
       pipeline.io.tableParityErrors(c).valid -> Cat(i.U(p.pipelineBits.W), pipeline.io.tableParityErrors(c).bits)
@@ -146,7 +148,7 @@ class TelemetryEngine(p: NemoParams) extends Module {
 
 object TelemetryEngine {
 
-  /** Cycles from an event's to the cycle in which its state is written: a read right behind it sees the value. */
+  /** Cycles from an event's acceptance to the write of its state; a read accepted right behind it sees the value. */
   val eventLatency: Int = 1 + TelemetryLane.writeLatency
 
   /** Cycles from a read's acceptance to its line. */

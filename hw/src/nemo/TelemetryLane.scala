@@ -4,32 +4,32 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** One rule on one channel: match, update and notify in a row (NEMO §3.1, Figure 2). A slot a cycle, never a stall.
+/** One rule on one channel: match, update and notify (NEMO §3.1, Figure 2). A slot a cycle, without stalls.
   *
-  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `contribution` as [[LineContribution]] says, the write of the
-  * state [[TelemetryLane.writeLatency]], `hit` [[TelemetryLane.latency]].
+  * Latency from `slot`: `matched` [[MatchStage.latency]] cycles, `contribution` as [[LineContribution]] says, the write
+  * of the state [[TelemetryLane.writeLatency]], `hit` [[TelemetryLane.latency]].
   */
 class TelemetryLane(p: NemoParams) extends Module {
   val io = IO(new Bundle {
 
-    /** Which pipeline this is. */
+    /** The number of this pipeline. */
     val pipeline = Input(UInt(p.pipelineBits.W))
     val slot = Input(new Slot(p))
 
-    /** The slot once more, [[MatchStage.latency]] cycles later; a channel delays it once for all its lanes. */
+    /** `slot`, [[MatchStage.latency]] cycles later. A channel delays it once for all its lanes. */
     val delayedSlot = Input(new Slot(p))
     val rule = Input(new DecodedRule(p))
 
-    /** `rule` applies from the slot of the next cycle on; it must stay for [[TelemetryLane.latency]] cycles. */
+    /** `rule` applies from the next cycle's slot on; it must be stable for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())
 
-    /** Applies to the event in `slot` and later ones. */
+    /** Applies to the event in `slot` and to later ones. */
     val table = Flipped(Valid(new TableWrite(p)))
 
-    /** Of the lowest bits of the entry. */
+    /** Injected bit flips of the entry's lowest bits. */
     val flips = Input(UInt(2.W))
 
-    /** A line is being cleared: slots accepted meanwhile, so those a cycle behind as well, do nothing. */
+    /** A line is cleared. Slots accepted meanwhile do nothing, which includes those of one cycle after. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val matched = Output(new MatchResult(p))
     val contribution = Output(new LineContribution(p))

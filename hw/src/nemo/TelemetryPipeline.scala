@@ -4,43 +4,43 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** One telemetry rule on all channels: match, update, notify (NEMO §3.1, Figure 2), its counters and its latch.
+/** One rule on all channels: a lane for each (NEMO §3.1, Figure 2), the status counters and the notify latch.
   *
-  * Each channel has its own table copy and states, so channels never meet but in the counters and the latch.
+  * Each channel has its own states and its own copy of the table, so channels share only the counters and the latch.
   */
 class TelemetryPipeline(p: NemoParams) extends Module {
   val io = IO(new Bundle {
 
-    /** Which pipeline this is. */
+    /** The number of this pipeline. */
     val index = Input(UInt(p.pipelineBits.W))
     val slots = Input(Vec(p.channels, new Slot(p)))
 
-    /** The slots [[MatchStage.latency]] cycles later. */
+    /** `slots`, [[MatchStage.latency]] cycles later. */
     val delayedSlots = Input(Vec(p.channels, new Slot(p)))
     val rule = Input(new DecodedRule(p))
 
-    /** `rule` applies from the slots of the next cycle on; it stays for [[TelemetryLane.latency]] cycles. */
+    /** `rule` applies from the next cycle's slots on; it must be stable for [[TelemetryLane.latency]] cycles. */
     val load = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
 
-    /** Of the lowest bits of the entry, by channel. */
+    /** By channel: injected bit flips of the entry's lowest bits. */
     val flips = Input(Vec(p.channels, UInt(2.W)))
 
-    /** Zero the states and counters and invalidate the table; also done after reset. */
+    /** Zeroes states and counters and invalidates the table; a reset does so too. */
     val clear = Input(Bool())
     val rearm = Input(Bool())
 
-    /** A line of this pipeline came back poisoned. A bit a channel. */
+    /** By channel: a line of this pipeline is poisoned. */
     val poisoned = Input(Vec(p.channels, Bool()))
     val contributions = Output(Vec(p.channels, new LineContribution(p)))
     val status = Output(new PipelineStatus(p))
 
-    /** Keys whose entries have bad parity. */
+    /** By channel: the key of an entry with bad parity. */
     val tableParityErrors = Output(Vec(p.channels, Valid(UInt(p.keyBits.W))))
   })
   import TelemetryPipeline._
 
-  // Clearing walks the table and, side by side, the lines; long enough for the pipeline to run empty meanwhile.
+  // A clear goes through table and lines in parallel, and lasts until the pipeline has drained.
   private val steps = Seq(p.table, p.lines, drain).max
   private val clearing = RegInit(true.B)
   private val step = RegInit(0.U(log2Ceil(steps).W))
@@ -98,7 +98,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
   io.status.notifications := (if (p.features.notifies) count(hits.map(_.valid)) else 0.U)
   io.status.parityErrors := count(io.poisoned)
 
-  // The latch: a hit in the cycle of a re-arm is the next first one, so none is lost.
+  // A hit in the cycle of a re-arm is the next one latched, so none is lost.
   private val anyHit = hits.map(_.valid).reduce(_ || _)
   private val notified = RegInit(false.B)
   private val capture = anyHit && (!notified || io.rearm)
@@ -111,7 +111,7 @@ class TelemetryPipeline(p: NemoParams) extends Module {
 
 object TelemetryPipeline {
 
-  /** Cycles after which nothing of an earlier slot is left in a pipeline. */
+  /** Cycles after which a pipeline holds nothing of an earlier slot. */
   val drain: Int = 16
   require(drain > TelemetryLane.latency)
 }

@@ -5,21 +5,19 @@ import chisel3._
 import chisel3.util._
 import chisel3.util.experimental.BoringUtils
 
-/** What of a rule a proof fixes: the op of the update, of the read effect, and the width of a counter by its code. */
+/** The fields of a rule that a proof fixes: ops of update and read effect, and the code of the counter width. */
 case class Case(op: UpdateOp, effect: UpdateOp, counterWidth: Int) {
   override def toString: String = s"${op.name}, read effect ${effect.name}, width code $counterWidth"
 }
 
-/** One rule on one channel, and its lines: what a [[TelemetryEngine]] is made of, behind the slots.
+/** The contract of one rule on one channel: a lane and its read stage, without the arbiter.
   *
-  * Every cycle the solver chooses the slot (an event, a read, the next word of a walk, one of an acknowledgement, or
-  * nothing) and a table write. An acknowledgement reads a line, or updates any operand to any word, by each op that it has;
-  * behind what it updateOperand comes the rule's own operand.
-  * A reference folds them at once over one counter of the solver's choice. Each line that comes back must hold what
-  * the reference had folded when its slot came, in time and without poison.
+  * In every cycle the solver chooses a slot (an event, a read, the next word of a serial RMW, a slot of an acknowledge,
+  * or nothing) and a table write. An acknowledge reads a line, or updates any word with any operand by any of its ops;
+  * then the rule's own operand is restored. A reference applies all of it at once to one counter of the solver's
+  * choice. Each line must hold the reference's value at its slot, on time and without poison.
   *
-  * `written` is a lemma on the way: what the update stage writes to the counter is what the reference folded. It saves
-  * the solver from finding it.
+  * `written` is a lemma: the update stage writes the reference's value. The solver need not find it by itself.
   */
 class LaneContract(p: NemoParams, rule: Case) extends Module {
   require(p.pipelines == 1 && p.channels == 1)
@@ -29,10 +27,10 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
     val slot = Input(new Slot(p))
     val table = Input(Valid(new TableWrite(p)))
 
-    /** What an acknowledgement updates. */
+    /** The operand of an acknowledge. */
     val acknowledgeOperand = Input(UInt(p.wordBits.W))
 
-    /** Taken in reset and kept: the counter that is watched, and the operands. */
+    /** Sampled in reset: the watched counter, and the rule's operand. */
     val watched = Input(UInt(log2Ceil(p.states * countersInWord).W))
     val operand = Input(UInt(p.wordBits.W))
     val line = Output(Bool())
@@ -42,7 +40,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val operand = RegEnable(io.operand, reset.asBool)
   private val watched = RegEnable(io.watched, reset.asBool)
 
-  // The bits that decide which counter is hit stay free; shifters and masks have proofs of their own.
+  // The counter that an event hits stays free. Shifts and masks are tested elsewhere.
   private val fixed = Wire(new Rule(p))
   fixed.enable := true.B
   fixed.reads := true.B
@@ -66,18 +64,18 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   private val decoded = DecodedRule(fixed, p)
   private val effectOperand = decoded.effectOperand
 
-  // The watched counter of a word.
+  // The watched counter, extracted from a word.
   private val bits = p.counterBits(rule.counterWidth)
   private val sub = if (countersInWord == 1) 0.U else watched(log2Ceil(countersInWord) - 1, 0)
   private def counter(word: UInt): UInt = (word >> (sub * bits.U))(bits - 1, 0).pad(p.wordBits)
 
-  // The first cycles after reset clear states and table; the rest of a clear is over when the first slot comes.
+  // A clear after reset; the first slot comes when it is over.
   private val step = RegInit(0.U(4.W))
   private val clearing = step < p.lines.max(p.table).U
   private val running = step === (p.lines.max(p.table) + MatchStage.latency + 2).U
   when(!running) { step := step + 1.U }
 
-  // At most one thing a slot, and a walk goes through its words.
+  // At most one event or read a slot; a serial RMW has a slot for each word.
   private val serialWord = RegInit(0.U(p.wordIndexBits.W))
   private val line = Reg(UInt(p.lineBits.W))
   private val slot = WireDefault(io.slot)
@@ -126,7 +124,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
   readStage.io.slot := lane.io.delayedSlot
   readStage.io.contributions(0) := lane.io.contribution
 
-  // The rule in its own words, on one counter.
+  // The reference: the rule's meaning, on one counter.
   private val entries = RegInit(VecInit(Seq.fill(p.table)(0.U((p.indexBits + 1).W))))
   private val mapped = RegInit(VecInit(Seq.fill(p.table)(false.B)))
   private val key = (slot.request.address >> fixed.primaryShift)(p.keyBits - 1, 0)
@@ -152,7 +150,7 @@ class LaneContract(p: NemoParams, rule: Case) extends Module {
     Mux(hit, fold(rule.op.code.U, operand), Mux(inSlot && slot.target.effect, affected, before))
   before := after
 
-  // What the line must hold of the counter: of a walk, what it was in the slot of its word.
+  // The counter's value that the line must hold; of a serial RMW, the value in the slot of its word.
   private def delayed[T <: Data](x: T, n: Int) = ShiftRegister(x, n, 0.U.asTypeOf(x), true.B)
   private val latency = MatchStage.latency + ReadStage.latency
   private val last = slot.read && !updates && (!slot.serialRmw || slot.word === (p.lineWords - 1).U)

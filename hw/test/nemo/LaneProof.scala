@@ -5,7 +5,7 @@ import anemone.Emit
 import anemone.formal.JudgedRun
 import chisel3._
 
-/** A [[LaneContract]] as a model checker takes it, one bit for each thing that is wrong. */
+/** A [[LaneContract]] for a model checker: one output bit for each violation. */
 class LaneProof(p: NemoParams, rule: Case) extends Module {
   private val contract = Module(new LaneContract(p, rule))
   val io = IO(new Bundle {
@@ -33,7 +33,7 @@ class LaneProof(p: NemoParams, rule: Case) extends Module {
 object EmitProofs {
   import UpdateOp._
 
-  /** Counters of 2 and 4 bits, 2 words a line, 2 lines: all hazards are there, and little else. */
+  /** Counters of 2 and 4 bits, 2 words a line, 2 lines: small, but with every hazard. */
   private val small = NemoParams(
     pipelines = 1,
     channels = 1,

@@ -3,7 +3,7 @@ package anemone.nemo
 
 import chiseltest._
 
-/** [[DecodedRule]] in plain arithmetic, for those who drive a unit behind it. */
+/** Fields of a [[DecodedRule]] in plain arithmetic, for benches of single stages. */
 object RuleFields {
 
   /** An operand, repeated in every counter of a word. */
@@ -12,7 +12,7 @@ object RuleFields {
     (0 until 64 / bits).map(i => (operand & ((BigInt(1) << bits) - 1)) << (i * bits)).sum
   }
 
-  /** What a mask takes of an address below the shift and above the field is nobody's; the field has `bits` bits. */
+  /** Pokes the field of `bits` bits that a mask and a shift select. */
   def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int): Unit = {
     field.shift.poke(shift % (1 << field.shift.getWidth))
     field.mask.poke((mask >> shift) & ((BigInt(1) << bits) - 1))

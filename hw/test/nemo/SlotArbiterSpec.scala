@@ -49,7 +49,7 @@ class SlotArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  it should "keep one order of events and reads, walks included, and lose none" in {
+  it should "keep one order of events and reads, serial RMW included, and lose none" in {
     test(new SlotArbiter(p)) { dut =>
       for (seed <- 1 to 6) {
         info(s"seed $seed")
@@ -83,11 +83,11 @@ class SlotArbiterSpec extends AnyFlatSpec with ChiselScalatestTester {
             else if (!slot.read.peekBoolean()) None
             else if (slot.serialRmw.peekBoolean()) Some(s"serial ${slot.target.line.peekInt()} ${slot.word.peekInt()}")
             else Some(s"read ${slot.target.line.peekInt()}")
-          // A slot a cycle, as long as something is accepted and not yet in one.
+          // Every cycle has a slot while something accepted has none yet.
           assert(seen == accepted.headOption, s"seed $seed, cycle $cycle")
           if (accepted.nonEmpty) accepted.dequeue()
         }
-        assert(deepest <= 8, "more waits than a walk can hold up")
+        assert(deepest <= 8, "more waits than a serial RMW can hold up")
       }
     }
   }

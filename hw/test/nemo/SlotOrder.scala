@@ -5,11 +5,11 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
-/** What the slots of [[SlotArbiter]] must be, for any events, reads, rules, holds and acknowledgements.
+/** The properties of the slots of [[SlotArbiter]], for any events, reads, rules, holds and acknowledges.
   *
-  * An acknowledgement begins in any cycle behind a free one and has as many slots as it likes, up to its bound.
-  * A counter follows how many events have been offered and have no slot yet. The checker may mark one event; the number
-  * of events before it says in which slot it must come, with the address it slotsUsed.
+  * An acknowledge begins in any cycle after an available one and has any number of slots up to the bound. `waiting`
+  * counts the events without a slot. The checker may mark one event; the events ahead of it tell in which slot it must
+  * come, and it must have the same address.
   */
 class SlotOrder(p: NemoParams) extends Module {
   private val maxAcknowledgeSlots = p.lineWords
@@ -23,13 +23,13 @@ class SlotOrder(p: NemoParams) extends Module {
     val acknowledgeTarget = Input(new LineRead(p))
     val mark = Input(Bool())
 
-    /** One of what must be is not. */
+    /** A property is violated. */
     val wrong = Output(Bool())
   })
   io.wrong := false.B
   private val judged = JudgedRun()
 
-  /** What must be, where the `when`s around it hold; beside it stands what is wrong otherwise. */
+  /** A property under the conditions around it. The comment beside it names the violation. */
   private def must(holds: Bool): Unit = when(judged && !holds) { io.wrong := true.B }
 
   arbiter.io.event := io.event
@@ -50,14 +50,14 @@ class SlotOrder(p: NemoParams) extends Module {
   arbiter.io.acknowledgeTarget := io.acknowledgeTarget
   private val acknowledging = RegNext(acknowledge, false.B)
   private val request = RegNext(io.acknowledge)
-  must(slot.acknowledge === acknowledging) // a slot is not whose it is
-  must(arbiter.io.reserved || !acknowledge) // a rule may change amid an acknowledgement
+  must(slot.acknowledge === acknowledging) // a slot is marked wrongly
+  must(arbiter.io.reserved || !acknowledge) // a rule may change amid an acknowledge
 
   private val waiting = RegInit(0.U(8.W))
   waiting := waiting + io.event.valid - slot.event
   must(!slot.event || waiting =/= 0.U) // an event came twice, or from nowhere
-  must(slot.event || slot.read || acknowledging || waiting === 0.U) // an event waited for no one
-  must(waiting <= (maxAcknowledgeSlots + 1).U) // an event waited longer than for an acknowledgement
+  must(slot.event || slot.read || acknowledging || waiting === 0.U) // an event waited without a reason
+  must(waiting <= (maxAcknowledgeSlots + 1).U) // an event waited longer than an acknowledge takes
 
   private val marked = RegInit(false.B)
   private val address = Reg(UInt(p.addressBits.W))
@@ -75,14 +75,14 @@ class SlotOrder(p: NemoParams) extends Module {
     must(slot.request.address === address && slot.request.write === write) // another event has its slot
   }
 
-  // A read is accepted when everything before it has its slot, and has the next one; a walk has those after it too.
+  // A read is accepted when all before it have their slots. It has the next slot; a serial RMW also those after it.
   private val accepted = RegNext(reads, false.B)
   private val target = RegEnable(io.read.bits, reads)
   private val word = RegInit(0.U(p.wordIndexBits.W))
   private val inSerialRmw = RegInit(false.B)
   when(reads) {
     must(!io.event.valid && waiting === slot.event) // a read overtook an event
-    must(!io.hold && (!inSerialRmw || word === (p.lineWords - 1).U)) // a read started where none may
+    must(!io.hold && (!inSerialRmw || word === (p.lineWords - 1).U)) // a read started during a hold or a serial RMW
     inSerialRmw := io.read.bits.effect && NemoParams.pick(io.serialRmw, io.read.bits.pipeline)
     word := 0.U
   }.elsewhen(inSerialRmw) {
@@ -91,14 +91,14 @@ class SlotOrder(p: NemoParams) extends Module {
   }
   must(!(slot.event && slot.read)) // two in one slot
   when(acknowledging) {
-    must(!slot.event && !accepted && !inSerialRmw) // an acknowledgement has not its slots alone
-    must(slot.read === request.read && slot.serialRmw === request.serialRmw) // an acknowledgement has another slot
+    must(!slot.event && !accepted && !inSerialRmw) // an acknowledge shares its slots
+    must(slot.read === request.read && slot.serialRmw === request.serialRmw) // an acknowledge has another kind of slot
     must(slot.word === request.word && slot.op === request.op) // another word or op
     must(slot.target.effect === request.effect) // another effect
     must(slot.target.line === RegNext(io.acknowledgeTarget.line)) // another line
   }.otherwise { must(slot.read === (accepted || inSerialRmw)) }
   when(slot.read && !acknowledging) {
     must(slot.target.asUInt === target.asUInt && slot.serialRmw === inSerialRmw) // another read has its slot
-    must(!slot.serialRmw || slot.word === word) // a walk missed a word
+    must(!slot.serialRmw || slot.word === word) // a serial RMW missed a word
   }
 }

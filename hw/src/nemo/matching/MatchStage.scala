@@ -4,17 +4,17 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** What the match stage found for one slot: at most one flag. */
+/** The match stage's result for one slot; at most one of the first three flags is set. */
 class MatchResult(p: NemoParams) extends Bundle {
   val matched = Bool()
   val unmapped = Bool()
   val outOfRange = Bool()
 
-  /** It is unmapped because its entry has bad parity. */
+  /** It is unmapped because its table entry has bad parity. */
   val parityError = Bool()
   val key = UInt(p.keyBits.W)
 
-  /** Index of the counter, split: line, word of the line, counter of the word. */
+  /** The counter's index: line, word of the line, counter of the word. */
   val line = UInt(p.lineBits.W)
   val word = UInt(p.wordIndexBits.W)
   val sub = UInt(p.subBits.W)
@@ -22,26 +22,26 @@ class MatchResult(p: NemoParams) extends Bundle {
 
 /** Match stage of one rule on one channel (NEMO §3.1): filter, key, translation table, offset, range check.
   *
+  * A table write applies to events accepted in its own cycle and later. So it reaches the table together with the event
+  * of its cycle, and is forwarded to it.
+  *
+  * An event whose entry has bad parity counts as unmapped, because a wrong counter would be worse than none.
+  *
   * Latency: [[MatchStage.latency]] cycles from `slot` to `result`; one event a cycle.
-  *
-  * A table write applies to the events accepted in its own cycle and later: it is presented to the table when the
-  * event of that cycle is looked up, and forwarded to it.
-  *
-  * An event whose entry has bad parity is unmapped: it is counted as one that has no counter, in no wrong counter.
   */
 class MatchStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val slot = Input(new Slot(p))
     val rule = Input(new DecodedRule(p))
 
-    /** Load the rule, a cycle before the first slot it applies to is in `slot`. */
+    /** Loads the rule, one cycle before the first slot that it applies to. */
     val load = Input(Bool())
 
-    /** Events match nothing. */
+    /** No event matches. */
     val disable = Input(Bool())
     val table = Flipped(Valid(new TableWrite(p)))
 
-    /** Of the lowest bits of the entry. */
+    /** Injected bit flips of the entry's lowest bits. */
     val flips = Input(UInt(2.W))
     val result = Output(new MatchResult(p))
   })
@@ -49,7 +49,7 @@ class MatchStage(p: NemoParams) extends Module {
   private def loaded[T <: Data](field: T, stage: Int): T =
     RegEnable(field, ShiftRegister(io.load, stage, false.B, true.B))
 
-  // Slot: filter, and both fields of the address. A field is looked at whole, so that none wraps silently.
+  // Filter, and the two address fields. Bits above a field are checked as well, so that no field wraps silently.
   private val request = io.slot.request
   private val enable = RegEnable(io.rule.enable, false.B, io.load)
   private val typeMatches = Mux(request.write, loaded(io.rule.writes, 0), loaded(io.rule.reads, 0))
@@ -66,7 +66,7 @@ class MatchStage(p: NemoParams) extends Module {
   private val (key, offset) = (loaded(io.rule.key, 0), loaded(io.rule.offset, 0))
   private val tableKey = RegNext(key.value(request.address))
 
-  // Table: two cycles.
+  // Translation table: two cycles.
   private val entries = Module(new TranslationTable(p))
   private val write = ShiftRegister(io.table, 1, 0.U.asTypeOf(io.table), true.B)
   private val sameKey = write.valid && write.bits.key === tableKey
@@ -74,7 +74,7 @@ class MatchStage(p: NemoParams) extends Module {
   entries.io.read.bits := tableKey
   entries.io.write.valid := write.valid
   entries.io.write.bits.address := write.bits.key
-  // A base past the last counter takes no bit more of the memory: it is kept as an entry that is not mapped, but odd.
+  // A base past the last counter is stored as an unmapped entry whose lowest bit is set, which saves a bit of memory.
   private val baseOverflows = write.bits.base(p.indexBits)
   private val hasCounter = write.bits.mapped && !baseOverflows
   private val storedEntry =
@@ -87,7 +87,7 @@ class MatchStage(p: NemoParams) extends Module {
   private val offsetInRange = ShiftRegister(offset.fits(request.address), 3)
   private val offsetLow = ShiftRegister(offset.value(request.address), 3)
 
-  // Index: base plus offset, then cut into word and counter of the word by the width.
+  // Index: base plus offset, split into word and counter of the word by the width.
   private val width = loaded(io.rule.counterWidth, MatchStage.indexStage)
   private val baseValid = entry(p.indexBits)
   private val mapped = (baseValid || entry(0)) && keyInRange && !entries.io.parityError
@@ -111,7 +111,7 @@ class MatchStage(p: NemoParams) extends Module {
 
 object MatchStage {
 
-  /** Cycle, counted from the slot, in which base and offset are added. */
+  /** The cycle in which base and offset are added, counted from the slot. */
   val indexStage: Int = 3
 
   /** Cycles from slot to result. */

@@ -4,27 +4,26 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** Notify stage of one rule on one channel (NEMO §3.1): tests the predicate on the value an event just wrote.
+/** Notify stage of one rule on one channel (NEMO §3.1): tests the predicate on the value that an event wrote.
   *
-  * The comparison is made in place, by bytes: those outside the counter count as equal.
+  * The counter is compared in place; bytes outside it count as equal.
   *
-  * Latency: [[NotifyStage.latency]] cycles from `updated` to `predicateTrue`.
+  * Latency: [[NotifyStage.latency]] cycles from `updated` to `hit`.
   */
 class NotifyStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val updated = Flipped(Valid(new Updated(p)))
     val rule = Input(new DecodedRule(p))
 
-    /** Load the rule, a cycle before the first update it applies to. */
+    /** Loads the rule, one cycle before the first update that it applies to. */
     val load = Input(Bool())
 
-    /** Valid where the predicate holds: the index of the counter. */
+    /** The index of a counter for which the predicate is true. */
     val hit = Valid(UInt(p.indexBits.W))
   })
 
-  // Every bit says whether the value is greater there, and whether it is equal; a group of bits is greater where its
-  // higher half is, or where that is equal and the lower half is greater. For `Equal` nothing is greater. Groups are
-  // doubled, and the word's own is the answer, to which an equal word adds `orEqual`.
+  // A comparator tree. Each bit is greater or equal; a group is greater if its higher half is, or if that is equal and
+  // the lower half is greater. For `Equal` no bit counts as greater. `orEqual` decides for an equal word.
   private val threshold = RegEnable(io.rule.notifyOperand, io.load)
   private val predicate = RegEnable(io.rule.notifyOp, Predicate.None.U, io.load)
   private def joined(from: Int, until: Int, greater: UInt, equal: UInt): (UInt, UInt) =
@@ -39,7 +38,7 @@ class NotifyStage(p: NemoParams) extends Module {
     ~(value ^ threshold)
   )
 
-  // The highest bits of bytes speak for them; bytes outside the counter are equal.
+  // The highest bit of each byte has the byte's result; bytes outside the counter are equal.
   private val topMask = CounterWidth.topBits(io.updated.bits.byteMask, p)
   private val (wordGreater, wordEqual) =
     joined(p.byteBits, p.wordBits, RegNext(greater & topMask), RegNext(equal | (~topMask).asUInt))

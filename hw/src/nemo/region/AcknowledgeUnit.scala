@@ -5,11 +5,11 @@ import anemone.bus.{MemoryFault, ProtectedRam}
 import chisel3._
 import chisel3.util._
 
-/** What becomes of a cycle of a channel in which it belongs to an acknowledgement.
+/** A channel's slot while an acknowledge has it.
   *
-  * @param busy it does: events wait
-  * @param read the slot reads the line, or puts an operand to a word of it; else it is left empty
-  * @param walk it puts: `op` is applied to `word` where `effect`
+  * @param busy      an acknowledge has this slot, and events wait
+  * @param read      the slot reads the line or updates a word of it; otherwise it is empty
+  * @param serialRmw the slot applies `op` to `word` if `effect`
   */
 class AcknowledgeSlot(p: NemoParams) extends Bundle {
   val busy = Bool()
@@ -20,52 +20,52 @@ class AcknowledgeSlot(p: NemoParams) extends Bundle {
   val word = UInt(p.wordIndexBits.W)
 }
 
-/** Takes lines that software has read away from the counters, one line at a time for all channels.
+/** Subtracts lines that software has read from the counters, one line at a time for all channels.
   *
-  * What it makes of a counter follows from the rule's update op, modulo its width, with r the rule's reset value, or 0:
+  * The new value of a counter follows from the rule's update op, modulo its width; r is the rule's reset value, or 0:
   *   - add, sub, addsat: counter - written + r
   *   - xor: counter ^ written ^ r
   *   - or: (counter & ~written) | r
-  *   - max: r where the counter is what was written
-  *   - shr and shl, and a pipeline without a rule: nothing
+  *   - max: r if the counter equals the written value
+  *   - shr, shl, and a pipeline without a rule: unchanged
   *
-  * It has the channel's slots for itself for [[AcknowledgeUnit.slots]] cycles, in which events wait in the queue of
-  * [[SlotArbiter]]. It reads the line; where a word has bad parity, or r can't be corrected, it stops there. Then it puts an operand to each word,
-  * which stands on the port of the rule as the effect's does, and the effect's own again behind the last. Sums and XOR are
-  * made by the lane of an operand that is made of the written word alone; of the others the new word is made here, and set.
-  * A pipeline that is cleared meanwhile keeps its zeros.
+  * An acknowledge has the channel's slots for [[AcknowledgeUnit.slots]] cycles; events wait in the queue of
+  * [[SlotArbiter]]. It reads the line and stops if a word has bad parity, or if r cannot be corrected. Then it sends an
+  * operand for each word through the rule's port of the effect operand, and restores that operand behind the last word.
+  * For sums and XOR the lane's ALU computes the new word; for the other ops it is computed here and set. A pipeline
+  * that is cleared meanwhile keeps its zeros.
   *
-  * Latency: [[AcknowledgeUnit.latency]] cycles from `acknowledge` to `acknowledged` when the channel is free and no other
-  * acknowledgement is under way; up to [[AcknowledgeUnit.period]] more for each other channel. It starts behind all
-  * waiting events of its channel, which get on in cycles without an event.
+  * Latency: [[AcknowledgeUnit.latency]] cycles from `acknowledge` to `acknowledged` if the channel is free and no other
+  * acknowledge is under way; up to [[AcknowledgeUnit.period]] more for each other channel. It starts when the channel's
+  * event queue is empty.
   */
 class AcknowledgeUnit(p: NemoParams) extends Module {
   import AcknowledgeUnit._
   val io = IO(new Bundle {
 
-    /** As [[TelemetryEngine]] has them. */
+    /** The ports of [[TelemetryEngine]]. */
     val acknowledge = Vec(p.channels, Flipped(Decoupled(new LineAcknowledge(p))))
     val acknowledged = Vec(p.channels, Valid(Bool()))
 
-    /** The channel's slots may be had from the next cycle on. */
+    /** An acknowledge of the channel may begin in the next cycle. */
     val available = Input(Vec(p.channels, Bool()))
     val slots = Output(Vec(p.channels, new AcknowledgeSlot(p)))
     val lines = Input(Vec(p.channels, new Line(p)))
     val clearing = Input(Vec(p.pipelines, Bool()))
 
-    /** A pipeline gets this rule; not while a channel's slots are had. */
+    /** A pipeline gets `rule`; never during an acknowledge. */
     val load = Flipped(Valid(UInt(p.pipelineBits.W)))
     val rule = Input(new DecodedRule(p))
 
-    /** Stands in the place of the effect's operand of a rule, [[MatchStage.latency]] + 1 cycles behind its slot. */
+    /** Replaces the effect operand on the rule's port, [[MatchStage.latency]] + 1 cycles behind its slot. */
     val operand = Valid(UInt(p.wordBits.W))
 
-    /** Of the reset values. */
+    /** Of the memory of reset values. */
     val fault = Output(new MemoryFault)
     val inject = Flipped(Valid(Bool()))
   })
 
-  // What has to be known of a rule.
+  // Of each rule only this is needed.
   private val summaries = RegInit(VecInit(Seq.fill(p.pipelines)(0.U.asTypeOf(new RuleSummary))))
   private val summary = Wire(new RuleSummary)
   private val op = io.rule.op
@@ -82,8 +82,8 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   resetValues.io.inject := io.inject
   io.fault := resetValues.io.fault
 
-  // One at a time, until all that it puts is out. A line that has not to be changed, or must not be, ends the steps before
-  // the first word.
+  // One acknowledge at a time, until its last operand is sent. If the line does not change, the steps end before the
+  // first word.
   private val active = RegInit(false.B)
   private val step = RegInit(0.U(log2Ceil(slots(p) + 1).W))
   private val done = RegInit(false.B)
@@ -95,7 +95,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val aborts = active && step === firstUpdateStep.U && (parityError || !current.supported)
   private val updates = active && step >= firstUpdateStep.U && step < (firstUpdateStep + p.lineWords).U && !aborts
   private val operandPending = Seq.iterate(updates || restoresOperand, operandDelay + 1)(RegNext(_, false.B))
-  // Channels take turns: the next one above the last, or the lowest.
+  // Round robin: the next channel above the last, or the lowest.
   private val eligible = io.acknowledge.zip(io.available).map { case (offered, available) =>
     offered.valid && available
   }
@@ -115,7 +115,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   step := Mux(active, step + 1.U, 0.U)
   done := finishes
 
-  // A clear wins, also one that is over before the line would be put.
+  // A clear wins, even one that ends before the line is updated.
   private val cleared = Reg(Bool())
   private val clears = NemoParams.pick(io.clearing, pipeline)
   cleared := active && (cleared || clears)
@@ -138,13 +138,14 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   }
   private def isFor(c: Int): Bool = if (p.channels == 1) true.B else channel === c.U
 
-  // Its own effect's operand, kept to be put back; zero where it is no reset value.
-  // Without a rule that takes there is none: that word was never written, and has no code.
+  // The rule's effect operand, to be restored. It is read only for supported rules, because the word of another was
+  // never written and has no valid code.
   resetValues.io.read.valid := active && step === 0.U && current.supported
   resetValues.io.read.bits := pipeline
   private val resetOperand = RegEnable(resetValues.io.data, step === operandStep.U)
 
-  // The word that was read and that was written, `wordDelay` cycles behind the slot: the last while it is still offered.
+  // The stored and the written word, `wordDelay` cycles behind the slot. The last is selected while it is still
+  // offered.
   private val wordNow = ShiftRegister(word, wordDelay)
   private def selectWord(words: Int => Vec[UInt]): UInt = {
     val all = Seq.tabulate(p.channels)(words(_)).flatten
@@ -154,7 +155,7 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
   private val written = selectWord(c => io.acknowledge(c).bits.words)
   private val restored = Seq.iterate(restoresOperand, wordDelay + 3)(RegNext(_, false.B))
 
-  // The operand. Behind the last word it is the rule's own, which is what is set where all counters are what was written.
+  // The operand. Behind the last word it is the rule's own: the max method with all counters equal gives it.
   private val sameBytes = RegNext(VecInit.tabulate(p.wordBytes) { k =>
     val (low, high) = (k * p.byteBits, (k + 1) * p.byteBits - 1)
     restored(wordDelay + 1) || stored(high, low) === written(high, low)
@@ -185,13 +186,13 @@ class AcknowledgeUnit(p: NemoParams) extends Module {
 
 object AcknowledgeUnit {
 
-  /** How something is taken away: 0 as add, sub and addsat are, 1 as xor, 2 as or, 3 as max. */
+  /** How a counter is subtracted from; `sum` is for add, sub and addsat. */
   private object Method {
     val (sum, xor, or, max) = (0, 1, 2, 3)
     val bits = 2
   }
 
-  /** What is taken from the counters of a pipeline, and how. */
+  /** How the counters of a pipeline are subtracted from. */
   private class RuleSummary extends Bundle {
     val supported = Bool()
     val method = UInt(Method.bits.W)
@@ -199,7 +200,7 @@ object AcknowledgeUnit {
     val isReset = Bool()
   }
 
-  /** Steps: the slot before the read is empty, so that nothing of the line is still to come when it is there. */
+  /** The slot before the read is empty, so that the line holds every earlier update when it arrives. */
   private val readStep = 1
   private val firstUpdateStep = readStep + TelemetryEngine.readLatency + 1
   private val operandStep = ProtectedRam.latency
@@ -207,12 +208,12 @@ object AcknowledgeUnit {
   private val wordDelay = 2
   private val operandDelay = MatchStage.latency + 1
 
-  /** Cycles for which a channel's slots are had. */
+  /** Slots of an acknowledge. */
   def slots(p: NemoParams): Int = firstUpdateStep + p.lineWords + 1
 
-  /** Cycles from what is offered to its answer. */
+  /** Cycles from request to answer. */
   def latency(p: NemoParams): Int = slots(p) + 1
 
-  /** Cycles from one to the next. */
+  /** Cycles from one acknowledge to the next. */
   def period(p: NemoParams): Int = slots(p) + operandDelay + 1
 }

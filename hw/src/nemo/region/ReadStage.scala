@@ -4,23 +4,23 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** The telemetry read path of one channel: joins what the pipelines contribute to a line.
+/** The read path of one channel: joins the contributions of all pipelines to a line.
   *
-  * Words whose newest value was on its way to the state array when the read came are taken from there, as they pass the
-  * write of the pipeline that is read. A walk's words arrive a slot apart and are gathered. A line that is read to be
-  * acknowledged is not valid, and stays until the next read: what is put to its words is none.
+  * Words whose newest value is in flight come from the forwarding paths of the pipeline that is read. The words of a
+  * serial RMW arrive one slot apart and are gathered. A line that is read for an acknowledge is not valid; it stays
+  * until the next read, because the acknowledge's updates do not count as reads.
   *
-  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`, which is not registered again; a line a cycle.
+  * Latency: [[ReadStage.latency]] cycles from `slot` to `line`, which has no register behind it; a line a cycle.
   */
 class ReadStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
 
-    /** The slot as the update stages have it; its parts come behind it as [[LineContribution]] says. */
+    /** As the update stages have it; its contributions follow as [[LineContribution]] says. */
     val slot = Input(new Slot(p))
     val contributions = Input(Vec(p.pipelines, new LineContribution(p)))
     val line = Valid(new Line(p))
 
-    /** The pipeline that `line` came from. */
+    /** The pipeline that `line` is of. */
     val pipeline = Output(UInt(p.pipelineBits.W))
   })
   private val request = WireDefault(io.slot)
@@ -29,16 +29,16 @@ class ReadStage(p: NemoParams) extends Module {
   private val slots = Seq.iterate(request, ReadStage.latency + 1)(Slot.delayed(_, 1))
   private def joined(of: LineContribution => UInt): UInt = io.contributions.map(of).reduce(_ | _)
 
-  /** A register that is of use behind `slots(n)` alone. */
+  /** A register that is loaded behind `slots(n)` if that is a read. */
   private def hold[T <: Data](value: T, n: Int): T = RegEnable(value, slots(n).read)
   private def joinedValue(of: LineContribution => InFlight): InFlight = joined(of(_).asUInt).asTypeOf(new InFlight(p))
 
-  /** The same of one word: it holds what it has while a walk goes on to the others. */
+  /** The same for one word, which holds while a serial RMW goes on to the others. */
   private def holdWord[T <: Data](value: T, k: Int, n: Int): T =
     RegEnable(value, slots(n).read && (!slots(n).isSerialRmw || slots(n).word === k.U))
   private def continues(n: Int): Bool = slots(n).isSerialRmw && slots(n).word =/= 0.U
 
-  // Which slot before has a word's newest value.
+  // The slot before that has a word's newest value.
   private val slotWords = Mux(slots(1).isSerialRmw, UIntToOH(slots(1).word, p.lineWords), Fill(p.lineWords, 1.U))
   private val hits = Seq.tabulate(UpdateStage.hazardDepth) { d =>
     val hit = joined(_.hits(d).asUInt).asTypeOf(new LineHit(p))
@@ -47,8 +47,8 @@ class ReadStage(p: NemoParams) extends Module {
   private val newest = hits.zip(hits.scanLeft(0.U(p.lineWords.W))(_ | _)).map { case (hit, younger) => hit & ~younger }
   private def delayedTo(n: Int, hit: UInt): UInt = (UpdateStage.contributionLatency until n).foldLeft(hit)(hold(_, _))
 
-  // A value is copied to its words, zero in the others, and joins them by OR. That of four before is early enough to join
-  // with what is stored, and has its parity; what is stored of words that slots behind it have is old.
+  // Each value is copied to the words that it belongs to and is zero in the others, so OR joins them. forward4 is early
+  // enough to join the stored words, with its parity. Stored words that a later slot has in flight are old.
   private def copies[T <: Data](value: T, hit: UInt, n: Int): Seq[T] =
     Seq.tabulate(p.lineWords)(k => holdWord(Mux(hit(k), value, 0.U.asTypeOf(value)), k, n))
   private val forward4Words = copies(joined(_.forward4.asUInt), newest(3), 1)
@@ -63,17 +63,16 @@ class ReadStage(p: NemoParams) extends Module {
   private val storedParityError = hold(words.map(word => word.parityError).reduce(_ || _), 3)
   private val forwardParityError = Reg(Bool())
   when(slots(3).read) {
-    forwardParityError := (forward3Hit.orR && forward3.parityError) || (forward2Hit.orR && forward2.parityError) || (continues(
-      3
-    ) && forwardParityError)
+    forwardParityError := (forward3Hit.orR && forward3.parityError) || (forward2Hit.orR && forward2.parityError) ||
+      (continues(3) && forwardParityError)
   }
 
-  // The slot right before a walk's is an event for its first word alone, so only that holds the value.
+  // Within a serial RMW the slot before is never an event, so only the first word holds forward1.
   private val slot = slots(4)
   private val (forward1, forward1Hit) = (joinedValue(_.forward1), delayedTo(4, newest(0)))
   private val heldForward1 =
     RegEnable(Mux(forward1Hit(0), forward1, 0.U.asTypeOf(forward1)), slot.read && !continues(4))
-  assert(!(slot.read && continues(4) && forward1Hit.orR), "a walk met its own last word")
+  assert(!(slot.read && continues(4) && forward1Hit.orR), "a serial RMW met its own last word")
   private def newestForward1(k: Int): UInt = {
     val current = Mux(forward1Hit(k), forward1.data, 0.U)
     if (k == 0) Mux(continues(4), heldForward1.data, current) else current

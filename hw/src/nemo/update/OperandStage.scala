@@ -4,70 +4,73 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** An operand laid out for [[UpdateAlu]]: aligned with the counters it meets, neutral in the others. */
+/** An operand laid out for [[UpdateAlu]]: in the place of each counter to be updated, and neutral elsewhere. */
 class AluOperand(p: NemoParams) extends Bundle {
 
-  /** B as the adder has it: inverted when `subtract`, and all ones then in bytes that are not updated, where it is zero
-    * otherwise. Of a shift, the bits that it keeps.
+  /** Operand B of the adder. A subtraction has it inverted, so bytes that are not updated are all ones; otherwise they
+    * are zero. For a shift it is the mask of the bits that stay in their counter.
     */
   val b = UInt(p.wordBits.W)
   val subtract = Bool()
 
-  /** The guard bits of the adder above the bytes of A, and above those of `b` ([[UpdateAlu]]). */
+  /** The adder's guard bits above the bytes of A and of `b` ([[UpdateAlu]]). */
   val guardsA = UInt(p.wordBytes.W)
   val guardsB = UInt(p.wordBytes.W)
 
-  /** By byte, the lower and the higher bit of a [[ResultMux]] code where a bit of `b` is zero; and which of these are
-    * others where it is one.
+  /** The two bits of the [[ResultMux]] code, by byte, for bits of `b` that are zero; `codeFlips` are the code's bits
+    * that change for bits that are one.
     */
   val codes = Vec(2, UInt(p.wordBytes.W))
   val codeFlips = Vec(2, Bool())
 
-  /** Whether the carries that [[CarryMux]] chooses by `carrySelect` count, and by level whether that out of the word does. */
+  /** The result depends on the carries that [[CarryMux]] selects by `carrySelect`, or, by level, on the word's carry
+    * out.
+    */
   val useByteCarry = Bool()
   val carrySelect = UInt(CarryMux.codeBits(p).W)
   val useWordCarry = Vec(p.levels.size, Bool())
 
-  /** Right rotation of A, zero where nothing is moved. */
+  /** Right rotation of A; zero for ops that are no shifts. */
   val rotate = UInt(log2Ceil(p.wordBits).W)
 
-  /** A is of the result; else it counts as zero. */
+  /** A enters the sum; otherwise zero does. */
   val passState = Bool()
 
-  /** Where all results are sums, what a reset has in the place of A, beside a B of zero; else zero. */
+  /** Where every op is a sum: the value of a reset, which replaces A. Zero otherwise. */
   val resetValue = UInt((if (OpControl.onlySums(p)) p.wordBits else 0).W)
 }
 
-/** Lays an operand out for the counters of a state word that an access selects.
+/** Lays an operand out over the counters of a state word.
   *
-  * Nothing here depends on the state, so it is pipelined beside the state's own read. Latency:
-  * [[OperandStage.latency]] cycles.
+  * Nothing here depends on the state, so it is pipelined beside the state's read. Latency: [[OperandStage.latency]]
+  * cycles.
   */
 class OperandStage(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val op = Input(UInt(UpdateOp.codeBits.W))
 
-    /** Which of `operands` is the operand; none: it is zero. */
+    /** One-hot; none: the operand is zero. */
     val sourceSelect = Input(Vec(OperandStage.sources, Bool()))
     val counterWidth = Input(UInt(2.W))
 
-    /** Bytes of the word that are updated: one counter's, or all. */
+    /** The bytes that are updated: one counter's, or all. */
     val byteMask = Input(UInt(p.wordBytes.W))
 
-    /** Each repeated in every counter of the word, a cycle behind all others. A shift is by the lowest six bits. */
+    /** One cycle behind the other inputs, each repeated in every counter of the word. A shift is by the lowest six
+      * bits.
+      */
     val operands = Input(Vec(OperandStage.sources, UInt(p.wordBits.W)))
     val result = Output(new AluOperand(p))
   })
 
-  // First cycle: decode.
+  // Cycle 1: decode.
   private val control = RegNext(OpControl(io.op, p))
   private val sourceSelect = io.sourceSelect.map(RegNext(_))
   private val width = RegNext(io.counterWidth)
   private val byteMask = RegNext(io.byteMask)
 
-  // Second: which bits of a counter a shift by n keeps: to the left those in places n and up, to the right those whose
-  // places counted from the top are. Of a bit's place, that of its byte is compared first. Each digit of a byte's place has
-  // one of two values, so that both are compared once for all bytes.
+  // Cycle 2: the bits that a shift by n keeps. To the left those are bits n and up; to the right the same, counted from
+  // the top. The byte's place is compared first: its digits are zero or one, so two comparisons serve all bytes.
   private def shiftsTo(to: UpdateOp.Shift): Bool =
     if (p.features.ops.exists(_.shift == to)) control.shift === to.code.U else false.B
   private val shiftRight = shiftsTo(UpdateOp.Right)
@@ -98,13 +101,13 @@ class OperandStage(p: NemoParams) extends Module {
   private val (effect, others) =
     sourceSelect.zip(io.operands).map { case (f, operand) => RegNext(Mux(f && !isShift, operand, 0.U)) }.splitAt(1)
 
-  // An effect is a reset, or what ops there are.
+  // The effect's operand belongs to a reset, or to an op.
   private val isReset = if (p.features.wordAccess) RegNext(!control.passState) else true.B
   private val (resetOperand, operands) =
     if (OpControl.onlySums(p)) (Mux(isReset, effect.head, 0.U), Mux(isReset, 0.U, effect.head) +: others)
     else (0.U, effect ++ others)
 
-  // Third: B, and what the choice of the result needs beside it.
+  // Cycle 3: B, and the controls of ResultMux.
   private def delay2[T <: Data](x: T): T = RegNext(RegNext(x))
   private val byteMaskStage3 = RegNext(byteMask)
   private val spread = CounterWidth.spread(_, p)
@@ -135,7 +138,7 @@ class OperandStage(p: NemoParams) extends Module {
 
 object OperandStage {
 
-  /** Who may have an operand: a read's effect, the rule, and a field of the request. */
+  /** Sources of an operand: the read effect, the rule, and the request's line. */
   val sources: Int = 3
   val latency: Int = 3
 }

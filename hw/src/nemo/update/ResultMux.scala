@@ -3,21 +3,21 @@ package anemone.nemo
 
 import chisel3._
 
-/** The result of an update from its sum, its carries and the rotated state; codes are those of [[UpdateOp.Result]].
+/** Selects each bit of the result from sum and A by a code of [[UpdateOp.Result]] and the carry.
   *
-  * Latency: a cycle from sum and A, none from the rest.
+  * Latency: one cycle from `sum` and `a`, none from the other inputs.
   */
 class ResultMux(p: NemoParams) extends Module {
   val sum = IO(Input(UInt(p.wordBits.W)))
 
-  /** A, rotated where the op moves it. */
+  /** A, rotated if the op is a shift. */
   val a = IO(Input(UInt(p.wordBits.W)))
 
-  /** The carry, by byte, or that out of the word, by the narrowest level that takes it: at most one of the two is set. */
+  /** The carry by byte, or the word's carry out by the narrowest level that uses it; at most one of the two is set. */
   val byteCarry = IO(Input(UInt(p.wordBytes.W)))
   val wordCarry = IO(Input(UInt(p.levels.size.W)))
 
-  /** By bit, the lower and the higher bit of a code. Where these and the carries are zero, the result is as well. */
+  /** The lower and the higher bit of each bit's code. With codes and carries of zero the result is zero. */
   val codes = IO(Input(Vec(2, UInt(p.wordBits.W))))
   val result = IO(Output(UInt(p.wordBits.W)))
 

@@ -4,40 +4,42 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** The one-cycle loop of an update: state and operand in, new state out, and straight in again.
+/** The one-cycle loop of an update: state and operand in, new state out, which the next slot may use at once.
   *
-  * All counters of the word are updated at once where the operand says so; where it is neutral they keep their value.
-  * The adder has a guard bit above each byte. Within a counter it is 1 + 0 and hands the carry on. At a counter's end it
-  * is 0 + 0, which stops the carry, or 1 + 1 for a difference, which gives the next counter the carry that it starts
-  * with: either way its own sum is the carry out of the counter. Sum, carries and rotated state are registered;
-  * [[ResultMux]] makes the result of them in the next cycle, and a second one, in the place of a forwarding
-  * multiplexer, the word for the next slot: what that chooses from is cleared unless the slot takes it, and the bits of
-  * any other state are codes that say one. The longest paths go through that choice: into the rotator, and through an
-  * addition back to its own registers, with [[CarryMux]] for the carries of all bytes but the last.
+  * All counters of the word are updated in parallel; a neutral operand leaves a counter as it is. The adder has a guard
+  * bit above each byte:
+  *   - within a counter 1 + 0 passes the carry on
+  *   - at a counter's end 0 + 0 stops the carry; a subtraction has 1 + 1, which is the next counter's carry in
+  *   - at a counter's end the guard's sum is the counter's carry out
   *
-  * Latency: one cycle from `operand` to `result`, two from `state`; `result` is not registered again.
+  * Sum, carries and rotated state are registered. In the next cycle one [[ResultMux]] computes `result`, and a second
+  * one the state of the next slot: it is the forwarding multiplexer too. If the next slot does not take the result, the
+  * inputs of the second are cleared, and the codes of its bits are the state from elsewhere. So the longest paths are
+  * one [[ResultMux]], then the rotator, or the adder and [[CarryMux]].
+  *
+  * Latency: one cycle from `operand` to `result`, two from `state`; `result` has no register behind it.
   */
 class UpdateAlu(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val operand = Input(new AluOperand(p))
 
-    /** The state for the next cycle's operand. */
+    /** The state that the next cycle's operand updates. */
     val state = Input(UInt(p.wordBits.W))
 
-    /** It is what this cycle's operand makes, or `result` as it is in this cycle. Then `state` is zero; or what the op makes
-      * does not come of a state.
+    /** That state is the result of this cycle's operand (`forward1`), or `result` as it is in this cycle (`forward2`).
+      * Then `state` must be zero.
       */
     val forward1 = Input(Bool())
     val forward2 = Input(Bool())
 
-    /** `result` is zero in the next cycle. */
+    /** `result` becomes zero in the next cycle. */
     val zero = Input(Bool())
     val result = Output(UInt(p.wordBits.W))
   })
 
   private val in = io.operand
 
-  /** The state that meets the operand. */
+  /** The state that the operand updates, after forwarding. */
   private[nemo] val forwardedState = Wire(UInt(p.wordBits.W))
   if (OpControl.onlySums(p)) {
     forwardedState := Mux(
@@ -66,7 +68,7 @@ class UpdateAlu(p: NemoParams) extends Module {
       mux.sum := sum
       mux.a := a
       mux.byteCarry := RegNext(masked(carry.byteCarry, in.useByteCarry))
-      // As a register's reset, so that no look-up is behind the adder's last bit.
+      // A synchronous reset adds no look-up behind the adder's last bit.
       def wordCarryIf(wordCarry: Bool): Bool =
         withReset(!enable || io.zero || !wordCarry)(RegNext(byteCarries(p.wordBytes - 1), false.B))
       mux.wordCarry := VecInit(in.useWordCarry.map(wordCarryIf)).asUInt

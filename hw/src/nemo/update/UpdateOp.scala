@@ -4,18 +4,17 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** What the update datapath does for one op, a row a op. An op that the datapath can express is added here and
-  * nowhere else in the hardware (docs/adding-an-op.md). The elaborator writes names and codes into params.json.
+/** One update op, as controls of the datapath. A new op that the datapath can compute is one row here, and nothing else
+  * in the hardware (docs/adding-an-op.md). The elaborator writes names and codes into params.json.
   *
-  * The datapath of a counter, A the old state and B the operand:
-  *   - the sum is A + B, or A - B when `subtract`, and carries out of the counter where A + B does not fit, or A is not
-  *     less than B;
-  *   - what `shift` says is done to A, and B is then ones in the bits that stay in the counter, and zeros in the others;
-  *   - each bit of the result is what `ifZero` or `ifOne` says, by the bit of B in its place.
+  * The datapath of a counter, with A the old state and B the operand:
+  *   - The sum is A + B, or A - B with `subtract`. It carries if A + B does not fit, or if A is not less than B.
+  *   - `shift` shifts A; B then has ones in the bits that stay in the counter.
+  *   - Each bit of the result is `ifZero` or `ifOne`, by the bit of B in its place.
   *
-  * @param code     as rules and registers encode it
-  * @param moved    A is moved right or left by the operand
-  * @param carry    which carry the results look at
+  * @param code  as rules and registers encode it
+  * @param carry the carry that the results depend on
+  * @param shift the direction in which A is shifted by the operand
   */
 case class UpdateOp(
     name: String,
@@ -29,18 +28,20 @@ case class UpdateOp(
   import UpdateOp._
   require(
     shift == NoShift || (!subtract && carry == Never),
-    s"$name: what is moved is not subtracted from, and has no carry"
+    s"$name: a shift neither subtracts nor has a carry"
   )
 
-  /** A sum, and no more. */
+  /** The result is the plain sum. */
   private[nemo] val isSum: Boolean = ifZero == Sum && ifOne == Sum && carry == Never
 
-  /** The adder has the bits of B inverted when it subtracts: the code where its bit is zero, and what changes where not. */
+  /** The code of bits where the adder's B is zero, and the code's bits that change where it is one. A subtraction
+    * inverts B.
+    */
   private[nemo] val zeroCode: Int = (if (subtract) ifOne else ifZero).code
   private[nemo] val codeFlips: Int = ifZero.code ^ ifOne.code
 
-  /** The code that leaves A as it is in a byte that is not updated, where B is zero. The sum is A; so is what a carry
-    * chooses, and A less zero carries.
+  /** The code that keeps A in a byte that is not updated. B is zero there, so the sum is A; if there is a carry, the
+    * code that gives A with a carry does it, because A - 0 carries.
     */
   private[nemo] val disabledCode: Int = {
     val carries = carry == Always || (carry == FromCounter && subtract)
@@ -54,19 +55,19 @@ object UpdateOp {
   case object Right extends Shift(1)
   case object Left extends Shift(2)
 
-  /** What a bit of the result is, as [[ResultMux]] has it. */
+  /** A bit of the result, as [[ResultMux]] encodes it. */
   sealed abstract class Result(val code: Int)
 
-  /** A where the counter carries, else zero. */
+  /** A with a carry, else zero. */
   case object StateOrZero extends Result(0)
 
-  /** A, inverted where the counter carries. */
+  /** A, inverted with a carry. */
   case object State extends Result(1)
 
-  /** A where the counter carries, else one. */
+  /** A with a carry, else one. */
   case object StateOrOne extends Result(2)
 
-  /** The sum, ones where the counter carries. */
+  /** The sum, or one with a carry. */
   case object Sum extends Result(3)
 
   sealed abstract class Carry
@@ -85,40 +86,40 @@ object UpdateOp {
 
   val codeBits: Int = 4
 
-  /** The reset of a read effect: the operand replaces the state. Not an update op of a rule, so its code is the last
-    * one, out of the way of those to come.
+  /** A read effect's reset: the operand replaces the state. Rules cannot name it, so it has the last code, which leaves
+    * the next ones free.
     */
   val Set: UpdateOp = UpdateOp("set", (1 << codeBits) - 1, StateOrZero, StateOrOne)
 
-  /** The ops that a rule may name. */
+  /** The ops that rules may name. */
   val ofRules: Seq[UpdateOp] = Seq(Add, Sub, Shr, Shl, Xor, Or, Max, AddSat)
   val all: Seq[UpdateOp] = ofRules :+ Set
   require(all.map(_.code).distinct.size == all.size, "two ops of one code")
   require(all.forall(op => op.code >= 0 && op.code < (1 << codeBits)), s"an op code that has not $codeBits bits")
 }
 
-/** An op decoded into the datapath's controls, one row of [[UpdateOp]] as wires. */
+/** The controls of one op, as wires. */
 class OpControl(p: NemoParams) extends Bundle {
   val subtract = Bool()
 
-  /** A is of the result. */
+  /** A enters the sum. */
   val passState = Bool()
   val shift = UInt(2.W)
   val zeroCode = UInt(2.W)
   val codeFlips = UInt(2.W)
   val disabledCode = UInt(2.W)
 
-  /** Results look at the counter's carry, or at one that is always there. */
+  /** The carry is the counter's, or always set. */
   val fromCounter = Bool()
   val always = Bool()
 }
 
 object OpControl {
 
-  /** Every result is a sum, that of a reset one with an A of zero. */
+  /** Every op is a sum, so the adder alone is enough; a reset adds to zero. */
   def onlySums(p: NemoParams): Boolean = p.subBits == 0 && p.features.ops.forall(_.isSum)
 
-  /** Decodes an op code, without latency; a code that is none that is built in decodes as the first that is. */
+  /** Combinational. A code that is not built in decodes as the first op. */
   def apply(code: UInt, p: NemoParams): OpControl = {
     def field(f: UpdateOp => Int, width: Int): UInt =
       MuxLookup(code, f(p.features.datapath.head).U(width.W))(p.features.datapath.map(op =>

@@ -4,14 +4,14 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** A value on its way from the ALU to the state array. `parityError`: it comes from a word with bad parity. */
+/** A value on its way from the ALU to the state array. `parityError`: the word it was computed from had bad parity. */
 class InFlight(p: NemoParams) extends Bundle {
   val data = UInt(p.wordBits.W)
   val parityError = Bool()
 }
 
-/** What a slot does to the states: to one word of a line, or to the whole line. A word stays a number until it is
-  * written, so that a slot is compared with those before it in a few bits.
+/** A slot's access to the states: one word of a line, or the whole line. The word stays a binary number until it is
+  * written, because the hazard comparators are narrower that way.
   */
 class Access(p: NemoParams) extends Bundle {
   val valid = Bool()
@@ -19,57 +19,64 @@ class Access(p: NemoParams) extends Bundle {
   val word = UInt(p.wordIndexBits.W)
   val wholeLine = Bool()
 
-  /** The words of the line, a bit each. */
+  /** The words of the line, one-hot or all. */
   def words: UInt = Mux(valid, Mux(wholeLine, Fill(p.lineWords, 1.U), UIntToOH(word, p.lineWords)), 0.U)
 
-  /** Both have a word in common, being of the same line. */
+  /** Both access a common word, if their lines are equal. */
   def overlaps(other: Access): Bool =
     valid && other.valid && (wholeLine || other.wholeLine || word === other.word)
 }
 
-/** A counter that an event updated, on its way to the notify stage, which hears nothing of words with bad parity. */
+/** A counter that an event updated, for the notify stage. Words with bad parity are never reported. */
 class Updated(p: NemoParams) extends Bundle {
   val data = UInt(p.wordBits.W)
 
-  /** The counter's bytes of the word. */
+  /** The bytes of the word that the counter occupies. */
   val byteMask = UInt(p.wordBytes.W)
   val index = UInt(p.indexBits.W)
 }
 
-/** Update stage of one rule on one channel (NEMO §3.1): reads a state, applies the op, writes it back; a slot a
-  * cycle, whatever the slots touch.
+/** Update stage of one rule on one channel (NEMO §3.1): reads a state, applies the op and writes the result back. It
+  * accepts a slot in every cycle, even if consecutive slots access the same word.
   *
-  * Stages, a cycle each: 0 state and operand are asked for, 1 the memory works, 2 the word is chosen, 3 the ALU, 4 the
-  * write. So a slot may need what the four slots before it have not yet written. It compares with them in stage 0,
-  * drops what it read of a word that is in flight, and takes that as it passes stage 4 or the register behind it. Of a line
-  * only those words are dropped that were being written in the very cycle of the read; [[ReadStage]] replaces what was in
-  * flight. The array is asked before any of this is known, by every lane in the slot of a read or a clear, so that no
-  * comparison is in front of its address: banks of other lanes, and of lines that are cleared, read in vain.
+  * Five stages of one cycle (picture: docs/nemo-pipeline.md):
+  *   - 0: the state array is read, and the slot is compared with the four slots before it
+  *   - 1: the memory answers; `forwardSelect` and `readKill` are known
+  *   - 2: the state is selected, from the array or a forwarding path
+  *   - 3: the ALU
+  *   - 4: the write
   *
-  * A word whose parity is bad keeps bad parity through any update; only a reset heals it.
+  * The four slots before may not have written yet. `forward1` to `forward4` are their results; the number is the
+  * distance in slots. A word in flight replaces the word that was read, which `readKill` makes zero. For a whole line
+  * only words that are written in the cycle of the read are killed; [[ReadStage]] replaces those in flight.
+  *
+  * The array is read before the comparison is known, and in every lane, because the comparison would lengthen the
+  * address path. Reads that were not needed are killed.
+  *
+  * A word with bad parity keeps bad parity through updates; a reset clears it.
   */
 class UpdateStage(p: NemoParams) extends Module {
   import UpdateStage._
 
   val io = IO(new Bundle {
 
-    /** Which pipeline this is. */
+    /** The number of this pipeline. */
     val pipeline = Input(UInt(p.pipelineBits.W))
 
-    /** The slot, delayed to arrive with `matched`. */
+    /** Arrives with `matched`. */
     val slot = Input(new Slot(p))
     val matched = Input(new MatchResult(p))
 
-    /** In the cycle of a slot that puts an operand, that stands in the place of the effect's. */
+    /** `effectOperand` is the operand of an acknowledge in the cycle of its slot. */
     val rule = Input(new DecodedRule(p))
 
-    /** Load the rule, a cycle before the first slot it applies to. */
+    /** Loads the rule, one cycle before the first slot that it applies to. */
     val load = Input(Bool())
 
-    /** The slot neither updates nor reads. */
+    /** The slot neither reads nor updates. */
     val disable = Input(Bool())
 
-    /** This line is cleared, in the place of the slot; `disable` as well. */
+    /** Clears this line instead of the slot's access; `disable` is set as well. */
     val clear = Flipped(Valid(UInt(p.lineBits.W)))
     val contribution = Output(new LineContribution(p))
     val updated = Valid(new Updated(p))
@@ -78,7 +85,7 @@ class UpdateStage(p: NemoParams) extends Module {
   private def loaded[T <: Data](field: T): T = RegEnable(field, io.load)
   private def delayed[T <: Data](x: T, n: Int): T = ShiftRegister(x, n)
 
-  // Stage 0: one access from the slot, an event's counter or a read's words.
+  // Stage 0: the slot's access, an event's counter or a read's words.
   private val width = loaded(io.rule.counterWidth)
   private val effect =
     if (p.features.effects.size == 1) false.B else RegEnable(io.rule.effectUpdates, false.B, io.load)
@@ -110,7 +117,7 @@ class UpdateStage(p: NemoParams) extends Module {
   private val byteMask = Mux(io.slot.read, Fill(p.wordBytes, 1.U), CounterWidth.bytes(io.matched.sub, width, p))
   operands.io.byteMask := byteMask
 
-  // Stage 1 has the operands.
+  // Stage 1: the operands.
   private val loadNext = RegNext(io.load, false.B)
   private val loadsOperand = isTarget && io.slot.isAcknowledge && io.slot.isSerialRmw
   private val effectOperand = RegEnable(io.rule.effectOperand, loadNext || loadsOperand)
@@ -118,14 +125,14 @@ class UpdateStage(p: NemoParams) extends Module {
   private val requestLine = RegNext(io.slot.request.address >> 6)
   operands.io.operands := VecInit(effectOperand, ruleOperand, CounterWidth.repeat(requestLine, RegNext(width), p))
 
-  // The array is asked before it is known whether anything is in flight.
+  // The read does not wait for the hazard comparison.
   private val states = Module(new StateArray(p))
   private val readRequest = WireDefault(access)
   readRequest.valid := io.matched.matched || io.slot.read || io.clear.valid
   states.io.read.line := access.line
   states.io.read.words := readRequest.words
 
-  // Hazards: which slots before have something accessed in flight. The words that were asked for are those to be written.
+  // Hazards: the slots before with an overlapping access in flight. The words that were read are those to be written.
   private val inFlight = Seq.iterate(modified, hazardDepth + 1)(nextAccess).tail
   private[nemo] val written = Wire(new LineSelect(p))
   written.line := inFlight.last.line
@@ -133,19 +140,20 @@ class UpdateStage(p: NemoParams) extends Module {
   private val sameLine = inFlight.map(m => access.line === m.line)
   private val conflicts = inFlight.zip(sameLine).map { case (m, same) => same && access.overlaps(m) }
 
-  // Stage 1: of one word it is the youngest that counts; of a line's words each may have another.
+  // Stage 1: a single word takes the youngest hit. The words of a line may each take another, so all are kept.
   private val hits = conflicts.map(RegNext(_, false.B))
   private val oneWord = RegNext(!access.wholeLine)
   private val forwardSelect = hits.zip(hits.scanLeft(false.B)(_ || _)).map { case (hit, younger) =>
     hit && !(oneWord && younger)
   }
 
-  // What of the read counts: a word unless a slot before has it, of a line what was not being written.
+  // A single word is killed if it is in flight, and a line's words if they were being written: read-during-write is
+  // macro-dependent.
   private val readKill = !RegNext(access.valid) || (oneWord && hits.reduce(_ || _))
   states.io.kill := Fill(p.lineWords, readKill) | Mux(!oneWord && hits.last, RegNext(written.words), 0.U)
 
-  // Stage 2: the word, from its bank or from the slots four and three before. Values are zero where they are not taken, so
-  // they are joined by OR. The ALU joins that of two before with the state.
+  // Stage 2: the state, from its bank, forward4 or forward3. Values that are not selected are zero, so OR joins them.
+  // The ALU joins forward2.
   private[nemo] val result = Wire(new InFlight(p))
   private val resultParity = StateWord.parity(result, p)
   private val previousResult = RegNext(result)
@@ -162,7 +170,7 @@ class UpdateStage(p: NemoParams) extends Module {
     .asTypeOf(new StateWord(p))
   private val alignedState = RegNext(readState)
 
-  // Stages 3 and 4: the loop.
+  // Stages 3 and 4: the one-cycle loop.
   private val forward1Select = RegNext(forwardSelect(0), false.B)
   private val forward1Stage3 = RegNext(forward1Select, false.B)
   private val alu = Module(new UpdateAlu(p))
@@ -191,7 +199,7 @@ class UpdateStage(p: NemoParams) extends Module {
   io.contribution.forward2 := forward2
   io.contribution.forward1 := registerIf(forward1Stage3, result)
 
-  // To the notify stage: what an event wrote. A predicate on a bad word would raise an interrupt for what nobody counted.
+  // The notify stage does not see words with bad parity: their counts are wrong, so an interrupt would be as well.
   private val wordIndex = Cat(io.matched.line, io.matched.word)
   private val index = CounterWidth.select(width, p) { w =>
     (if (w < p.subBits) Cat(wordIndex, io.matched.sub(p.subBits - 1 - w, 0)) else wordIndex).pad(p.indexBits)
@@ -208,7 +216,7 @@ class UpdateStage(p: NemoParams) extends Module {
     word
   }
 
-  /** The access a slot later. */
+  /** The access, one slot later. */
   private def nextAccess(access: Access): Access = {
     val next = Reg(new Access(p))
     next := access
@@ -219,12 +227,12 @@ class UpdateStage(p: NemoParams) extends Module {
 
 object UpdateStage {
 
-  /** Slots before a slot whose writes it can't find in the state array yet. */
+  /** So many slots before a slot have not written their results when it reads. */
   val hazardDepth: Int = 4
 
-  /** Cycles from slot to `hits` of its part. */
+  /** Cycles from slot to `hits` of its contribution. */
   val contributionLatency: Int = 1
 
-  /** Cycles from slot to the value `updated`. */
+  /** Cycles from slot to `updated`. */
   val latency: Int = hazardDepth + 1
 }

@@ -54,7 +54,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         RuleFields.poke(rule.key, primary, primaryShift, p.keyBits)
         RuleFields.poke(rule.offset, sub, subShift, p.indexBits)
         rule.counterWidth.poke(w)
-        // Let out what is of the seed before.
+        // Drain the events of the seed before.
         dut.io.slot.event.poke(false)
         dut.clock.step(MatchStage.latency)
         dut.io.disable.poke(false)
@@ -75,7 +75,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         }
         for (cycle <- 0 until 600) {
           val (event, write) = (random.nextInt(8) > 0, random.nextBoolean())
-          // Often the key that is being written, so that the write meets its event in the table.
+          // Often the key that is being written, so that write and lookup share a cycle.
           val key = random.nextInt(p.table)
           val address = if (random.nextBoolean()) (key << primaryShift.min(16)) & 0xfffff else random.nextInt(1 << 20)
           val change = random.nextInt(3) == 0
@@ -103,7 +103,7 @@ class MatchStageSpec extends AnyFlatSpec with ChiselScalatestTester {
             else if (table(field).get + offset >= counters) OutOfRange
             else Counter(table(field).get + offset)
           )
-          // The event of a write's own cycle meets what is written, not what is stored.
+          // The event of the write's own cycle gets the forwarded entry, without the flips.
           if (change && flips > 0) broken += key
           assert(outcome(dut, w) == expected.dequeue(), s"seed $seed, cycle $cycle")
           dut.clock.step()

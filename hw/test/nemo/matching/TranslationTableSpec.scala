@@ -13,7 +13,7 @@ class TranslationTableSpec extends AnyFlatSpec with ChiselScalatestTester {
       test(new TranslationTable(NemoParams(table = table))) { dut =>
         dut.clock.setTimeout(0)
         val random = new Random(table)
-        // Few keys, of all banks and at their borders.
+        // A few keys in every bank and at the banks' borders.
         val some = Seq.fill(12)(random.nextInt(table)) ++ Seq(0, table - 1, table / 2, table / 2 - 1)
         def key() = some(random.nextInt(some.size))
         val entries = mutable.Map[Int, BigInt]()

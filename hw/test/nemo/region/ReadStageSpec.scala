@@ -9,10 +9,10 @@ import scala.util.Random
 class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams(pipelines = 2, channels = 1, states = 32, table = 2)
 
-  /** A word of a part: in the array (0) or on its way from the slot so many before. */
+  /** A word of a contribution, from the array (0) or from the slot so many before. */
   private case class Word(from: Int, data: BigInt, bad: Boolean)
 
-  /** `hits`: which slots before change a word of it, or all words. */
+  /** `hits`: by distance, the word that the slot before has in flight, or none for the whole line. */
   private case class Part(
       pipeline: Int,
       serialRmw: Boolean,
@@ -21,8 +21,8 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
       hits: Map[Int, Option[Int]]
   )
 
-  /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. Right before a walk's word
-    * is its word before, so that it has none.
+  /** A read's slots. `passing` is the one value in flight of a pipeline's slot. Within a serial RMW the slot before is
+    * its own word before, so only the first word can hit at distance 1.
     */
   private def random(of: Random, first: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
     val pipeline = of.nextInt(p.pipelines)
@@ -45,7 +45,7 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "ReadStage"
   for (seed <- 1 to 4)
-    it should s"join what pipelines have of a line, gather walks, and keep poison to its line, seed $seed" in {
+    it should s"join what pipelines have of a line, gather serial RMW, and keep poison to its line, seed $seed" in {
       test(new ReadStage(p)) { dut =>
         val of = new Random(seed)
         val values = mutable.Map[(Int, Int), (BigInt, Boolean)]()
@@ -73,7 +73,7 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           for ((part, i) <- dut.io.contributions.zipWithIndex) {
             def ofPipeline(later: Int) = arrived(later).filter(_.pipeline == i)
             def forwards(later: Int, d: Int) = ofPipeline(later).exists(_.hits.contains(d))
-            // Of a slot that is not read, nor has anything in flight, nothing comes.
+            // Lanes that are not read, and values that are not in flight, are zero.
             def value(later: Int, d: Int) =
               if (forwards(later, d)) passing(i, cycle - UpdateStage.contributionLatency - later - d)
               else (BigInt(0), false)
@@ -88,7 +88,7 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
             part.forward4.data.poke(data)
             part.forward4.parity.poke(Parity(data, bad))
             for (k <- 0 until p.lineWords) {
-              // What slots behind the one four before have is stored as it was, good or bad.
+              // Words in flight from distance 1 to 3 are stored with an old value, of good or bad parity.
               val word = ofPipeline(1).flatMap(_.words.get(k)).filter(_.from < UpdateStage.hazardDepth).map { word =>
                 if (word.from == 0) word else Word(0, BigInt(64, of), of.nextBoolean())
               }

@@ -6,11 +6,11 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
-/** One counter of any word: [[ReferenceFold]] says what it becomes. A chained update has what became of the one before, or
-  * of the one before that, in the place of the state, so that any number of them is proved as well.
+/** The ALU's result equals [[ReferenceFold]] on any counter of any word. A forwarded update starts from the result one
+  * or two before, so chains of any length are covered by induction.
   *
-  * The op and the width are fixed, so that a proof is one of arithmetic and not of multiplexers. So is a shift's amount;
-  * [[OperandStageSpec]] has them all.
+  * Op and width are fixed, because the solver is good at arithmetic and poor at multiplexers. So is a shift's amount;
+  * [[OperandStageSpec]] covers all amounts.
   */
 class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Option[Int]) extends Module {
   private val bench = Module(new AluBench(p))

@@ -7,7 +7,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 class OperandStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams()
 
-  /** Bits of a word whose place in their counter may hold a bit of a state that was shifted. */
+  /** The bits of a word that a shift keeps within their counters. */
   private def kept(op: UpdateOp, amount: Int, w: Int, bytes: Int): BigInt = {
     val bits = 8 << w
     (0 until 64)

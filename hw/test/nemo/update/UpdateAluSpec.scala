@@ -8,8 +8,8 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-/** OperandStage and UpdateAlu as an update uses them, with a register between them: the state comes a cycle before the
-  * operand, so with that as it leaves its stage.
+/** OperandStage and UpdateAlu as in an update. The state comes one cycle before the operand, hence the register between
+  * them.
   */
 class AluBench(val p: NemoParams) extends Module {
   private val operands = Module(new OperandStage(p))
@@ -22,7 +22,7 @@ class AluBench(val p: NemoParams) extends Module {
     val zero = Input(Bool())
     val result = Output(UInt(p.wordBits.W))
 
-    /** What meets the operand. */
+    /** The state after forwarding. */
     val word = Output(UInt(p.wordBits.W))
   })
   operands.io <> io.operand
@@ -79,7 +79,7 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
       val one = ((1 << (1 << w)) - 1) << (random.nextInt(counters) << w)
       val bytes = if (random.nextInt(4) == 0) 0xff else one
       dut.io.operand.op.poke(op.code)
-      // One source has the operand, or none has and it is zero; they are looked at a cycle later.
+      // One source is the operand, or none and it is zero. The sources come one cycle after the selection.
       val source = random.nextInt(OperandStage.sources + 1)
       dut.io.operand.sourceSelect.zipWithIndex.foreach { case (from, i) => from.poke(i == source) }
       dut.io.operand.operands.zip(sources).foreach { case (port, value) => port.poke(value) }
@@ -96,7 +96,7 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
         interesting(random),
         random.nextBoolean() && cycle > 0
       ))
-      // The state is there as the operand leaves its stage, and the result two cycles later.
+      // The state is due when the operand leaves its stage, and the result two cycles later.
       if (pending.size > OperandStage.latency) {
         val (b, covered, state, forward1) = pending.dequeue()
         dut.io.state.poke(state)

@@ -10,7 +10,7 @@ import scala.util.Random
 class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams(pipelines = 2, channels = 1, states = 16, table = 2, addressBits = 16)
 
-  /** Line 0 starts with bad parity in every word, line 1 is good. Nothing else can make a word bad. */
+  /** Line 0 starts with bad parity in every word, line 1 with good parity. There is no other source of bad parity. */
   private val memories = (0 until p.lineWords).map { k =>
     val bank = CircuitTarget("UpdateStage").module(if (k == 0) "Ram1R1W" else s"Ram1R1W_$k")
     MemoryArrayInitAnnotation(bank.ref("memory"), Seq(BigInt(1) << p.wordBits, BigInt(0)))
@@ -21,7 +21,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Event(line: Int, word: Int, sub: Int) extends Slot
   private case class Read(line: Int, effect: Boolean, word: Option[Int]) extends Slot
 
-  /** Few counters, so that most slots touch what the ones before have in flight. */
+  /** Few counters, so that most slots access a word in flight. */
   private def slots(random: Random, w: Int, serialRmw: Boolean): Seq[Slot] = Seq.fill(500) {
     val (line, word) = (random.nextInt(2), random.nextInt(2))
     random.nextInt(8) match {
@@ -36,7 +36,9 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Word(data: BigInt, bad: Boolean)
   private case class Outcome(updated: Option[(BigInt, Int)], good: Boolean, part: Map[Int, Word])
 
-  /** The fold over the slots. Counts at which distance a word was met again, by what met it. */
+  /** The expected outcome of each slot. `met` collects the distances at which a word was accessed again, by event or
+    * read.
+    */
   private def fold(
       slots: Seq[Slot],
       rule: TestRule,
@@ -112,14 +114,14 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   }
   private def value(value: InFlight): Word = Word(value.data.peekInt(), value.parityError.peekBoolean())
 
-  /** Who before has the newest value of a word, the youngest. */
+  /** By word, the distance of the youngest slot that has it in flight. */
   private def hits(dut: UpdateStage): Map[Int, Int] = (for {
     d <- UpdateStage.hazardDepth to 1 by -1
     hit = dut.io.contribution.hits(d - 1) if hit.valid.peekBoolean()
     k <- if (hit.wholeLine.peekBoolean()) 0 until p.lineWords else Seq(hit.word.peekInt().toInt)
   } yield k -> d).toMap
 
-  // Resets last, for they leave nothing bad.
+  // Resets come last, because they clear all bad parity.
   private val effects = Seq(ReadEffect.None, ReadEffect.Op, ReadEffect.Reset)
 
   behavior of "UpdateStage"
@@ -132,7 +134,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     }
   }
 
-  /** 500 slots and more of a rule; goes on with the states of the one before. */
+  /** At least 500 slots of one rule, on the states that the rule before left. */
   private def run(dut: UpdateStage, seed: Int, words: mutable.Map[(Int, Int), Word]): Unit = {
     val random = new Random(seed)
     val rule = TestRule(
@@ -170,7 +172,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
       passed((slot - 1, 3)) = value(part.forward3)
       passed((slot - 2, 2)) = value(part.forward2)
       passed((slot - 3, 1)) = value(part.forward1)
-      // The value of the slot right before the read passes last.
+      // forward1 is the last value to arrive.
       val whole = slot - 3
       for (outcome <- outcomes.lift(whole) if all(whole).isInstanceOf[Read]) {
         val asked = outcome.part
@@ -178,7 +180,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val from = newest(whole).get(k).filter(_ => asked.contains(k))
           val seen = from.fold(inArray(whole)(k))(d => passed((whole, d)))
           assert(seen == asked.getOrElse(k, Word(0, bad = false)), s"word $k of slot $whole")
-          // Of a line all words count but those that were being written; a word by itself only where no slot has it.
+          // Words of a line are read unless they are being written; a single word only if it is not in flight.
           val isRead = from.forall(d => d < UpdateStage.hazardDepth && asked.size > 1)
           assert(isRead || inArray(whole)(k) == Word(0, bad = false), s"word $k of slot $whole was read as well")
         }
