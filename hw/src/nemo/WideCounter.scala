@@ -4,16 +4,16 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** A wide counter of flags, exact in every cycle, without an adder of its width.
+/** A wide counter of flags, exact in every cycle, without a wide adder.
   *
-  * Only the low bits are added to. Behind the high bits stands the number that follows them, which they take when the
-  * low bits run over; the number after that is then worked out a bit a cycle, and is there before they run over again.
+  * Only the low bits have an adder. `nextHigh` is the high bits plus one; they take it when the low bits overflow. The
+  * next one is then computed bit by bit, one bit a cycle, and is ready before the next overflow.
   *
-  * Latency: two cycles from `flags` to `total`. `tick` tells all counters of a pipeline when to begin; see
-  * [[WideCounter.CarryTick]].
+  * Latency: two cycles from `flags` to `total`. One `tick` serves all counters of a pipeline
+  * ([[WideCounter.CarryTick]]).
   *
-  * @param ports flags that may count in one cycle
-  * @param bits  width of `total`, modulo which it counts
+  * @param ports flags that are counted in one cycle
+  * @param bits  width of `total`, which wraps
   */
 class WideCounter(ports: Int, bits: Int) extends Module {
   private val lowBits = log2Ceil(2 * WideCounter.period * ports)
@@ -32,53 +32,53 @@ class WideCounter(ports: Int, bits: Int) extends Module {
 
   private val low = RegInit(0.U(lowBits.W))
   private val high = RegInit(0.U(highBits.W))
-  private val next = RegInit(1.U(highBits.W))
+  private val nextHigh = RegInit(1.U(highBits.W))
   private val sum = low +& RegNext(PopCount(io.flags), 0.U)
-  private val over = sum(lowBits)
+  private val overflow = sum(lowBits)
   low := sum
 
-  // The successor goes round once, an incrementer of one bit in its way.
-  private val stale = RegInit(false.B)
-  private val turning = RegInit(false.B)
+  // nextHigh rotates once through a one-bit incrementer.
+  private val nextStale = RegInit(false.B)
+  private val incrementing = RegInit(false.B)
   private val carry = Reg(Bool())
   when(io.tick.begin) {
-    turning := stale
-    stale := false.B
+    incrementing := nextStale
+    nextStale := false.B
     carry := true.B
-  }.elsewhen(io.tick.step < highBits.U && turning) {
-    next := Cat(next(0) ^ carry, next(highBits - 1, 1))
-    carry := carry && next(0)
+  }.elsewhen(io.tick.step < highBits.U && incrementing) {
+    nextHigh := Cat(nextHigh(0) ^ carry, nextHigh(highBits - 1, 1))
+    carry := carry && nextHigh(0)
   }
-  when(over) {
-    high := next
-    stale := true.B
+  when(overflow) {
+    high := nextHigh
+    nextStale := true.B
   }
-  assert(!over || !stale, "a counter ran over before its next high bits were there")
+  assert(!overflow || !nextStale, "a counter overflowed before its next high bits were ready")
 
   when(io.clear) {
     low := 0.U
     high := 0.U
-    next := 1.U
-    stale := false.B
-    turning := false.B
+    nextHigh := 1.U
+    nextStale := false.B
+    incrementing := false.B
   }
   io.total := Cat(high, low)
 }
 
 object WideCounter {
 
-  /** Cycles from one beginning to the next: enough for all high bits of a counter of 64. */
+  /** Cycles from one `begin` to the next, enough for all high bits of a 64-bit counter. */
   val period: Int = 64
 
-  /** `step` counts the cycles since `begin`. The low bits take two periods or more to run over: one until the next
-    * beginning, one to go round.
+  /** `step` counts the cycles since `begin`. The low bits overflow after two periods at the earliest: one until the
+    * next `begin`, and one for the increment.
     */
   class CarryTick extends Bundle {
     val begin = Bool()
     val step = UInt(log2Ceil(period).W)
   }
 
-  /** The ticks of some counters, without end. */
+  /** A free-running generator of ticks. */
   def ticks(): CarryTick = {
     val step = RegInit(0.U(log2Ceil(period).W))
     val tick = Wire(new CarryTick)

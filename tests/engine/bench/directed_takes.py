@@ -91,7 +91,7 @@ async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def an_acknowledge_heals_nothing(driver: DirectedDriver) -> None:
+async def an_acknowledge_clears_no_parity(driver: DirectedDriver) -> None:
     """A bit that flips in any cycle amid one is overwritten, or its line stays bad."""
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
     bad = 0

@@ -139,7 +139,7 @@ class Probe(Telemetry):
         super().acknowledge_line(channel, line, words)
 
     @property
-    def walks(self) -> bool:
+    def serial_rmw(self) -> bool:
         """A read with effect takes a slot for each word."""
         return self.rule.effect_op not in ("none", "reset")
 
@@ -157,7 +157,7 @@ class Probe(Telemetry):
                 self._touched[channel, word] = now, kind
         if effect and kind == "op":
             cover[f"effect-op/{rule.effect_op}/{rule.width}"] += 1
-            cover[f"channel/{channel}/walk"] += 1
+            cover[f"channel/{channel}/serial RMW"] += 1
         elif effect and kind == "reset":
             cover[f"reset/{rule.width}"] += 1
         cover[f"channel/{channel}/read"] += 1

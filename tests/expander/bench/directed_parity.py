@@ -60,7 +60,7 @@ async def a_flipped_bit_comes_with_poison(host: Host) -> None:
 
 
 @hosted
-async def a_reset_heals(host: Host) -> None:
+async def a_reset_clears_parity(host: Host) -> None:
     """A read with reset as its effect returns the poison; the next one has none."""
     await counted(host)
     await flip(host, 40)
@@ -78,7 +78,7 @@ async def an_update_op_keeps_the_poison(host: Host) -> None:
 
 
 @hosted
-async def a_clear_heals(host: Host) -> None:
+async def a_clear_clears_parity(host: Host) -> None:
     """And forgets the count."""
     await flip(host, PARITY)
     assert (await poisoned(host))[1]

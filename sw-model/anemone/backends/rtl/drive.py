@@ -31,7 +31,7 @@ _LINE = np.dtype([("row", "<u8"), ("words", "<u8", WORDS_PER_LINE)])
 class Run:
     """A Result and what only the RTL has.
 
-    slots: slots of all channels that were taken, by events, lines, and words of walked lines, in
+    slots: slots of all channels that were taken, by events, lines, and words of a serial RMW, in
     result.cycles cycles. user_seconds: CPU time of the replay. lines: answers to the reads that
     were rows, by row: words uint64[n, 8].
     """

@@ -21,16 +21,16 @@ PAGE_SHIFT = 12
 Kind = Callable[[np.random.Generator, Geometry, int], np.ndarray]
 
 
-def bench_rules(geometry: Geometry, count: int, walks: bool = False) -> list[Rule]:
+def bench_rules(geometry: Geometry, count: int, serial_rmw: bool = False) -> list[Rule]:
     """Rules of all kinds that match most of the traffic: ops and widths in turn, identity maps.
 
-    walks: every read effect is an update op; otherwise resets and none in turn.
+    serial_rmw: every read effect is an update op; otherwise resets and none in turn.
     """
     rules = []
     for i in range(count):
         width = WIDTHS[(3 - i) % len(WIDTHS)]
         # Mapped pages, a counter each; in every other rule the lines of a page count apart.
-        effect = "add" if walks else ("reset", "none")[i % 2]
+        effect = "add" if serial_rmw else ("reset", "none")[i % 2]
         rules.append(
             Rule(
                 name=f"rule {i}",
@@ -92,7 +92,7 @@ def mixed(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarr
 
 
 def mostly_events(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """A read now and then: one that walks has eight slots, and events wait behind it."""
+    """A read now and then: a serial RMW has eight slots, and events wait behind it."""
     rows = _mixed(rng, geometry, cycles, 0.97)
     # A read takes a slot only when no event waits: with it the last slot is seen to be taken.
     last = LineReads(*(np.zeros(geometry.channels, np.uint64) for _ in range(4)))
@@ -120,7 +120,7 @@ def _mixed(rng: np.random.Generator, geometry: Geometry, cycles: int, events: fl
         channel=np.broadcast_to(np.arange(geometry.channels), shape).ravel(),
         pipeline=rng.integers(0, geometry.pipelines, shape).ravel(),
         line=np.where(near, 0, rng.integers(0, geometry.lines, shape)).ravel(),
-        # As the kind below the same on all channels: a walk takes as many slots on each.
+        # As the kind below the same on all channels: a serial RMW takes as many slots on each.
         effect=np.broadcast_to(rng.random((cycles, 1)) < 0.5, shape).ravel(),
     )
     event = np.broadcast_to(rng.random((cycles, 1)) < events, shape).ravel()

@@ -10,7 +10,7 @@ class StateArraySpec extends AnyFlatSpec with ChiselScalatestTester {
 
   behavior of "StateArray"
   for (seed <- 1 to 3)
-    it should s"return the words that were asked for and not dropped as they were written, parity and all, seed $seed" in {
+    it should s"return the words that were read and not killed as they were written, with parity, seed $seed" in {
       test(new StateArray(p)) { dut =>
         val random = new Random(seed)
         val words = Array.fill(p.lines, p.lineWords)((BigInt(0), 0))
@@ -18,11 +18,11 @@ class StateArraySpec extends AnyFlatSpec with ChiselScalatestTester {
         var drop = 0
         for (cycle <- 0 until 400) {
           val (line, readLine) = (random.nextInt(p.lines), random.nextInt(p.lines))
-          // Until each line was written nothing is known of it.
+          // A line's content is unknown until it was written.
           val write = if (cycle < p.lines) 0xff else random.nextInt(256) & random.nextInt(256)
           val at = if (cycle < p.lines) cycle else line
           val read = if (cycle < p.lines) 0 else random.nextInt(256)
-          dut.io.dropped.poke(drop)
+          dut.io.kill.poke(drop)
           drop = (random.nextInt(256) & random.nextInt(256)) | (if (readLine == at) write else 0)
           val value = (BigInt(64, random), random.nextInt(4))
           dut.io.write.line.poke(at)

@@ -4,13 +4,13 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** Counters packed in a state word; counter i of a rule is in word i / (counters a word). A `width` is a level of
-  * [[NemoParams]].
+/** Functions on a state word of packed counters. Counter i of a rule is in word i / (counters a word). A `width` is a
+  * level of [[NemoParams]].
   */
 object CounterWidth {
 
-  /** A value of the lowest counter, repeated in every counter of the word. Of the word's halves all but the widest counter
-    * make one of the other.
+  /** The lowest counter's value, repeated in every counter of the word. Both halves are equal unless one counter fills
+    * the word, so only one half needs a multiplexer of all widths.
     */
   def repeat(value: UInt, width: UInt, p: NemoParams): UInt = {
     val half = p.wordBits / 2
@@ -26,7 +26,7 @@ object CounterWidth {
     }
   }
 
-  /** The bytes of counter `sub`, a bit a byte (a byte is a counter of width 0). */
+  /** The bytes of counter `sub`, one bit each. */
   def bytes(sub: UInt, width: UInt, p: NemoParams): UInt = if (p.subBits == 0) 1.U
   else {
     val highest =
@@ -35,12 +35,12 @@ object CounterWidth {
     highest >> below(p.subBits - 1, 0)
   }
 
-  /** The highest byte of every counter, a bit a byte. */
-  def ends(width: UInt, p: NemoParams): UInt =
+  /** The highest byte of every counter, one bit a byte. */
+  def topBytes(width: UInt, p: NemoParams): UInt =
     select(width, p)(w => (0 until (p.wordBytes >> w)).map(k => 1 << (((k + 1) << w) - 1)).sum.U(p.wordBytes.W))
 
-  /** A bit a byte at the lowest bit of its byte. Bits move half of the way that is left at a time: wires in hardware, and
-    * a few operations on words for a simulator.
+  /** Moves each byte's bit to the lowest bit of the byte. It does so in halving steps, which are wires in hardware and
+    * a few word operations in a simulator.
     */
   private def lowBits(bytes: UInt, p: NemoParams): UInt =
     Iterator.iterate(p.wordBytes / 2)(_ / 2).takeWhile(_ > 0).foldLeft(Cat(0.U((p.wordBits - p.wordBytes).W), bytes)) {
@@ -50,28 +50,28 @@ object CounterWidth {
         (word | (word << (half * (p.byteBits - 1)))(p.wordBits - 1, 0)) & kept.U(p.wordBits.W)
     }
 
-  /** The highest bits of some bytes. */
+  /** The highest bit of each selected byte. */
   def topBits(bytes: UInt, p: NemoParams): UInt = (lowBits(bytes, p) << (p.byteBits - 1))(p.wordBits - 1, 0)
 
-  /** All bits of some bytes. */
+  /** All bits of each selected byte. */
   def spread(bytes: UInt, p: NemoParams): UInt =
     Iterator.iterate(1)(_ * 2).takeWhile(_ < p.byteBits).foldLeft(lowBits(bytes, p)) { (word, n) =>
       word | (word << n)(p.wordBits - 1, 0)
     }
 
-  /** A guard bit above each byte: what an adder carries from one byte to the next goes through it. */
+  /** Inserts a guard bit above each byte, through which an adder's carry passes. */
   def guarded(word: UInt, guards: UInt, p: NemoParams): UInt =
     Cat(Seq.tabulate(p.wordBytes)(k => Cat(guards(k), word((k + 1) * p.byteBits - 1, k * p.byteBits))).reverse)
 
-  /** The bytes of a guarded word, each with its guard bit above it. */
+  /** The bytes of a guarded word, each with its guard bit. */
   def bytesOf(guarded: UInt, p: NemoParams): Seq[UInt] =
     Seq.tabulate(p.wordBytes)(k => guarded((k + 1) * (p.byteBits + 1) - 1, k * (p.byteBits + 1)))
 
-  /** A guarded word without its guard bits. */
+  /** Removes the guard bits. */
   def unguarded(guarded: UInt, p: NemoParams): UInt =
     Cat(bytesOf(guarded, p).reverse.map(_(p.byteBits - 1, 0)))
 
-  /** One of several values by width; a width that is not built in counts as the widest. */
+  /** Selects a value by width; a width that is not built in selects the widest. */
   def select[T <: Data](width: UInt, p: NemoParams)(f: Int => T): T =
     MuxLookup(width, f(p.levels.last))(p.levels.init.map(w => w.U -> f(w)))
 }

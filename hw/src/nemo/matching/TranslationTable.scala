@@ -5,16 +5,16 @@ import chisel3._
 import chisel3.util._
 import anemone.bus.{Ram1R1W, RamWrite}
 
-/** The entries of one translation table, each a valid bit over a base index.
+/** One translation table. An entry is a valid bit above a base index.
   *
-  * In banks as deep as a block RAM is at half of an entry's width: fewer blocks hold them than a single deep memory, whose
-  * blocks are narrow and do not come out even.
+  * The banks are as deep as a block RAM of half an entry's width, because that takes fewer block RAMs than one deep
+  * memory.
   *
-  * An entry has two bits of parity, of its even and of its odd bits, for which a block RAM of that depth has room, and a code
-  * that corrects would not fit. Software has all entries, and writes a bad one again.
+  * An entry has parity of its even bits and of its odd bits, for which a block RAM of that depth has room. A correcting
+  * code would not fit, and software can write a bad entry again.
   *
-  * Latency: two cycles from `read` to `data`, which is zero when nothing was read. An entry is not to be read in the cycle
-  * that writes it.
+  * Latency: two cycles from `read` to `data`, which is zero without a read. An entry must not be read in the cycle that
+  * writes it.
   */
 class TranslationTable(p: NemoParams) extends Module {
   private val width = p.indexBits + 1
@@ -22,11 +22,11 @@ class TranslationTable(p: NemoParams) extends Module {
     val read = Flipped(Valid(UInt(p.keyBits.W)))
     val data = Output(UInt(width.W))
 
-    /** The entry has bad parity. */
-    val bad = Output(Bool())
+    /** The entry that was read has bad parity. */
+    val parityError = Output(Bool())
     val write = Flipped(Valid(new RamWrite(p.table, width)))
 
-    /** Of the lowest bits of what is written. */
+    /** Injected bit flips of the lowest bits written. */
     val flips = Input(UInt(2.W))
   })
   private def parity(data: UInt): UInt =
@@ -37,17 +37,17 @@ class TranslationTable(p: NemoParams) extends Module {
   private val depth = p.table.min(TranslationTable.bankDepth)
   private val banks = Seq.tabulate(p.table / depth) { k =>
     val bank = Module(new Ram1R1W(depth, entry.getWidth)).suggestName(s"bank_$k")
-    def here(key: UInt): Bool = (key >> log2Ceil(depth)) === k.U
-    bank.io.read.valid := io.read.valid && here(io.read.bits)
+    def inBank(key: UInt): Bool = (key >> log2Ceil(depth)) === k.U
+    bank.io.read.valid := io.read.valid && inBank(io.read.bits)
     bank.io.read.bits := io.read.bits
-    bank.io.write.valid := io.write.valid && here(io.write.bits.address)
+    bank.io.write.valid := io.write.valid && inBank(io.write.bits.address)
     bank.io.write.bits.address := io.write.bits.address
     bank.io.write.bits.data := entry
     bank.io.data
   }
   private val read = banks.reduce(_ | _)
   io.data := read
-  io.bad := parity(io.data) =/= read >> width
+  io.parityError := parity(io.data) =/= read >> width
 }
 
 object TranslationTable {

@@ -8,8 +8,8 @@ import chiseltest._
 import org.scalatest.flatspec.AnyFlatSpec
 import scala.util.Random
 
-/** OperandStage and UpdateAlu as an update uses them, with a register between them: the state comes a cycle before the
-  * operand, so with that as it leaves its stage.
+/** OperandStage and UpdateAlu as in an update. The state comes one cycle before the operand, hence the register between
+  * them.
   */
 class AluBench(val p: NemoParams) extends Module {
   private val operands = Module(new OperandStage(p))
@@ -17,22 +17,22 @@ class AluBench(val p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val operand = chiselTypeOf(operands.io)
     val state = Input(UInt(p.wordBits.W))
-    val chain = Input(Bool())
-    val second = Input(Bool())
+    val forward1 = Input(Bool())
+    val forward2 = Input(Bool())
     val zero = Input(Bool())
     val result = Output(UInt(p.wordBits.W))
 
-    /** What meets the operand. */
+    /** The state after forwarding. */
     val word = Output(UInt(p.wordBits.W))
   })
   operands.io <> io.operand
   alu.io.operand := RegNext(operands.io.result)
-  alu.io.state := Mux(io.chain || io.second, 0.U, io.state)
-  alu.io.chain := io.chain
-  alu.io.second := io.second && !io.chain
+  alu.io.state := Mux(io.forward1 || io.forward2, 0.U, io.state)
+  alu.io.forward1 := io.forward1
+  alu.io.forward2 := io.forward2 && !io.forward1
   alu.io.zero := RegNext(io.zero)
   io.result := alu.io.result
-  io.word := BoringUtils.bore(alu.word)
+  io.word := BoringUtils.bore(alu.forwardedState)
 }
 
 class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
@@ -79,34 +79,34 @@ class UpdateAluSpec extends AnyFlatSpec with ChiselScalatestTester {
       val one = ((1 << (1 << w)) - 1) << (random.nextInt(counters) << w)
       val bytes = if (random.nextInt(4) == 0) 0xff else one
       dut.io.operand.op.poke(op.code)
-      // One source has the operand, or none has and it is zero; they are looked at a cycle later.
+      // One source is the operand, or none and it is zero. The sources come one cycle after the selection.
       val source = random.nextInt(OperandStage.sources + 1)
-      dut.io.operand.from.zipWithIndex.foreach { case (from, i) => from.poke(i == source) }
+      dut.io.operand.sourceSelect.zipWithIndex.foreach { case (from, i) => from.poke(i == source) }
       dut.io.operand.operands.zip(sources).foreach { case (port, value) => port.poke(value) }
       sources =
         Seq.tabulate(OperandStage.sources)(i =>
-          LaidOut.repeated(if (i == source) operand else interesting(random), w)
+          RuleFields.repeated(if (i == source) operand else interesting(random), w)
         )
       dut.io.operand.counterWidth.poke(w + p.firstLevel)
       val parts = 0 until p.wordBytes
-      dut.io.operand.inside.poke(parts.filter(k => (bytes >> (k * 8 / p.wordBytes) & 1) == 1).map(1 << _).sum)
+      dut.io.operand.byteMask.poke(parts.filter(k => (bytes >> (k * 8 / p.wordBytes) & 1) == 1).map(1 << _).sum)
       pending.enqueue((
         if (source < OperandStage.sources) operand else 0,
         bytes,
         interesting(random),
         random.nextBoolean() && cycle > 0
       ))
-      // The state is there as the operand leaves its stage, and the result two cycles later.
+      // The state is due when the operand leaves its stage, and the result two cycles later.
       if (pending.size > OperandStage.latency) {
-        val (b, covered, state, chain) = pending.dequeue()
+        val (b, covered, state, forward1) = pending.dequeue()
         dut.io.state.poke(state)
-        dut.io.chain.poke(chain)
+        dut.io.forward1.poke(forward1)
         val zero = random.nextInt(8) == 0
         dut.io.zero.poke(zero)
-        last = if (zero) 0 else PlainFold.word(op, if (chain) last else state, b, w, covered)
+        last = if (zero) 0 else PlainFold.word(op, if (forward1) last else state, b, w, covered)
         dut.clock.step()
         for ((value, what) <- expected) dut.io.result.expect(value, what)
-        expected = Some((last, s"cycle $cycle, operand $b, bytes $covered, state $state, chain $chain"))
+        expected = Some((last, s"cycle $cycle, operand $b, bytes $covered, state $state, forward1 $forward1"))
       } else dut.clock.step()
     }
   }

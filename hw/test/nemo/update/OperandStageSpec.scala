@@ -7,7 +7,7 @@ import org.scalatest.flatspec.AnyFlatSpec
 class OperandStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams()
 
-  /** Bits of a word whose place in their counter may hold a bit of a state that was shifted. */
+  /** The bits of a word that a shift keeps within their counters. */
   private def kept(op: UpdateOp, amount: Int, w: Int, bytes: Int): BigInt = {
     val bits = 8 << w
     (0 until 64)
@@ -25,11 +25,11 @@ class OperandStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         val cases = for (amount <- 0 until 64; bytes <- 0xff +: one) yield (amount, bytes)
         dut.io.op.poke(op.code)
         dut.io.counterWidth.poke(w)
-        dut.io.from.foreach(_.poke(false))
-        dut.io.from(0).poke(true)
+        dut.io.sourceSelect.foreach(_.poke(false))
+        dut.io.sourceSelect(0).poke(true)
         for (cycle <- 0 until cases.size + OperandStage.latency) {
-          for ((_, bytes) <- cases.lift(cycle)) dut.io.inside.poke(bytes)
-          for ((amount, _) <- cases.lift(cycle - 1)) dut.io.operands(0).poke(LaidOut.repeated(amount, w))
+          for ((_, bytes) <- cases.lift(cycle)) dut.io.byteMask.poke(bytes)
+          for ((amount, _) <- cases.lift(cycle - 1)) dut.io.operands(0).poke(RuleFields.repeated(amount, w))
           for ((amount, bytes) <- cases.lift(cycle - OperandStage.latency)) {
             dut.io.result.b.expect(kept(op, amount, w, bytes), s"by $amount, bytes $bytes")
             dut.io.result.codes.foreach(_.expect(~bytes & 0xff))

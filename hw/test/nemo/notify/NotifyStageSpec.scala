@@ -24,7 +24,7 @@ class NotifyStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         val bits = 8 << w
         val threshold = BigInt(bits, random)
         dut.io.rule.notifyOp.poke(predicate)
-        dut.io.rule.notifyOperand.poke(LaidOut.repeated(threshold, w))
+        dut.io.rule.notifyOperand.poke(RuleFields.repeated(threshold, w))
         dut.io.load.poke(true)
         dut.clock.step()
         dut.io.load.poke(false)
@@ -42,12 +42,12 @@ class NotifyStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val others = BigInt(64, random) & ~(((BigInt(1) << bits) - 1) << (sub * bits)) & ((BigInt(1) << 64) - 1)
           dut.io.updated.valid.poke(valid)
           dut.io.updated.bits.data.poke(others | (value << (sub * bits)))
-          dut.io.updated.bits.bytes.poke(((1 << (1 << w)) - 1) << (sub << w))
+          dut.io.updated.bits.byteMask.poke(((1 << (1 << w)) - 1) << (sub << w))
           dut.io.updated.bits.index.poke(index)
           if (cycle >= NotifyStage.latency) {
             val (was, of, _, at) = updates(cycle - NotifyStage.latency)
-            dut.io.holds.valid.expect(was && holds(of, threshold), s"cycle $cycle: $of against $threshold")
-            dut.io.holds.bits.expect(at)
+            dut.io.hit.valid.expect(was && holds(of, threshold), s"cycle $cycle: $of against $threshold")
+            dut.io.hit.bits.expect(at)
           }
           dut.clock.step()
         }

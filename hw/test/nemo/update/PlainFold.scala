@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package anemone.nemo
 
-/** The ops on Scala's integers, by their meaning; what the specs compare with. */
+/** The ops by their definition, on Scala's integers: the reference of the specs. */
 object PlainFold {
 
   /** The op's definition on one counter of `bits` bits. */

@@ -9,37 +9,43 @@ import scala.util.Random
 class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams(pipelines = 2, channels = 1, states = 32, table = 2)
 
-  /** A word of a part: in the array (0) or on its way from the slot so many before. */
+  /** A word of a contribution, from the array (0) or from the slot so many before. */
   private case class Word(from: Int, data: BigInt, bad: Boolean)
 
-  /** `hits`: which slots before change a word of it, or all words. */
-  private case class Part(pipeline: Int, walk: Boolean, word: Int, words: Map[Int, Word], hits: Map[Int, Option[Int]])
+  /** `hits`: by distance, the word that the slot before has in flight, or none for the whole line. */
+  private case class Part(
+      pipeline: Int,
+      serialRmw: Boolean,
+      word: Int,
+      words: Map[Int, Word],
+      hits: Map[Int, Option[Int]]
+  )
 
-  /** A slot's read. Who is on its way passes for all that follow: one value a slot and pipeline. Right before a walk's word
-    * is its word before, so that it has none.
+  /** A read's slots. `passing` is the one value in flight of a pipeline's slot. Within a serial RMW the slot before is
+    * its own word before, so only the first word can hit at distance 1.
     */
   private def random(of: Random, first: Int, passing: (Int, Int) => (BigInt, Boolean)): Seq[Part] = {
     val pipeline = of.nextInt(p.pipelines)
-    def part(ks: Seq[Int], at: Int, walk: Boolean): Part = {
-      val hits = (for (d <- 1 to UpdateStage.window if d > 1 || at == first) yield of.nextInt(5) match {
+    def part(ks: Seq[Int], at: Int, serialRmw: Boolean): Part = {
+      val hits = (for (d <- 1 to UpdateStage.hazardDepth if d > 1 || at == first) yield of.nextInt(5) match {
         case 0     => Some(d -> None)
         case 1 | 2 => Some(d -> Some(ks(of.nextInt(ks.size))))
         case _     => None
       }).flatten.toMap
       val words = ks.map { k =>
-        val from = (1 to UpdateStage.window).find(d => hits.get(d).exists(_.forall(_ == k))).getOrElse(0)
+        val from = (1 to UpdateStage.hazardDepth).find(d => hits.get(d).exists(_.forall(_ == k))).getOrElse(0)
         val (data, bad) = if (from == 0) (BigInt(64, of), of.nextInt(12) == 0) else passing(pipeline, at - from)
         k -> Word(from, data, bad)
       }.toMap
-      Part(pipeline, walk, ks.head, words, hits)
+      Part(pipeline, serialRmw, ks.head, words, hits)
     }
-    if (of.nextInt(3) > 0) Seq(part(0 until p.lineWords, first, walk = false))
-    else (0 until p.lineWords).map(k => part(Seq(k), first + k, walk = true))
+    if (of.nextInt(3) > 0) Seq(part(0 until p.lineWords, first, serialRmw = false))
+    else (0 until p.lineWords).map(k => part(Seq(k), first + k, serialRmw = true))
   }
 
   behavior of "ReadStage"
   for (seed <- 1 to 4)
-    it should s"join what pipelines have of a line, gather walks, and keep poison to its line, seed $seed" in {
+    it should s"join what pipelines have of a line, gather serial RMW, and keep poison to its line, seed $seed" in {
       test(new ReadStage(p)) { dut =>
         val of = new Random(seed)
         val values = mutable.Map[(Int, Int), (BigInt, Boolean)]()
@@ -50,46 +56,49 @@ class ReadStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           if (of.nextInt(4) == 0) Seq(None) else random(of, slots.size, passing).map(Option(_))
         )
         val expected = mutable.Queue[(Int, Int, Seq[BigInt], Boolean)]()
-        var walked = Seq[Word]()
+        var gathered = Seq[Word]()
         for ((slot, cycle) <- slots.zipWithIndex; part <- slot) {
-          walked = if (part.walk && part.word > 0) walked else Seq()
-          walked ++= part.words.toSeq.sortBy(_._1).map(_._2)
-          if (walked.size == p.lineWords)
-            expected.enqueue((cycle + ReadStage.latency, part.pipeline, walked.map(_.data), walked.exists(_.bad)))
+          gathered = if (part.serialRmw && part.word > 0) gathered else Seq()
+          gathered ++= part.words.toSeq.sortBy(_._1).map(_._2)
+          if (gathered.size == p.lineWords)
+            expected.enqueue((cycle + ReadStage.latency, part.pipeline, gathered.map(_.data), gathered.exists(_.bad)))
         }
         for (cycle <- 0 until slots.size + ReadStage.latency) {
           val slot = slots.lift(cycle).flatten
           dut.io.slot.read.poke(slot.isDefined)
-          dut.io.slot.walk.poke(slot.exists(_.walk))
+          dut.io.slot.serialRmw.poke(slot.exists(_.serialRmw))
           dut.io.slot.word.poke(slot.fold(0)(_.word))
           dut.io.slot.target.pipeline.poke(slot.fold(0)(_.pipeline))
-          def arrived(later: Int) = slots.lift(cycle - UpdateStage.partLatency - later).flatten
-          for ((part, i) <- dut.io.parts.zipWithIndex) {
-            def own(later: Int) = arrived(later).filter(_.pipeline == i)
-            def takes(later: Int, d: Int) = own(later).exists(_.hits.contains(d))
-            // Of a slot that is not read, nor has anything in flight, nothing comes.
+          def arrived(later: Int) = slots.lift(cycle - UpdateStage.contributionLatency - later).flatten
+          for ((part, i) <- dut.io.contributions.zipWithIndex) {
+            def ofPipeline(later: Int) = arrived(later).filter(_.pipeline == i)
+            def forwards(later: Int, d: Int) = ofPipeline(later).exists(_.hits.contains(d))
+            // Lanes that are not read, and values that are not in flight, are zero.
             def value(later: Int, d: Int) =
-              if (takes(later, d)) passing(i, cycle - UpdateStage.partLatency - later - d) else (BigInt(0), false)
-            for (d <- 1 to UpdateStage.window; port = part.hits(d - 1); hit = own(0).flatMap(_.hits.get(d))) {
+              if (forwards(later, d)) passing(i, cycle - UpdateStage.contributionLatency - later - d)
+              else (BigInt(0), false)
+            for (
+              d <- 1 to UpdateStage.hazardDepth; port = part.hits(d - 1); hit = ofPipeline(0).flatMap(_.hits.get(d))
+            ) {
               port.valid.poke(hit.isDefined)
-              port.whole.poke(hit.exists(_.isEmpty))
+              port.wholeLine.poke(hit.exists(_.isEmpty))
               port.word.poke(hit.flatten.getOrElse(0))
             }
             val (data, bad) = value(0, 4)
-            part.fourth.data.poke(data)
-            part.fourth.parity.poke(Parity(data, bad))
+            part.forward4.data.poke(data)
+            part.forward4.parity.poke(Parity(data, bad))
             for (k <- 0 until p.lineWords) {
-              // What slots behind the one four before have is stored as it was, good or bad.
-              val word = own(1).flatMap(_.words.get(k)).filter(_.from < UpdateStage.window).map { word =>
+              // Words in flight from distance 1 to 3 are stored with an old value, of good or bad parity.
+              val word = ofPipeline(1).flatMap(_.words.get(k)).filter(_.from < UpdateStage.hazardDepth).map { word =>
                 if (word.from == 0) word else Word(0, BigInt(64, of), of.nextBoolean())
               }
               part.stored(k).data.poke(word.fold(BigInt(0))(_.data))
               part.stored(k).parity.poke(word.fold(0)(w => Parity(w.data, w.bad)))
             }
-            for ((port, later, d) <- Seq((part.third, 1, 3), (part.second, 2, 2), (part.first, 3, 1))) {
+            for ((port, later, d) <- Seq((part.forward3, 1, 3), (part.forward2, 2, 2), (part.forward1, 3, 1))) {
               val (data, bad) = value(later, d)
               port.data.poke(data)
-              port.bad.poke(bad)
+              port.parityError.poke(bad)
             }
           }
           dut.io.line.valid.expect(expected.headOption.exists(_._1 == cycle), s"cycle $cycle")

@@ -13,7 +13,7 @@ class TranslationTableSpec extends AnyFlatSpec with ChiselScalatestTester {
       test(new TranslationTable(NemoParams(table = table))) { dut =>
         dut.clock.setTimeout(0)
         val random = new Random(table)
-        // Few keys, of all banks and at their borders.
+        // A few keys in every bank and at the banks' borders.
         val some = Seq.fill(12)(random.nextInt(table)) ++ Seq(0, table - 1, table / 2, table / 2 - 1)
         def key() = some(random.nextInt(some.size))
         val entries = mutable.Map[Int, BigInt]()
@@ -30,7 +30,7 @@ class TranslationTableSpec extends AnyFlatSpec with ChiselScalatestTester {
           expected.enqueue(if (reads) entries(read) else 0)
           entries(write) = data
           dut.io.data.expect(expected.dequeue(), s"cycle $cycle")
-          dut.io.bad.expect(false)
+          dut.io.parityError.expect(false)
           dut.clock.step()
         }
       }
@@ -52,10 +52,10 @@ class TranslationTableSpec extends AnyFlatSpec with ChiselScalatestTester {
         dut.clock.step()
         dut.io.read.valid.poke(false)
         dut.clock.step()
-        dut.io.bad.expect(key > 0)
+        dut.io.parityError.expect(key > 0)
         dut.io.data.expect(5 * key ^ key)
         dut.clock.step()
-        dut.io.bad.expect(false)
+        dut.io.parityError.expect(false)
       }
     }
   }

@@ -3,8 +3,8 @@ package anemone.nemo
 
 import chiseltest._
 
-/** [[DecodedRule]] in plain arithmetic, for those who drive a unit behind it. */
-object LaidOut {
+/** Fields of a [[DecodedRule]] in plain arithmetic, for benches of single stages. */
+object RuleFields {
 
   /** An operand, repeated in every counter of a word. */
   def repeated(operand: BigInt, w: Int): BigInt = {
@@ -12,12 +12,10 @@ object LaidOut {
     (0 until 64 / bits).map(i => (operand & ((BigInt(1) << bits) - 1)) << (i * bits)).sum
   }
 
-  /** What a mask takes of an address below the shift and above the field is nobody's; the field has `bits` bits, of which
-    * those of an address up to bit `from` are never past it.
-    */
+  /** Pokes the field of `bits` bits that a mask and a shift select; its overflow mask starts at bit `from`. */
   def poke(field: AddressField, mask: BigInt, shift: Int, bits: Int, from: Int): Unit = {
     field.shift.poke(shift % (1 << field.shift.getWidth))
     field.mask.poke((mask >> shift) & ((BigInt(1) << field.mask.getWidth) - 1))
-    field.beyond.poke(((mask >> (shift + bits)) << (shift + bits)) >> from)
+    field.overflowMask.poke(((mask >> (shift + bits)) << (shift + bits)) >> from)
   }
 }

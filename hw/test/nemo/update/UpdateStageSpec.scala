@@ -10,7 +10,7 @@ import scala.util.Random
 class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private val p = NemoParams(pipelines = 2, channels = 1, states = 16, table = 2, addressBits = 16)
 
-  /** Line 0 starts with bad parity in every word, line 1 is good. Nothing else can make a word bad. */
+  /** Line 0 starts with bad parity in every word, line 1 with good parity. There is no other source of bad parity. */
   private val memories = (0 until p.lineWords).map { k =>
     val bank = CircuitTarget("UpdateStage").module(if (k == 0) "Ram1R1W" else s"Ram1R1W_$k")
     MemoryArrayInitAnnotation(bank.ref("memory"), Seq(BigInt(1) << p.wordBits, BigInt(0)))
@@ -21,13 +21,13 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Event(line: Int, word: Int, sub: Int) extends Slot
   private case class Read(line: Int, effect: Boolean, word: Option[Int]) extends Slot
 
-  /** Few counters, so that most slots touch what the ones before have in flight. */
-  private def slots(random: Random, w: Int, walks: Boolean): Seq[Slot] = Seq.fill(500) {
+  /** Few counters, so that most slots access a word in flight. */
+  private def slots(random: Random, w: Int, serialRmw: Boolean): Seq[Slot] = Seq.fill(500) {
     val (line, word) = (random.nextInt(2), random.nextInt(2))
     random.nextInt(8) match {
       case 0                         => Seq(Idle)
       case 1 if random.nextBoolean() => Seq(Read(line, effect = false, None))
-      case 1 if walks                => (0 until p.lineWords).map(k => Read(line, effect = true, Some(k)))
+      case 1 if serialRmw            => (0 until p.lineWords).map(k => Read(line, effect = true, Some(k)))
       case 1                         => Seq(Read(line, effect = true, None))
       case _                         => Seq(Event(line, word, random.nextInt(8 >> w)))
     }
@@ -36,7 +36,9 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private case class Word(data: BigInt, bad: Boolean)
   private case class Outcome(updated: Option[(BigInt, Int)], good: Boolean, part: Map[Int, Word])
 
-  /** The fold over the slots. Counts at which distance a word was met again, by what met it. */
+  /** The expected outcome of each slot. `met` collects the distances at which a word was accessed again, by event or
+    * read.
+    */
   private def fold(
       slots: Seq[Slot],
       rule: TestRule,
@@ -45,7 +47,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   ): Seq[Outcome] = {
     val w = rule.counterWidth
     val written = mutable.Map[(Int, Int), Int]()
-    val heals = rule.effectKind == ReadEffect.Reset
+    val clearsParity = rule.effectKind == ReadEffect.Reset
     def write(at: (Int, Int), word: Word, slot: Int): Unit = { words(at) = word; written(at) = slot }
     for ((slot, i) <- slots.zipWithIndex) yield slot match {
       case Idle => Outcome(None, good = false, Map())
@@ -63,25 +65,25 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
         ks.foreach(k => written.get((line, k)).foreach(at => met += ((true, i - at))))
         val part = ks.map(k => k -> words((line, k))).toMap
         if (effect && rule.effectKind != ReadEffect.None) for (k <- ks) {
-          val op = if (heals) UpdateOp.Set else rule.effectOp
+          val op = if (clearsParity) UpdateOp.Set else rule.effectOp
           val data = PlainFold.word(op, part(k).data, rule.effectOperand, w, 0xff)
-          write((line, k), Word(data, part(k).bad && !heals), i)
+          write((line, k), Word(data, part(k).bad && !clearsParity), i)
         }
         Outcome(None, good = false, part)
     }
   }
 
   private def load(dut: UpdateStage, rule: TestRule): Unit = {
-    def repeated(operand: BigInt) = LaidOut.repeated(operand, rule.counterWidth)
+    def repeated(operand: BigInt) = RuleFields.repeated(operand, rule.counterWidth)
     dut.io.rule.op.poke(rule.op.code)
     dut.io.rule.operand.poke(repeated(rule.operand))
-    dut.io.rule.ofLine.poke(false)
-    dut.io.rule.ofWrite.poke(false)
+    dut.io.rule.lineOperand.poke(false)
+    dut.io.rule.writeOperand.poke(false)
     dut.io.rule.counterWidth.poke(rule.counterWidth)
-    dut.io.rule.modifies.poke(rule.effectKind != ReadEffect.None)
-    val heals = rule.effectKind == ReadEffect.Reset
-    dut.io.rule.heals.poke(heals)
-    dut.io.rule.effectOp.poke((if (heals) UpdateOp.Set else rule.effectOp).code)
+    dut.io.rule.effectUpdates.poke(rule.effectKind != ReadEffect.None)
+    val clearsParity = rule.effectKind == ReadEffect.Reset
+    dut.io.rule.clearsParity.poke(clearsParity)
+    dut.io.rule.effectOp.poke((if (clearsParity) UpdateOp.Set else rule.effectOp).code)
     dut.io.rule.effectOperand.poke(repeated(rule.effectOperand))
     dut.io.load.poke(true)
     dut.clock.step()
@@ -91,7 +93,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
   private def offer(dut: UpdateStage, slot: Slot): Unit = {
     dut.io.matched.matched.poke(slot.isInstanceOf[Event])
     dut.io.slot.read.poke(slot.isInstanceOf[Read])
-    dut.io.slot.walk.poke(false)
+    dut.io.slot.serialRmw.poke(false)
     slot match {
       case Event(line, word, sub) =>
         dut.io.matched.line.poke(line)
@@ -100,7 +102,7 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
       case Read(line, effect, word) =>
         dut.io.slot.target.line.poke(line)
         dut.io.slot.target.effect.poke(effect)
-        dut.io.slot.walk.poke(word.isDefined)
+        dut.io.slot.serialRmw.poke(word.isDefined)
         dut.io.slot.word.poke(word.getOrElse(0))
       case Idle =>
     }
@@ -110,29 +112,29 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
     val data = word.data.peekInt()
     Word(data, word.parity.peekInt() != Parity(data, bad = false))
   }
-  private def value(value: InFlight): Word = Word(value.data.peekInt(), value.bad.peekBoolean())
+  private def value(value: InFlight): Word = Word(value.data.peekInt(), value.parityError.peekBoolean())
 
-  /** Who before has the newest value of a word, the youngest. */
+  /** By word, the distance of the youngest slot that has it in flight. */
   private def hits(dut: UpdateStage): Map[Int, Int] = (for {
-    d <- UpdateStage.window to 1 by -1
-    hit = dut.io.part.hits(d - 1) if hit.valid.peekBoolean()
-    k <- if (hit.whole.peekBoolean()) 0 until p.lineWords else Seq(hit.word.peekInt().toInt)
+    d <- UpdateStage.hazardDepth to 1 by -1
+    hit = dut.io.contribution.hits(d - 1) if hit.valid.peekBoolean()
+    k <- if (hit.wholeLine.peekBoolean()) 0 until p.lineWords else Seq(hit.word.peekInt().toInt)
   } yield k -> d).toMap
 
-  // Resets last, for they leave nothing bad.
+  // Resets come last, because they clear all bad parity.
   private val effects = Seq(ReadEffect.None, ReadEffect.Op, ReadEffect.Reset)
 
   behavior of "UpdateStage"
   it should "fold updates and reads of random slots, in flight or not, good and bad" in {
     test(new UpdateStage(p)).withAnnotations(memories :+ VerilatorBackendAnnotation) { dut =>
-      dut.io.off.poke(false)
+      dut.io.disable.poke(false)
       dut.io.clear.valid.poke(false)
       val words = mutable.Map[(Int, Int), Word]().withDefault { case (line, _) => Word(0, line == 0) }
       for (seed <- 1 to 12) withClue(s"seed $seed: ")(run(dut, seed, words))
     }
   }
 
-  /** 500 slots and more of a rule; goes on with the states of the one before. */
+  /** At least 500 slots of one rule, on the states that the rule before left. */
   private def run(dut: UpdateStage, seed: Int, words: mutable.Map[(Int, Int), Word]): Unit = {
     val random = new Random(seed)
     val rule = TestRule(
@@ -156,21 +158,21 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
       for (outcome <- outcomes.lift(cycle - UpdateStage.latency)) {
         dut.io.updated.valid.expect(outcome.updated.isDefined && outcome.good, s"slot ${cycle - UpdateStage.latency}")
         for ((value, index) <- outcome.updated) {
-          val bytes = dut.io.updated.bits.bytes.peekInt()
+          val bytes = dut.io.updated.bits.byteMask.peekInt()
           val mask = (0 until 8).filter(bytes.testBit).map(k => BigInt(255) << (8 * k)).sum
           assert((dut.io.updated.bits.data.peekInt() & mask) == value, s"cycle $cycle")
           dut.io.updated.bits.index.expect(index)
         }
       }
-      val part = dut.io.part
-      val slot = cycle - UpdateStage.partLatency
+      val part = dut.io.contribution
+      val slot = cycle - UpdateStage.contributionLatency
       newest(slot) = hits(dut)
-      passed((slot, 4)) = stored(part.fourth)
+      passed((slot, 4)) = stored(part.forward4)
       inArray(slot - 1) = part.stored.map(stored)
-      passed((slot - 1, 3)) = value(part.third)
-      passed((slot - 2, 2)) = value(part.second)
-      passed((slot - 3, 1)) = value(part.first)
-      // The value of the slot right before the read passes last.
+      passed((slot - 1, 3)) = value(part.forward3)
+      passed((slot - 2, 2)) = value(part.forward2)
+      passed((slot - 3, 1)) = value(part.forward1)
+      // forward1 is the last value to arrive.
       val whole = slot - 3
       for (outcome <- outcomes.lift(whole) if all(whole).isInstanceOf[Read]) {
         val asked = outcome.part
@@ -178,8 +180,8 @@ class UpdateStageSpec extends AnyFlatSpec with ChiselScalatestTester {
           val from = newest(whole).get(k).filter(_ => asked.contains(k))
           val seen = from.fold(inArray(whole)(k))(d => passed((whole, d)))
           assert(seen == asked.getOrElse(k, Word(0, bad = false)), s"word $k of slot $whole")
-          // Of a line all words count but those that were being written; a word by itself only where no slot has it.
-          val isRead = from.forall(d => d < UpdateStage.window && asked.size > 1)
+          // Words of a line are read unless they are being written; a single word only if it is not in flight.
+          val isRead = from.forall(d => d < UpdateStage.hazardDepth && asked.size > 1)
           assert(isRead || inArray(whole)(k) == Word(0, bad = false), s"word $k of slot $whole was read as well")
         }
       }

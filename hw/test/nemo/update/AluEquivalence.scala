@@ -6,11 +6,11 @@ import anemone.formal.JudgedRun
 import chisel3._
 import chisel3.util._
 
-/** One counter of any word: [[ReferenceFold]] says what it becomes. A chained update has what became of the one before, or
-  * of the one before that, in the place of the state, so that any number of them is proved as well.
+/** The ALU's result equals [[ReferenceFold]] on any counter of any word. A forwarded update starts from the result one
+  * or two before, so chains of any length are covered by induction.
   *
-  * The op and the width are fixed, so that a proof is one of arithmetic and not of multiplexers. So is a shift's amount;
-  * [[OperandStageSpec]] has them all.
+  * Op and width are fixed, because the solver is good at arithmetic and poor at multiplexers. So is a shift's amount;
+  * [[OperandStageSpec]] covers all amounts.
   */
 class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Option[Int]) extends Module {
   private val bench = Module(new AluBench(p))
@@ -19,8 +19,8 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
   val io = IO(new Bundle {
     val operand = Input(UInt(p.wordBits.W))
     val state = Input(UInt(p.wordBits.W))
-    val chain = Input(Bool())
-    val second = Input(Bool())
+    val forward1 = Input(Bool())
+    val forward2 = Input(Bool())
     val updated = Input(UInt(counters.W))
     val watched = Input(UInt(log2Ceil(counters).W))
     val wrong = Output(Bool())
@@ -28,19 +28,19 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
   private val watched = RegEnable(io.watched, reset.asBool)
   private val operand = amount.fold(io.operand)(_.U(p.wordBits.W))
   bench.io.operand.op := op.code.U
-  bench.io.operand.from := VecInit(true.B +: Seq.fill(OperandStage.sources - 1)(false.B))
+  bench.io.operand.sourceSelect := VecInit(true.B +: Seq.fill(OperandStage.sources - 1)(false.B))
   private val repeated = RegNext(Fill(counters, operand(bits - 1, 0)))
   bench.io.operand.operands := VecInit.fill(OperandStage.sources)(repeated)
   bench.io.operand.counterWidth := counterWidth.U
-  bench.io.operand.inside := FillInterleaved(1 << counterWidth, io.updated)
+  bench.io.operand.byteMask := FillInterleaved(1 << counterWidth, io.updated)
   bench.io.zero := false.B
   bench.io.state := io.state
 
   private val started = ShiftRegister(true.B, OperandStage.latency + 2, false.B, true.B)
-  bench.io.chain := io.chain
-  bench.io.second := io.second
-  private val chained = RegNext(io.chain)
-  private val seconded = RegNext(io.second && !io.chain)
+  bench.io.forward1 := io.forward1
+  bench.io.forward2 := io.forward2
+  private val forwarded1 = RegNext(io.forward1)
+  private val forwarded2 = RegNext(io.forward2 && !io.forward1)
   private def counter(word: UInt): UInt =
     VecInit.tabulate(counters)(i => word((i + 1) * bits - 1, i * bits))(watched).pad(p.wordBits)
   private def met[T <: Data](x: T) = ShiftRegister(x, OperandStage.latency + 1)
@@ -48,8 +48,8 @@ class AluEquivalence(p: NemoParams, op: UpdateOp, counterWidth: Int, amount: Opt
   private val after = ReferenceFold(op.code.U, before, met(operand), counterWidth.U, p)
   private val expected = RegNext(Mux(met((io.updated >> watched)(0)), after, before))
   private val wrongWord =
-    (chained && bench.io.word =/= bench.io.result) || (seconded && bench.io.word =/= RegNext(bench.io.result))
-  private val wrongResult = !RegNext(chained || seconded) && counter(bench.io.result) =/= expected
+    (forwarded1 && bench.io.word =/= bench.io.result) || (forwarded2 && bench.io.word =/= RegNext(bench.io.result))
+  private val wrongResult = !RegNext(forwarded1 || forwarded2) && counter(bench.io.result) =/= expected
   io.wrong := JudgedRun() && started && (wrongWord || wrongResult)
 }
 

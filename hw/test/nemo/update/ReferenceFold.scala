@@ -4,7 +4,7 @@ package anemone.nemo
 import chisel3._
 import chisel3.util._
 
-/** One counter, updated the plain way: the op's definition on W bits, nothing shared with the datapath. */
+/** The ops by their definition, on one counter. Nothing is shared with the datapath. */
 object ReferenceFold {
 
   /** The counter's mask by width code. */
@@ -31,7 +31,7 @@ object ReferenceFold {
     )
   }
 
-  /** The predicate, on one counter's value. */
+  /** The predicate on one counter's value. */
   def holds(predicate: UInt, value: UInt, operand: UInt, counterWidth: UInt, p: NemoParams): Bool = {
     val b = operand & mask(counterWidth, p)
     MuxLookup(predicate, false.B)(

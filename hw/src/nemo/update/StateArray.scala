@@ -5,23 +5,23 @@ import anemone.bus.Ram1R1W
 import chisel3._
 import chisel3.util._
 
-/** A state word as it is stored, with a bit of even parity for each half: parity is on the path of the write, and that of a
-  * half is a look-up less deep.
+/** A state word as it is stored, with even parity for each half, because parity is on the write path and that of a half
+  * is one look-up less deep.
   */
 class StateWord(p: NemoParams) extends Bundle {
   val parity = UInt(2.W)
   val data = UInt(p.wordBits.W)
 
-  /** A half has bad parity. */
-  def bad: Bool = (0 until 2).map(h => StateWord.half(data, h, p).xorR ^ parity(h)).reduce(_ || _)
+  /** A half of the word has bad parity. */
+  def parityError: Bool = (0 until 2).map(h => StateWord.half(data, h, p).xorR ^ parity(h)).reduce(_ || _)
 }
 
 object StateWord {
   private def half(data: UInt, h: Int, p: NemoParams): UInt = data((h + 1) * p.wordBits / 2 - 1, h * p.wordBits / 2)
 
-  /** The parity with which a value is stored: that of a bad one is bad in its lower half. */
+  /** The parity to store with a value: wrong in the lower half if the value has a parity error, so the error stays. */
   def parity(value: InFlight, p: NemoParams): UInt =
-    Cat(half(value.data, 1, p).xorR, half(value.data, 0, p).xorR ^ value.bad)
+    Cat(half(value.data, 1, p).xorR, half(value.data, 0, p).xorR ^ value.parityError)
 }
 
 /** Some words of one line. */
@@ -30,28 +30,28 @@ class LineSelect(p: NemoParams) extends Bundle {
   val words = UInt(p.lineWords.W)
 }
 
-/** The states of one rule on one channel: a bank for each word of a line, so that a line is one access.
+/** The states of one rule on one channel: a bank for each word of a line, so a line is one access.
   *
-  * All selected words are written with the same value. Latency: two cycles from `read` to `words`; words that were
-  * not read, or are `dropped`, are zero.
+  * All selected words are written with the same value. Latency: two cycles from `read` to `words`; words that were not
+  * read, or were killed, are zero.
   */
 class StateArray(p: NemoParams) extends Module {
   val io = IO(new Bundle {
     val read = Input(new LineSelect(p))
 
-    /** A cycle behind `read`: words that count as not read, among them those that were written in its cycle. */
-    val dropped = Input(UInt(p.lineWords.W))
+    /** One cycle behind `read`: words whose answer becomes zero. It must have those that were written in that cycle. */
+    val kill = Input(UInt(p.lineWords.W))
     val words = Output(Vec(p.lineWords, new StateWord(p)))
     val write = Input(new LineSelect(p))
     val value = Input(new StateWord(p))
   })
 
-  private val answers = RegNext(io.read.words, 0.U) & ~io.dropped
+  private val readValid = RegNext(io.read.words, 0.U) & ~io.kill
   private val written = RegNext(Mux(io.read.line === io.write.line, io.write.words, 0.U), 0.U)
-  assert(!(answers & written).orR, "answer of a word that was being written")
+  assert(!(readValid & written).orR, "answer of a word that was being written")
   for (k <- 0 until p.lineWords) {
     val bank = Module(new Ram1R1W(p.lines, io.value.getWidth, grouped = true)).suggestName(s"bank_$k")
-    bank.io.answers.foreach(_ := answers(k))
+    bank.io.answers.foreach(_ := readValid(k))
     bank.io.read.valid := io.read.words(k)
     bank.io.read.bits := io.read.line
     bank.io.write.valid := io.write.words(k)
