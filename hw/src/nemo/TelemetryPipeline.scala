@@ -85,13 +85,10 @@ class TelemetryPipeline(p: NemoParams) extends Module {
     parityError.bits := result.key
   }
 
-  private val tick = WideCounter.ticks()
   private def count(flags: Seq[Bool]): UInt = {
-    val counter = Module(new WideCounter(p.channels, PipelineStatus.counterBits))
-    counter.io.flags := VecInit(flags)
-    counter.io.tick := tick
-    counter.io.clear := clearing
-    counter.io.total
+    val total = RegInit(0.U(PipelineStatus.counterBits.W))
+    total := Mux(clearing, 0.U, total + RegNext(PopCount(flags), 0.U))
+    total
   }
   io.status.matched := count(results.map(_.matched))
   io.status.unmapped := count(results.map(_.unmapped))
