@@ -24,7 +24,7 @@ void Host::offerEvent(unsigned id, uint64_t address, bool write) {
     request.id = SData(id);
     request.addr = address;
     if (write)
-        setWord(pins_.w.data, 0, lineOf(address)); // as memory wants it (memory.h)
+        setWord(pins_.w.data, 0, lineOf(address)); // the memory model checks it (memory.h)
 }
 
 void Host::offerRead(unsigned id, unsigned pipeline, unsigned line, bool effect) {
@@ -41,7 +41,7 @@ void Host::expectEvent() {
         reads_[pins_.ar.id].push_back({false, pins_.ar.addr, {}});
         return;
     }
-    // Memory takes data at once, so nothing may hold them back on their way.
+    // The memory is always ready for data, so the expander must not delay them.
     if (!pins_.w.ready)
         throw std::runtime_error("channel " + std::to_string(channel_) +
                                  ": a write is taken without its data");

@@ -26,7 +26,7 @@ void Port::offer() {
     address.id = SData(id_);
     address.addr = next.address;
     if (write) {
-        setWord(pins_.w.data, 0, next.address); // as memory wants it (memory.h)
+        setWord(pins_.w.data, 0, next.address); // the memory model checks it (memory.h)
         setWord(pins_.w.data, 1, next.value);
     }
 }
