@@ -112,14 +112,14 @@ int run(const Options& o) {
 
 const Command command_list = {
     .name = "list",
-    .summary = "devices, what they can do, and the telemetries that are held",
+    .summary = "list devices and your telemetries",
     .help = R"(usage: anemonectl list [--json]
 
-Lists /dev/anemone*: pipelines and how many are free, counters, keys, the memory's
-place in the host's address space, flat memory mode, and the telemetries of your
-own that `anemonectl add` has added.
+Lists /dev/anemone*: pipelines and how many are free, counters, keys, host addresses
+of the memory, flat memory mode, and the telemetries that you added with
+`anemonectl add`.
 
-  -j, --json  for programs: a list with an object for each device
+  -j, --json  print JSON: a list with an object for each device
 )",
     .options = OPTION_JSON,
     .least = 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pagemap is longer than 2 GiB even for a 32-bit program. */
+/* A 32-bit program needs 64-bit offsets, because pagemap is longer than 2 GiB. */
 #define _FILE_OFFSET_BITS 64
 
 #include "pages.hpp"
