@@ -20,5 +20,5 @@ _templates = jinja2.Environment(
 
 
 def render(template: str, **values: Any) -> str:
-    """The text of templates/TEMPLATE.j2 with these values; ends with one line feed."""
+    """Fills templates/TEMPLATE.j2 with these values."""
     return _templates.get_template(f"{template}.j2").render(head=HEAD, **values)
