@@ -88,10 +88,10 @@ SetTags checkContents(const Job& job, const Trace& trace, const Host& host, cons
     };
     for (const auto& entry : near.written())
         if (!wasAsked(entry.first))
-            fail("near line", entry.first, "it was written to, and nobody asked for its set");
+            fail("near line", entry.first, "it was written, but the trace does not use its set");
     for (const auto& entry : far.written())
         if (!wasAsked(job.set(entry.first)))
-            fail("far line", entry.first, "it was written to, and nobody asked for its set");
+            fail("far line", entry.first, "it was written, but the trace does not use its set");
     return moved;
 }
 

@@ -40,7 +40,7 @@ void Control::step() {
     pins.bready = pins.rready = 1;
     if (pins.bvalid) {
         if (posted_.empty())
-            throw std::runtime_error("control port: an answer that nobody asked for");
+            throw std::runtime_error("control port: a response without a request");
         if (pins.bresp)
             fail(posted_.front(), "write answered with an error");
         posted_.pop_front();

@@ -58,7 +58,7 @@ void Host::take(uint64_t cycle) {
     if (pins_.r.valid) {
         std::deque<Read>& asked = reads_[pins_.r.id % kIds];
         if (asked.empty()) {
-            wrong = "an answer to a read that nobody asked for";
+            wrong = "a read response without a request";
         } else {
             wrong = answered(asked.front());
             asked.pop_front();
@@ -68,7 +68,7 @@ void Host::take(uint64_t cycle) {
     if (pins_.b.valid) {
         unsigned& asked = writes_[pins_.b.id % kIds];
         if (!asked || pins_.b.resp)
-            wrong = asked ? "a write fails" : "an answer to a write that nobody asked for";
+            wrong = asked ? "a write fails" : "a write response without a request";
         --asked;
         --pending_;
     }

@@ -43,7 +43,7 @@ void Port::accept() {
 
 const Request& Port::answer(std::deque<Request>& asked, const char* what) {
     if (asked.empty())
-        throw std::runtime_error(std::string(what) + ": nobody asked for it at this port");
+        throw std::runtime_error(std::string(what) + ": no request at this port");
     Request& done = done_[asked.front().write];
     done = asked.front();
     asked.pop_front();
