@@ -299,7 +299,7 @@ static int anemone_user_page_install(struct anemone_user_page *page)
 	return err == -EAGAIN ? -EINTR : err;
 }
 
-/* Maps the entry again, unless the page was invalidated anew or the telemetry cannot take it. */
+/* Maps the entry again, unless the page was invalidated again or the telemetry cannot take it. */
 static int anemone_user_page_remap(struct anemone_user_page *page, unsigned long sequence)
 {
 	struct anemone_instance *instance = anemone_page_instance(page->telemetry);
