@@ -68,7 +68,7 @@ def execute(stage: Stage) -> int | None:
         assert process.stdout is not None
         while chunk := os.read(process.stdout.fileno(), 1 << 16):
             log.write(chunk)
-            if not stage.beside:
+            if not stage.parallel:
                 sys.stdout.buffer.write(chunk)
                 sys.stdout.flush()
         code = process.wait()
@@ -129,15 +129,15 @@ def run(stage: Stage) -> Outcome:
 
 
 def run_all(chosen: list[Stage]) -> list[tuple[Stage, Outcome]]:
-    """Runs the stages in order. A stage with `beside` runs in parallel with the stages after it."""
+    """Runs the stages in order. Stages after a parallel one do not wait for it."""
     pool = ThreadPoolExecutor()
-    last = max((i for i, stage in enumerate(chosen) if not stage.beside), default=-1)
+    last = max((i for i, stage in enumerate(chosen) if not stage.parallel), default=-1)
     try:
         started: list[tuple[Stage, Future[Outcome]]] = []
         for i, stage in enumerate(chosen):
-            stage = replace(stage, beside=stage.beside and i < last)
+            stage = replace(stage, parallel=stage.parallel and i < last)
             started.append((stage, pool.submit(run, stage)))
-            if not stage.beside:
+            if not stage.parallel:
                 started[-1][1].result()
         return [(stage, future.result()) for stage, future in started]
     finally:

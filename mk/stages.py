@@ -30,9 +30,9 @@ HARDWARE_LINT = ("build.sc", ".scalafmt.conf", "mk/hw.mk", "mk/slang.py", "mk/ve
 class Stage:
     """One command.
 
-    junit: the report that it writes. limit: seconds until it is killed. beside: later stages do not
-    wait for it, and its output goes only to its log. keeps: it does not repeat unchanged tests that
-    passed; its report stays.
+    junit: the report that it writes. limit: seconds until it is killed. parallel: later stages do
+    not wait for it, and its output goes only to its log. keeps: it does not repeat unchanged tests
+    that passed; its report stays.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Stage:
     lint: bool = False
     junit: Path | None = None
     limit: int = 1200
-    beside: bool = False
+    parallel: bool = False
     keeps: bool = False
 
 
@@ -119,12 +119,12 @@ def all_stages() -> list[Stage]:
         ["./mill", "hw.test.testCached"],
         junit=ROOT / "out/hw/test/testCached.dest/test-report.xml",
         limit=2400,
-        beside=True,
+        parallel=True,
         keeps=True,
     )
     return [
         # In parallel with linters, which use one processor: its first run builds user-mode Linux.
-        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, beside=True),
+        Stage("kunit", ["mk/kunit.sh"], junit=LOGS / "kunit.xml", limit=1800, parallel=True),
         *python_linters(["."]),
         *c_linters(ending(tracked(), *C_SOURCES)),
         *scala_linters(),

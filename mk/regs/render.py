@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the templates beside this file."""
+"""Fills the templates in the folder next to this file."""
 
 from __future__ import annotations
 
