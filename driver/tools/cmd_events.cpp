@@ -97,10 +97,10 @@ void show(const Session& session, const anemone_record& record) {
     std::string name = t ? t->name : text("id ", event.id);
 
     if (event.type == ANEMONE_EVENT_MORE_LOST) {
-        std::printf("%14.6f  %s: %u more entries went with their pages\n", seconds,
+        std::printf("%14.6f  %s: %u more entries were lost with their pages\n", seconds,
                     session.path.c_str(), event.counter);
     } else if (event.type == ANEMONE_EVENT_LOST) {
-        std::printf("%14.6f  %s: the entry of address 0x%llx went with its page\n", seconds,
+        std::printf("%14.6f  %s: the entry of address 0x%llx was lost with its page\n", seconds,
                     name.c_str(), record.address);
     } else if (t && event.type == ANEMONE_EVENT_NOTIFICATION) {
         Where where = where_of(session, *t, event.counter);

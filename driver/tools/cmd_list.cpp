@@ -47,7 +47,7 @@ void show(const Session& s) {
 
     std::printf("%s  %s  register map %u.%u%s\n", s.path.c_str(), info.device, info.version >> 16,
                 info.version & 0xffff,
-                info.flags & ANEMONE_INFO_FAILED ? "  FAILED: given up by its driver" : "");
+                info.flags & ANEMONE_INFO_FAILED ? "  FAILED: the driver gave it up" : "");
     std::printf("  pipelines   %u, %u free\n", info.pipelines, info.pipelines_free);
     std::printf("  counters    %u channels, %u words of 64 bits a pipeline on each\n",
                 info.channels, info.states);
@@ -60,7 +60,7 @@ void show(const Session& s) {
     if (info.flags & ANEMONE_INFO_INTERRUPTS)
         std::printf("  interrupts  %llu taken, %llu spurious\n", info.interrupts, info.spurious);
     else
-        std::printf("  interrupts  none: the driver looks for notifications\n");
+        std::printf("  interrupts  none: the driver polls for notifications\n");
     for (const Telemetry& t : s.telemetries)
         std::printf("  telemetry   %s: id %u, %u pipeline%s, %u region%s of %u, %u mapped\n",
                     t.name.c_str(), t.id, t.pipelines, plural(t.pipelines), t.regions,
