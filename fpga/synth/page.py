@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/cost.md from what was measured."""
+"""Writes docs/cost.md from the measurements."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def test_pid_of_linux(empty: Tool) -> None:
 def test_memory_that_moved(empty: Tool) -> None:
     empty.device("moved")
     refused = empty("map", "skew", "--pid", PID)
-    assert refused.code == 1 and "put the memory elsewhere" in refused.err
+    assert refused.code == 1 and "moved the memory" in refused.err
     assert "remove it and add it again" in refused.err
 
 

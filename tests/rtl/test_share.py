@@ -34,7 +34,7 @@ FAULTS = {
     ),
 }
 COMPLAINTS = {
-    "an answer to the other host": "nobody asked for it at this port",
+    "an answer to the other host": "no request at this port",
     "data of the other host": "data of another write",
     "a line that is never new": "finds an older message",
 }
