@@ -55,7 +55,7 @@ def test_tpp_by_hand() -> None:
     assert policy.act(seen([5, 0, 1, 0], [1, 1, 0, 0])).promote.tolist() == []
     answer = policy.act(seen([5, 5, 0, 1], [1, 1, 0, 0], 2000))
     assert answer.promote.tolist() == [0]
-    # One frame for the promoted page and half of two as headroom; page 2 was accessed before page 3.
+    # One frame for the promotion, half of two as headroom; page 2 was accessed before page 3.
     assert answer.demote.tolist() == [2, 3]
 
 
