@@ -144,7 +144,8 @@ _WORK = {"c": 4e9, "instructions": 2e8, "P1": 3.9e9, "P2": 3.8e9, "P3": 3.7e9, "
 
 def test_on_a_machine(tmp_path: Path, monkeypatch) -> None:
     """It runs on the processors of the DRAM's node and subtracts the setup. The program is timed:
-    with twice the latency it does half the work, but the same setup."""
+    with twice the latency it does half the work, but the same setup.
+    """
     cpu = min(os.sched_getaffinity(0))
     for node, cpus in enumerate((f"{cpu},{cpu}-{cpu}", "")):
         (tmp_path / f"node{node}").mkdir()

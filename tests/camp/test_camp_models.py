@@ -307,7 +307,8 @@ def linear(slowdown: float) -> dict:
 
 def test_who_suffers_most_gets_dram() -> None:
     """§6.3: misses are misleading. A gigabyte of DRAM saves 0.05 for `chase` and 0.01 for
-    `stream`."""
+    `stream`.
+    """
     two = [workload("stream", 10, 9.0, linear(0.1)), workload("chase", 10, 2.0, linear(0.5))]
     shares = {name: place(two, 10, rule).shares for name, rule in RULES.items()}
     assert shares["camp"] == pytest.approx((0, 1))

@@ -94,7 +94,8 @@ def test_many_that_the_machine_lacks(perf, capsys) -> None:
 
 def test_all_that_the_machine_lacks_is_named(perf, capsys) -> None:
     """All reasons are reported: in a virtual machine some counters are refused, others
-    unsupported."""
+    unsupported.
+    """
     lacks = ["unc_cha_llc_lookup.all"]
     perf("spr", lacks=lacks, values={"mem_load_retired.fb_hit": "<not supported>"})
     err = recorded(capsys, "spr")[2]

@@ -24,7 +24,8 @@ from tests.commands import one_line, run
 
 def test_the_workloads() -> None:
     """At least 200 workloads of all kinds on 1 to 16 cores, reproducible by seed, within their
-    ranges."""
+    ranges.
+    """
     points = camp_workloads.drawn(1)
     assert len(points) >= 200 and points == camp_workloads.drawn(1) != camp_workloads.drawn(2)
     kinds = {p["kind"] for p in points}
@@ -120,7 +121,8 @@ def test_a_workload_that_follows_the_model_is_without_error() -> None:
 
 def test_what_camp_takes_for_granted() -> None:
     """Two workloads: one satisfies all assumptions (latency times 1.5, MLP and reads unchanged),
-    the other none."""
+    the other none.
+    """
 
     def judged(**slow: float) -> Judged:
         both = {**_DRAM, "P3": 1.8e5}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maps memory at a fixed address in pieces (first argument, MiB), and waits after each until a
 share of it (third argument) is bound, at most for some seconds (second argument). Prints the policy
-of each MiB. Test program of test_libcaption.py."""
+of each MiB. Test program of test_libcaption.py.
+"""
 
 from __future__ import annotations
 

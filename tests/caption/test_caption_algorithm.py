@@ -38,7 +38,8 @@ def test_by_hand() -> None:
 
 def test_a_period_without_allocations_is_forgotten() -> None:
     """The third sample's reversal is reported but not kept: the fourth starts from the same
-    state."""
+    state.
+    """
     states = replay(of_ipc([1, 2, 1, 1, 3], [1, 1, 0, 1, 1]), OF_IPC, 1, Tuning(10, 9, 0))
     assert [s.step for s in states] == [10, 10, -9, -9, -9]
     assert [s.ratio for s in states] == [0, 10, 1, 1, 0]
@@ -96,7 +97,8 @@ def test_what_runs_live_is_the_pure_algorithm(samples: list[Sample], model: Mode
 @given(SAMPLES, models(LIVES))
 def test_bounds_hold_live(samples: list[Sample], model: Model) -> None:
     """For any samples the ratio is 0 to 100, a reversed step is at least min_step, every move is
-    Algorithm 1's from the kept state, and hold, wait and restart do not move."""
+    Algorithm 1's from the kept state, and hold, wait and restart do not move.
+    """
     controller, before = Controller(model), None
     for sample in samples:
         decision = controller.period(sample)
@@ -122,7 +124,8 @@ def controlled(values: list[float], live: Live, window: int = 1) -> list[tuple[s
 
 def test_small_changes_hold() -> None:
     """The first step is always taken, because otherwise nothing can be learned. A slow drift adds
-    up relative to the last kept period, and eventually causes a step."""
+    up relative to the last kept period, and eventually causes a step.
+    """
     done = controlled([100, 100, 100.5, 99.8, 100.9, 101.2], Live(hysteresis=0.01))
     assert done == [
         ("start", 0), ("step", 10), ("hold", 10), ("hold", 10), ("hold", 10), ("step", 20),
@@ -131,7 +134,8 @@ def test_small_changes_hold() -> None:
 
 def test_a_sudden_change_begins_again() -> None:
     """One outlier is ignored. Two consecutive ones are a new phase: the step restarts, the ratio is
-    kept, and the average is cleared."""
+    kept, and the average is cleared.
+    """
     live = Live(restart=0.3)
     assert controlled([100, 100, 200, 101, 102], live) == [
         ("start", 0), ("step", 10), ("wait", 10), ("step", 20), ("step", 30),

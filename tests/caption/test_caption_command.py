@@ -179,7 +179,8 @@ def live(root: Path, *words: str) -> list[str]:
 
 def test_run_decides_as_replay_does(root: Path, monkeypatch, capsys) -> None:
     """Each decision has a reason. The weights of the decisions are written in order, and the
-    previous weights are restored."""
+    previous weights are restored.
+    """
     from anemone.caption import actuator
 
     written = []

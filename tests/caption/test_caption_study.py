@@ -36,7 +36,8 @@ def _peak(at: float, height: float = 2.0) -> Profile:
 @pytest.mark.parametrize("best", [0, 30, 60, 100])
 def test_it_settles_at_the_peak(best: int) -> None:
     """It settles within a step of the peak; with a peak at the start only the steps around it
-    cost."""
+    cost.
+    """
     profile = _peak(best)
     ran = play([profile], _MODEL)[0]
     assert profile.best["cxl"] == best and abs(ran.share - best) <= 10
@@ -55,7 +56,8 @@ def test_what_a_run_says() -> None:
 
 def test_slow_pages_and_phases() -> None:
     """With a quarter of the pages new it takes longer; a phase starts at the share of the last
-    one."""
+    one.
+    """
     fast, slow = (play([_peak(60)], _MODEL, new)[0] for new in (1.0, 0.25))
     assert slow.converged > fast.converged
     first, second = play([_peak(60), _peak(0)], replace(_MODEL, tuning=Tuning()))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libcaption.so binds a program's new memory on kernels without weights. The test runs on any
-machine: pieces for an absent node keep the kernel's policy, and so differ from the others."""
+machine: pieces for an absent node keep the kernel's policy, and so differ from the others.
+"""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ def test_the_prefetcher_is_told_from_the_program() -> None:
 @pytest.mark.parametrize("op", [4, 5, 10])
 def test_a_chased_pointer_depends(flow: Outcome, op: int) -> None:
     """Request 5 stores the pointer on the stack in between. In request 10 another word of the node
-    misses, and the pointer is in the same line."""
+    misses, and the pointer is in the same line.
+    """
     loads = request(flow, op).of("load")
     assert len(loads) > STEPS * 0.8 and loads.rows["dep"].mean() > 0.99
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several machines on one model: owners of flat memory's frames, a divided L3, repeated
-programs."""
+programs.
+"""
 
 from __future__ import annotations
 

@@ -110,7 +110,8 @@ def test_two_tiers_add_up() -> None:
 
 def test_stores_stop_at_the_buffer() -> None:
     """A burst that fits the buffer costs nothing; an endless burst runs at the rate of the
-    fills."""
+    fills.
+    """
     burst = Program()
     for line in range(100):
         burst.store((1 << 20) + line, burst.begin)
@@ -166,7 +167,8 @@ def test_a_prefetch_that_becomes_demand_is_outstanding_from_then_on() -> None:
     """Intel, OFFCORE_REQUESTS_OUTSTANDING.DEMAND_DATA_RD: "counted from the promotion point". The
     adjacent line of a pair is requested when the first reaches the L2, and becomes a demand read
     after the L2's lookup. It also counts as a request, because the two events together give a
-    latency."""
+    latency.
+    """
     program = Program()
     program.load(1 << 20, program.begin)
     program.load((1 << 20) + 1, program.begin)
@@ -284,7 +286,8 @@ def test_dedicated_pages_of_flat_memory() -> None:
 
 def test_sixteen_cores_on_one_slow_card() -> None:
     """Queues have thousands of cycles; reads and write-backs together reach the card's
-    bandwidth."""
+    bandwidth.
+    """
     memory = Memory(tier("spr"), tier("cxl-b"), fast_share=0.0)
     on = machine("spr").with_(l3_kib=15 * 64, l2_kib=256)
     run = kernel("memset", 30_000, on, memory, 16, step=64)

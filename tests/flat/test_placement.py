@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement with near memory of half the footprint: pages that share colours, and a direct
-count."""
+count.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ REPORT = ROOT / "build" / "coverage-flat.json"
 @pytest.mark.parametrize("shard", BENCH.shards(), ids=str)
 def test_the_controller_equals_the_golden_model(shard: Shard, testrun_uid: str) -> None:
     """Every response, outcome and counter of every seed, and the contents of near and far
-    memory."""
+    memory.
+    """
     totals = BENCH.played(shard, testrun_uid)["totals"]
     print(f"{shard}: {totals}")
     assert totals["seeds"] == shard.count

@@ -58,7 +58,8 @@ def test_random_traces(data: st.DataObject) -> None:
 
 def shaped(rng: np.random.Generator, shape: str, config: FlatConfig, n: int) -> Trace:
     """hot: few sets with all their lines. scan: all lines in order. mixed: both, and random
-    lines."""
+    lines.
+    """
     lines = config.near_lines
     tags = rng.integers(0, config.ratio + 1, n)
     hot = tags * lines + rng.choice(rng.integers(0, lines, 3), n)

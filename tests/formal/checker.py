@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Model checking: Yosys synthesises SystemVerilog, and ABC checks whether an output can become
-1."""
+1.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """memo on any machine: its output, that its checks can fail, and comparisons of times within one
-run that differ strongly on every machine."""
+run that differ strongly on every machine.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ def test_the_widest_is_the_default() -> None:
 
 def test_memory_is_slower_than_the_first_cache() -> None:
     """Memory is at least ten times slower even with a large last-level cache; the test needs
-    three."""
+    three.
+    """
     done = memo("--json", "--node", "0", "--bytes", "16M", "--tests", "chase")
     rows = json.loads(done.stdout)["rows"]
     assert rows[-1]["bytes"] == 16 << 20

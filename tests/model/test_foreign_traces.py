@@ -66,7 +66,8 @@ def test_gaps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Gaps are computed from the clock's period, also across blocks; without it there is no
-    column."""
+    column.
+    """
     monkeypatch.setattr(csvfile, "_BLOCK", block)
     assert read(tmp_path, text, clock)["gap_ns"] == gaps
     assert "gap_ns" not in read(tmp_path, text)

@@ -250,7 +250,8 @@ def test_what_is_not_there_is_refused() -> None:
 
 def test_a_bulk_read_is_no_loop_of_lines() -> None:
     """A read with effect of all 131,072 8-bit counters would take a second line by line in
-    Python."""
+    Python.
+    """
     fast.warm_up()
     rule = Rule(name="a", end=1 << 20, width=8, effect_op="add", effect_operand=1)
     t = fast.Telemetry(rule, Geometry())

@@ -267,7 +267,8 @@ def test_geometry() -> None:
 
 def test_what_is_not_built_in() -> None:
     """A rule with a feature that is not built in is refused; the error names it and the
-    alternatives."""
+    alternatives.
+    """
     features = Features(("add", "max"), (64,), False, ("none", "op"), ("imm", "line"))
     geometry = Geometry(
         channels=2, pipelines=2, states=16, table=8, device_gib=1, features=features

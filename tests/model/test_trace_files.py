@@ -207,7 +207,8 @@ def test_parquet_by_a_name_that_is_not_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_parquet", [True, False])
 def test_a_pipe(tmp_path: Path, is_parquet: bool) -> None:
     """CSV can be read from a pipe. Parquet, which is read from its end, is refused without
-    waiting."""
+    waiting.
+    """
     fifo = tmp_path / "t"
     os.mkfifo(fifo)
     data = good_parquet() if is_parquet else b"addr,write\n64,1\n"

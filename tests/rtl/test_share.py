@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two hosts on one expander: latencies of a message's loads, and faults that the harness
-detects."""
+detects.
+"""
 
 from __future__ import annotations
 

@@ -132,7 +132,8 @@ class Splits(Once):
 
 def test_split_pages_pay_for_their_translations() -> None:
     """Eight frames of a huge page need one translation, or eight if it is split; the TLB has
-    four."""
+    four.
+    """
     addr = np.arange(400) % 8 * 4096
     trace = Trace(addr.astype(np.uint64), np.zeros(400, bool), gap_ns=np.full(400, 100.0))
     whole = simulate(HUGE, trace, Splits(Answer()), Oracle(), GEOMETRY)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flat memory mode in the simulator: times by hand and equal to the reference model, and outcomes
-equal to the fast golden model's."""
+equal to the fast golden model's.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def rows(*lines: tuple[int, int, float]) -> Trace:
 
 def test_a_swap_takes_two_lines_of_each() -> None:
     """Line 64 evicts line 0. The read of line 0 waits in near memory for the swap's write, and in
-    far memory, at 112 instead of 22, for the swap's read and write of 4 ns each."""
+    far memory, at 112 instead of 22, for the swap's read and write of 4 ns each.
+    """
     done = plain.run(MACHINE, rows((64, 0, 0), (1, 0, 0), (0, 0, 0), (64, 0, 1)))
     assert done.completion == [110.0, 12.0, 118.0, 15.0 + 110.0 + 1.0]
     assert done.tiers == [1, 0, 1, 1]

@@ -48,7 +48,8 @@ def results(k: int, timing: str, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("timing", ["queue", "dram"])
 def test_k_and_half_of_it_agree(timing: str) -> None:
     """They agree within the variation of seeds: the means differ by at most four standard
-    errors."""
+    errors.
+    """
     small, large = (np.array([results(k, timing, seed) for seed in range(5)]) for k in (16, 8))
     spread = np.sqrt((small.var(axis=0, ddof=1) + large.var(axis=0, ddof=1)) / 5)
     apart = np.abs(small.mean(axis=0) - large.mean(axis=0))

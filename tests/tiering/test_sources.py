@@ -54,7 +54,8 @@ class Watch(Policy):
 
 def accesses(n: int, pages: int = 8, kind: str | None = "load", seed: int = 1) -> Trace:
     """Page p is accessed p + 1 times as often as page 0; two threads with an access every 100
-    ns."""
+    ns.
+    """
     rng = np.random.default_rng(seed)
     weight = np.arange(1, pages + 1)
     page = rng.choice(pages, n, p=weight / weight.sum())
@@ -194,7 +195,8 @@ def test_pebs_drops_what_its_buffer_does_not_hold() -> None:
 
 def test_hint_faults_tell_how_soon() -> None:
     """A page of the slow tier faults once per scan, sooner if it is hot, and each fault costs
-    time."""
+    time.
+    """
     trace = accesses(6000, pages=8)
     watch = watched(trace, HintFaults(fault_ns=0.0), replace(MACHINE, weights=(0, 1)))
     heat = watch.heat()[:8]

@@ -39,7 +39,8 @@ def rows(*lines: tuple[int, int, float, int, int]) -> Trace:
 
 def test_reads_in_flight() -> None:
     """Two reads are in flight; the third waits for the first. The slow tier serves a line every 4
-    ns."""
+    ns.
+    """
     done = plain.run(MACHINE, rows((0, 0, 1, 0, 0), *[(1, 0, 0, 0, 0)] * 3))
     assert done.issue == [1, 1, 11, 101] and done.completion == [11, 101, 111, 201]
 

@@ -33,7 +33,8 @@ _RECORD = np.dtype([("time", "<u4"), ("page", "<u8"), ("size", "<u4"), ("next", 
 
 def speeds(count: int, say: Say) -> list[Measure]:
     """Accesses/s without a policy and with NEMO and HeMem, LRU on the same pages, and memory
-    use."""
+    use.
+    """
     warm_up()
     rng = np.random.default_rng(SEED)
     page = rng.zipf(1.2, count).astype(np.uint64) % np.uint64(PAGES)

@@ -17,7 +17,8 @@ _RATIO = re.compile(rb"(\d+ \d+ \d+ \d+\n)?")  # the content of a ratio file
 
 def weights_of(ratio: float) -> tuple[int, int]:
     """Weights of DRAM and CXL for a ratio in percent. Linux does not allow a weight of 0, so at the
-    ends one page in 256 still goes to the other node."""
+    ends one page in 256 still goes to the other node.
+    """
     found = weights(1 - ratio / 100)
     return found or ((MOST_WEIGHT, 1) if ratio < 50 else (1, MOST_WEIGHT))
 
@@ -68,7 +69,8 @@ class WeightedInterleave:
 
 class RatioFile:
     """Older kernels: programs with libcaption.so read the weights from a file and mbind new
-    ranges."""
+    ranges.
+    """
 
     def __init__(self, dram: int, cxl: int, path: Path) -> None:
         self.path, self._nodes = path, (dram, cxl)

@@ -83,7 +83,8 @@ def replay(
     samples: Iterable[Sample], beta: Sequence[float], window: int, tuning: Tuning
 ) -> list[State]:
     """Algorithm 1 on recorded samples: one state per sample. Lines 8 to 11 decide which are
-    kept."""
+    kept.
+    """
     average = Average(window)
     before: State | None = None
     done = []

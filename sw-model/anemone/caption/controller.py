@@ -15,7 +15,8 @@ from anemone.caption.model import Model
 @dataclass(frozen=True)
 class Decision:
     """state: the new state. kind: start, step, reverse, hold, wait or restart. reason: why, as
-    text. kept: whether later periods start from this state, because there were new allocations."""
+    text. kept: whether later periods start from this state, because there were new allocations.
+    """
 
     state: State
     kind: str

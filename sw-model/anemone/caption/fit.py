@@ -30,7 +30,8 @@ class Fit:
     """r2: share of the throughput's variance that the estimate explains. r2_left_out: the same with
     each ratio estimated by a fit without its samples (None for fewer than three ratios). direction:
     share of the pairs of adjacent ratios for which estimate and throughput change in the same
-    direction, which is all that Algorithm 1 needs. doubts: why the fit may be unreliable."""
+    direction, which is all that Algorithm 1 needs. doubts: why the fit may be unreliable.
+    """
 
     beta: tuple[float, ...]
     r2: float

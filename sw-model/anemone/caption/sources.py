@@ -100,7 +100,8 @@ class Nemo:
 
     def sample(self) -> float:
         """GB/s since the last call. It reads the snapshot window, which does not disturb other
-        readers."""
+        readers.
+        """
         values = telemetry("caption", self.name)
         now = self._clock()
         # Counters only add, so differences modulo 2^64 are exact.

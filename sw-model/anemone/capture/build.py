@@ -159,7 +159,8 @@ def _plugin(
 
 def _object(source: Path, flags: list[str]) -> Path:
     """The object of one source. In an instrumented one, library calls are redirected to the
-    runtime."""
+    runtime.
+    """
     command = [*compiler(), *flags, "-c", str(source)]
     renames = RUNTIME / "redirect.syms"
 

@@ -35,7 +35,8 @@ INSTRUCTIONS = "instructions"  # folder of instructions' NAME.parquet, next to t
 
 def name_of(words: Sequence[str], name: str | None) -> str:
     """A trace's name: the given one or the program's. Raises InputError for an invalid file
-    name."""
+    name.
+    """
     name = find_program(words).name if name is None else name
     if not name or name.startswith(".") or not all(c.isalnum() or c in "-_+." for c in name):
         allowed = "letters, digits, - _ + . (not the first); --name gives another"

@@ -90,7 +90,8 @@ class Outcome:
     """capture: lines that left the cache. totals: the plugin's counts. seconds: wall-clock time
     until the last line. status: the program's exit status (negative for a signal), None if it was
     stopped because enough was recorded or the user interrupted it. instructions: arrays of
-    _INSTRUCTION and _OPERATION, if requested."""
+    _INSTRUCTION and _OPERATION, if requested.
+    """
 
     capture: Capture
     totals: dict[str, int]
@@ -148,7 +149,8 @@ def find_program(words: Sequence[str], field: str = "PROGRAM") -> Path:
 class Command:
     """A program to run. words: its command line. name: its name in the trace. environment: None for
     the caller's. root: searched first for its loader and libraries. drive: called while it runs;
-    recording starts when it calls Guest.record."""
+    recording starts when it calls Guest.record.
+    """
 
     words: Sequence[str]
     name: str

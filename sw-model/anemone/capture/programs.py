@@ -29,7 +29,8 @@ Make = Callable[[Path, Path, int], Command]
 @dataclass(frozen=True)
 class ProgramSample:
     """A sample that is a Debian program. package: its name in mk/capture-tools.sh. tenant: its
-    number in the trace. settings: the sample's defaults that differ from Settings'."""
+    number in the trace. settings: the sample's defaults that differ from Settings'.
+    """
 
     name: str
     about: str

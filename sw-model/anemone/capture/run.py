@@ -96,7 +96,8 @@ def run(program: Path, part: Part, settings: Settings, step: Step | None = None)
 
 def _watch(process: subprocess.Popen[str], events: Path, step: Step | None) -> str:
     """Wait for the end and report progress by the size of the file. Returns the program's
-    output."""
+    output.
+    """
     while True:
         try:
             said, _ = process.communicate(timeout=0.2)

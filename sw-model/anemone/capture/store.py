@@ -54,7 +54,8 @@ def write_instructions(
     rows: np.ndarray, operations: np.ndarray, path: Path, origin: dict[str, Any]
 ) -> int:
     """Write instructions (program.py's arrays) like `write`, one row each. Their loads and stores
-    are lists of addresses, of sizes in bytes, and of whether they are stores."""
+    are lists of addresses, of sizes in bytes, and of whether they are stores.
+    """
     import pyarrow as pa
 
     offsets = pa.array(np.append(rows["first"], len(operations)).astype(np.int32))

@@ -15,7 +15,8 @@ from anemone.io.errors import Bare, InputError
 @dataclass(frozen=True)
 class Tools:
     """qemu: QEMU's command. plugin: our plugin for -plugin. roots: folders of the requested
-    programs with all their libraries, by name."""
+    programs with all their libraries, by name.
+    """
 
     qemu: tuple[str, ...]
     plugin: Path

@@ -81,7 +81,8 @@ class Spec:
 @dataclass(frozen=True)
 class Event:
     """A notification. counter: region * region_counters + offset of the first counter since the
-    last notification."""
+    last notification.
+    """
 
     telemetry: int
     counter: int
@@ -104,7 +105,8 @@ class Registered(ABC):
     @abstractmethod
     def by_channel(self, snapshot: bool) -> np.ndarray:
         """Read the counters by channel, with the read effect unless it is a snapshot:
-        uint64[regions * region_counters, channels]."""
+        uint64[regions * region_counters, channels].
+        """
 
     @abstractmethod
     def remove(self) -> None:

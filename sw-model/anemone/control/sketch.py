@@ -47,7 +47,8 @@ class CountMin:
 
     def read(self, snapshot: bool = False) -> np.ndarray:
         """Read the counters, uint64[depth, size, channels], and reset them unless it is a
-        snapshot."""
+        snapshot.
+        """
         return np.stack([row.by_channel(snapshot)[: self.size] for row in self.rows])
 
     def estimate(self, counts: np.ndarray, regions: np.ndarray) -> np.ndarray:

@@ -127,7 +127,8 @@ class Guest:
 
     def kernel_log(self, but: re.Pattern[str] | None = None) -> str:
         """The kernel's messages. Raises CosimError if one of them reports a kernel bug, except in
-        the text that `but` matches."""
+        the text that `but` matches.
+        """
         log = self.run("dmesg")
         if found := _WRONG.search(but.sub("", log) if but else log):
             raise CosimError(f"the guest's kernel complains ({found.group()}):\n{log}")
@@ -135,7 +136,8 @@ class Guest:
 
     def _until_next(self, timeout: float) -> int:
         """Answer the guest's requests until it asks for a script. Returns the last script's
-        status."""
+        status.
+        """
         deadline = time.monotonic() + timeout
         while True:
             word, _, rest = self._line(deadline).partition(" ")

@@ -57,7 +57,8 @@ def guest_python(program: Path) -> dict[str, Content]:
 
 def _compiled(source: str) -> bytes:
     """The compiled module, because the guest would take minutes to compile. Its hash is unchecked,
-    so that the guest does not compare it with the source."""
+    so that the guest does not compare it with the source.
+    """
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "module.pyc"
         unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH

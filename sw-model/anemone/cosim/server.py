@@ -24,7 +24,8 @@ ANSWERS_WITHIN = 300  # seconds; a trace takes some microseconds per row
 
 def build_server(geometry: Geometry, ratio: int = 0) -> Path:
     """The server's program, built if necessary. Without flat memory mode it uses the replay's
-    SystemVerilog."""
+    SystemVerilog.
+    """
     server = vfio_server(geometry, ratio)
     verilog = elaborate(server if ratio else expander(geometry))
     return compile_simulator(server, verilog, server.folder)

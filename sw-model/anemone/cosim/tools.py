@@ -20,7 +20,8 @@ class CosimError(RuntimeError):
 class Tools:
     """qemu: QEMU's command. kernel: the kernel's image; release: its version; modules: folder of
     its modules; build: folder to build modules against; checked: whether it has KASAN, lockdep and
-    other checkers (mk/kernel/kasan.config)."""
+    other checkers (mk/kernel/kasan.config).
+    """
 
     qemu: tuple[str, ...]
     kernel: Path

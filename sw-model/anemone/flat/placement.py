@@ -34,7 +34,8 @@ class Placed:
     @property
     def config(self) -> FlatConfig:
         """Flat memory mode of this size as in Intel's: one far line per near line, every miss
-        swaps."""
+        swaps.
+        """
         return FlatConfig(self.colours * PAGE_LINES)
 
 
@@ -50,7 +51,8 @@ def place(trace: Trace, placement: str) -> Placed:
 
 def _isolated(owners: np.ndarray) -> tuple[np.ndarray, int]:
     """(frame of each page, colours): the two halves of a tenant's pages share its colours; the
-    first half is near."""
+    first half is near.
+    """
     halves = {t: (np.count_nonzero(owners == t) + 1) // 2 for t in np.unique(owners)}
     colours, first = sum(halves.values()), 0
     frames = np.empty(len(owners), np.int64)

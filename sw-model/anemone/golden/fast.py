@@ -383,7 +383,8 @@ class Telemetry:
 
 def warm_up() -> None:
     """Compile all kernels or load them from the cache, so that this is not part of a measured
-    run."""
+    run.
+    """
     one = np.zeros(1, np.uint64), np.zeros(1, np.bool_)
     geometry = Geometry(channels=1, pipelines=1, states=16, table=2)
     for every in (0, 1):

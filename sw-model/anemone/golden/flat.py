@@ -183,7 +183,8 @@ class FlatMemory:
 
     def _far_contents(self, line: int) -> bytes:
         """The content of a far line; after reset far memory has the physical lines after near
-        memory's, in order."""
+        memory's, in order.
+        """
         return self._far.get(line, unwritten(line + self.config.near_lines))
 
     # --- inspection ---

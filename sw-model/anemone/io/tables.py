@@ -23,7 +23,8 @@ def read_text(path: str | os.PathLike, kind: str = "TOML") -> str:
 
 def read_bytes(path: str | os.PathLike, kind: str) -> bytes:
     """The bytes of a file. kind: its format, for errors. Raises InputError for any unusable
-    file."""
+    file.
+    """
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as e:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One SVG picture per test, with nodes side by side like the devices in the paper's Figures 3,
-4."""
+4.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Colloid (Vuppalapati and Agarwal, SOSP 2024): moves pages until both tiers' latencies are
-equal."""
+equal.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ from anemone.tiering.parameters import setting
 @dataclass
 class Hottest(Policy):
     """Ranks pages by accesses; those of earlier intervals decay by the factor `keep` per
-    interval."""
+    interval.
+    """
 
     keep: float = setting(0.5, most=1.0)
 

@@ -118,7 +118,8 @@ class Memtis(Policy):
 
 def _hottest_that_fit(frames: np.ndarray, capacity: int) -> int:
     """The lowest bin such that it and all hotter bins of frames, float64[bins], fit the
-    capacity."""
+    capacity.
+    """
     fits = np.cumsum(frames[::-1])[::-1] <= capacity
     return int(np.argmax(fits)) if fits.any() else _BINS - 1
 

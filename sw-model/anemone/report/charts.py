@@ -39,7 +39,8 @@ LABEL_GAP = 17  # px between two labels at the right of a plot
 @dataclass(frozen=True)
 class Frame:
     """Size and margins of a picture in px at full width. The plot is the area inside the
-    margins."""
+    margins.
+    """
 
     width: int
     height: int
@@ -60,7 +61,8 @@ class Frame:
 
     def y(self, title: str, **more: object) -> alt.Axis:
         """The vertical axis, with its title at the left edge so that titles of all pictures
-        align."""
+        align.
+        """
         where = {"titleX": 16 - self.left, "titleAngle": -90, "titleBaseline": "middle"}
         return alt.Axis(title=title, **where, **more)
 

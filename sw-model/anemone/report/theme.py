@@ -82,7 +82,8 @@ def resolved(picture: str, theme: int = LIGHT) -> str:
 
 def file_style() -> str:
     """The style inside an SVG file, which follows the system's theme. It does not use light-dark(),
-    because few viewers support it."""
+    because few viewers support it.
+    """
     light, dark = (
         "".join(f"--{n}:{both[theme]};" for n, both in COLOURS.items()) for theme in (LIGHT, DARK)
     )

@@ -145,7 +145,8 @@ def _gain(theirs: np.ndarray, ours: np.ndarray) -> np.ndarray:
 
 def _first_touch(curve: Curve) -> float:
     """Cycles with DRAM for the data touched first. A traversal spends a share of its time in DRAM;
-    other kernels always have a share of their accesses there."""
+    other kernels always have a share of their accesses there.
+    """
     if curve.kernel in _WALKS:
         return _CAPACITY * curve.at(1.0) + (1 - _CAPACITY) * curve.at(0.0)
     return curve.at(_CAPACITY)

@@ -124,7 +124,8 @@ def judge(answers: list[tuple[Point, dict[str, Any]]]) -> Found:
 
 class Judged:
     """A workload on a testbed. slowdown, rises: measured in total and by component; predicted,
-    parts: the model's values for these."""
+    parts: the model's values for these.
+    """
 
     def __init__(self, point: Point, dram: dict, slow: dict, found: Fit, platform: str) -> None:
         self.kind, self.cores, self.dram, self.slow = point["kind"], point["cores"], dram, slow
@@ -138,7 +139,8 @@ class Judged:
 
     def metrics(self, ghz: float) -> dict[str, float]:
         """The other metrics of Table 1, from the run on DRAM. AOL is latency over MLP, in
-        cycles."""
+        cycles.
+        """
         d = self.dram
         return {
             "MPKI": 1000 * d["l3_miss"] / d["instructions"],

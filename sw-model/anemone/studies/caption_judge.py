@@ -280,7 +280,8 @@ def _correlation(every: dict[str, Profile], bound: list[Profile], fitted: Fit) -
 
 def _shares(bound: list[Profile], runs: dict[str, Ran]) -> Any:
     """Throughput over the share on CXL, for one mix of each kernel; crosses mark Caption's
-    share."""
+    share.
+    """
     frame = Frame(HALF, 340, left=70, right=20)
     firsts = {p.name.split()[0]: p for p in reversed(bound) if "+" not in p.name}
     shown = list(reversed(firsts.values()))[:4]

@@ -179,7 +179,8 @@ def _traded(
 
 def store(pages: int, requests: tuple[int, int], k: int, seed: int) -> Iterator[Trace]:
     """Requests before and after the shift, in batches. pages: number of huge pages; all of them are
-    touched first."""
+    touched first.
+    """
     rng = np.random.default_rng(seed)
     order = rng.permutation(pages)
     hot = max(1, round(_HOT * pages))

@@ -147,7 +147,8 @@ _WHY = (
 
 def zipf_of(items: int) -> np.ndarray:
     """Cumulative Zipf distribution in which the first fifth of the items has 80 %:
-    float64[items]."""
+    float64[items].
+    """
     rank = np.log(np.arange(1, items + 1))
     low, high = 0.0, 3.0
     for _ in range(40):

@@ -84,7 +84,8 @@ def by_profiles(surfaces: Sequence[Surface], places: Sequence[float]) -> list[fl
 
 def together(workloads: Sequence[Point], places: Sequence[float], cycles: int) -> list[float]:
     """Seconds of each workload's operations with all of them on one core model. places: the share
-    of dedicated pages of each."""
+    of dedicated pages of each.
+    """
     programs = [p for w in workloads for p in programs_of(w, PROGRAMS) if isinstance(p, Kernel)]
     base = machine(PLATFORM)
     on = base.with_(page_bits=PAGE_BITS, l3_kib=int(base.sizes["l3_kib"]) // CORES * len(programs))

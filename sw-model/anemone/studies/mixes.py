@@ -74,7 +74,8 @@ class Running:
 class Policy:
     """How dedicated pages move. judge: finds the outliers; None: pages stay. count: replaces the
     misses in readings by those that a device counts; None: misses come from the profiles. oracle:
-    knows all slowdowns at every share, and minimises the worst of them at once."""
+    knows all slowdowns at every share, and minimises the worst of them at once.
+    """
 
     judge: Judge | None = None
     count: Callable[[Mapping[str, Reading]], Mapping[str, Reading]] | None = None
@@ -89,7 +90,8 @@ class Outcome:
     """ended: finished jobs and those that the end of the run cut off. judged: decisions whether a
     machine loses more than 5 %, one for each machine and interval; right: the correct ones.
     reacted: seconds from the start of such a loss until it is detected. copied_gb, copy_s: of all
-    exchanges."""
+    exchanges.
+    """
 
     ended: list[Running] = field(default_factory=list)
     judged: int = 0
@@ -232,7 +234,8 @@ class Mix:
 
     def _copy(self, moved: Sequence[Moved]) -> None:
         """Account for copies: processor time, bandwidth, and machines that wait for moving
-        pages."""
+        pages.
+        """
         for each in moved:
             total = each.exchange.bytes
             self.outcome.copied_gb += total / 1e9
@@ -289,7 +292,8 @@ def _whole(ticks: Sequence[Reading]) -> Reading:
 
 def _fewest(surface: Surface, bandwidth: float, seconds: float, pages: int) -> int:
     """The fewest dedicated pages with which a machine takes at most `seconds`; all if none
-    suffice."""
+    suffice.
+    """
     low, high = 0, pages
     while low < high:
         middle = (low + high) // 2

@@ -335,7 +335,8 @@ def _store(k: int, seed: int) -> Iterator[Trace]:
 
 def _redis(k: int, seed: int) -> Iterator[Trace]:
     """The captured program repeated without end, with scaled gaps; its pages are numbered from
-    0."""
+    0.
+    """
     whole = read_trace(ROOT / "sim" / "traces" / "redis.parquet", Geometry())
     page, at = np.unique(whole.addr >> np.uint64(HUGE_SHIFT), return_inverse=True)
     assert len(page) <= _PAGES

@@ -28,7 +28,8 @@ _COLD, _HOT = 1.0, 20.0  # §4.3: cold is 0, here less than one on average
 @dataclass(frozen=True)
 class Part:
     """An array. pages: its size; share: of its pages that are dedicated; asked, missed, walks:
-    memory requests, near misses and page walks per second."""
+    memory requests, near misses and page walks per second.
+    """
 
     pages: float
     share: float
@@ -39,7 +40,8 @@ class Part:
     @property
     def would_miss(self) -> float:
         """Misses per second of a page if it is not dedicated. If all pages are dedicated, a miss
-        ratio of one half is assumed."""
+        ratio of one half is assumed.
+        """
         tiered = self.asked * (1 - self.share)
         ratio = min(1.0, self.missed / tiered) if tiered > 0 else 0.5
         return self.asked * ratio / self.pages
@@ -48,7 +50,8 @@ class Part:
 @dataclass(frozen=True)
 class Pages:
     """A machine. pages: its size; dedicated: its dedicated pages. Pages outside the parts are
-    unused."""
+    unused.
+    """
 
     pages: float
     dedicated: float
@@ -76,7 +79,8 @@ def counted(
     workload: dict[str, Any], share: float, chosen: Chosen | None = None
 ) -> tuple[Pages, float]:
     """Run with this share of dedicated pages, random or as chosen: (the run, seconds on local
-    memory)."""
+    memory).
+    """
     programs = programs_of(workload, PROGRAMS)
     kernels = [p for p in programs if isinstance(p, Kernel)]
     base = machine(PLATFORM)

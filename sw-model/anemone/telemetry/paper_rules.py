@@ -122,7 +122,8 @@ def bandwidth(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> l
 
 def paper_rules(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) -> list[Rule]:
     """All three listings, one rule per pipeline: hotness, bandwidth, and skew on the remaining
-    ones."""
+    ones.
+    """
     left = geometry.pipelines - 2
     if left < 1:
         raise ValueError(f"the three listings need 3 pipelines, {geometry.pipelines} are there")
@@ -135,7 +136,8 @@ def paper_rules(trace: Trace, geometry: Geometry, intervals: int = INTERVALS) ->
 
 def _rule(geometry: Geometry, **fields: object) -> Rule:
     """A rule with the listings' common fields: R|W, all memory, key = huge page, add 1, reset on
-    read."""
+    read.
+    """
     common: dict[str, object] = {
         "type": "RW",
         "start": 0,

@@ -121,7 +121,8 @@ def parse_rules(text: str, file: object, geometry: Geometry, flat: bool = False)
 
 def truncated_operands(rules: list[Rule]) -> list[str]:
     """Warnings of operands that do not fit their counters, which is legal but probably a
-    mistake."""
+    mistake.
+    """
     said = []
     for rule in rules:
         operands = {"notify.operand": (rule.notify_op, rule.notify_operand)}

@@ -65,7 +65,8 @@ class Migration:
 @dataclass(frozen=True)
 class Tlb:
     """The TLB of each thread: `entries` translations, `ways` per set, LRU. A miss delays the
-    access."""
+    access.
+    """
 
     entries: int
     walk_ns: float

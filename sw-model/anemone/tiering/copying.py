@@ -72,7 +72,8 @@ def _frames(whole, memory, frame, joins):  # type: ignore[no-untyped-def]
 @compiled()
 def _movable(memory, first, count, to, joins):  # type: ignore[no-untyped-def]
     """Whether the frames are in use, split or whole as they were for the policy, and not all in the
-    target tier."""
+    target tier.
+    """
     elsewhere = False
     for frame in range(first, first + count):
         entry = memory.table[frame]
@@ -248,7 +249,8 @@ def copy_stops(s, at):  # type: ignore[no-untyped-def]
 @compiled()
 def split(s, frame):  # type: ignore[no-untyped-def]
     """Split a whole page into its frames, in place. Returns False if it is split, unused or being
-    copied."""
+    copied.
+    """
     whole, memory = s.whole, s.memory
     first, count = _frames(whole, memory, frame, False)
     entry = np.int64(memory.table[first])

@@ -126,7 +126,8 @@ class Feed:
 
     def _back(self, thread: int) -> None:
         """Bring a block of a thread's rows back from the file; the pool has reserved a block for
-        it."""
+        it.
+        """
         whole, threads = self._state.whole, self._state.threads
         assert whole[I_BLOCKS_FREE] > 0
         block = int(whole[I_BLOCK])

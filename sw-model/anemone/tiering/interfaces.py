@@ -88,7 +88,8 @@ class Policy:
 
     def start(self, threads: int, trace: object) -> None:
         """Called before the run. threads: the program's threads. trace: its name in errors. Raises
-        InputError."""
+        InputError.
+        """
 
     def act(self, seen: Statistics) -> Answer:
         raise NotImplementedError
@@ -119,12 +120,14 @@ class Source:
 
     def lines(self, machine: Machine) -> int:
         """Called at the end of an interval: the number of telemetry lines to read from the slow
-        tier."""
+        tier.
+        """
         return 0
 
     def read_line(self, number: int) -> None:
         """Line `number` is read now. All events before this moment have been delivered, none
-        after."""
+        after.
+        """
 
     def heat(self, machine: Machine, units: Units) -> Heat:
         """Called after the last line: the estimate since the last call."""

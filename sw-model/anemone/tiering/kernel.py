@@ -228,7 +228,8 @@ def _delayed(s, thread, frame):  # type: ignore[no-untyped-def]
 @compiled()
 def _waits(s, thread, at):  # type: ignore[no-untyped-def]
     """Handle a write to a page that is being copied. Returns True if it waits; otherwise the copy
-    restarts or is given up."""
+    restarts or is given up.
+    """
     whole, time, threads = s.whole, s.time, s.threads
     if whole[I_ON_WRITE] == _RESTART:
         copy_stops(s, at)

@@ -132,6 +132,7 @@ def serve(near, tiers, at, line, write):  # type: ignore[no-untyped-def]
 @compiled()
 def outcomes(near, addr, write, found):  # type: ignore[no-untyped-def]
     """The outcomes of successive accesses. addr: uint64[n] in bytes, write: bool[n], found:
-    int8[n], the result."""
+    int8[n], the result.
+    """
     for i in range(len(addr)):
         found[i] = access(near, np.int64(addr[i] >> np.uint64(6)), np.int64(write[i]))

@@ -142,7 +142,8 @@ def make(
     splits: bool,
 ) -> State:
     """The state before the first row. columns: of the trace. block: rows in a block, a power of
-    two."""
+    two.
+    """
     frame_bytes = BASE_PAGE if splits else config.page_bytes
     span = config.page_bytes // frame_bytes
     whole, time = np.zeros(WHOLE, np.int64), np.zeros(TIMES)

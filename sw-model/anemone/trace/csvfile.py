@@ -41,7 +41,8 @@ def csv_columns(
 
 def line_blocks(head: bytes, file: BinaryIO) -> Iterator[bytes]:
     """A file's text in blocks of whole lines; the last line may lack its end. head: text already
-    read."""
+    read.
+    """
     kept = [head]
     while piece := file.read(_BLOCK):
         if end := piece.rfind(b"\n") + 1:
@@ -166,7 +167,8 @@ class _Reader:
         self, name: str, block: bytes, places: np.ndarray, lines: np.ndarray, line: int
     ) -> np.ndarray:
         """The numbers at these places of the block. line: the line of a row that is not in `lines`
-        yet."""
+        yet.
+        """
         spans = [(place >> 32, place & 0xFFFF_FFFF) for place in places.tolist()]
         values = np.array([float(block[first:last]) for first, last in spans], np.float64)
         if (endless := np.isinf(values)).any():

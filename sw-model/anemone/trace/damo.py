@@ -53,7 +53,8 @@ def _begin(content: bytes) -> bytes | None:
 
 def regions(path: Path, text: str) -> Iterator[tuple[float, int, int, int, float]]:
     """(seconds, target, start, end, samples that found it accessed) of each region. Raises
-    InputError."""
+    InputError.
+    """
     try:
         records = json.loads(text)
     except ValueError as e:

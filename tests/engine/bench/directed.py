@@ -60,7 +60,8 @@ def first(*values: int) -> list[int]:
 @directed_test
 async def reset_right_behind_update(driver: DirectedDriver) -> None:
     """A read-with-reset 1 to 6 cycles after an update of its state returns the update exactly
-    once."""
+    once.
+    """
     await driver.rule(0, replace(COUNT, effect_op="reset"))
     for distance in range(1, 7):
         driver.lines.clear()
@@ -91,7 +92,8 @@ async def update_right_behind_reset(driver: DirectedDriver) -> None:
 @directed_test
 async def read_and_event_in_one_cycle(driver: DirectedDriver) -> None:
     """If both are offered in one cycle, the event comes first: the read waits a cycle and sees
-    it."""
+    it.
+    """
     await driver.tick({0: 0}, {0: Read(0, 0, 0, True)})
     assert not driver.get("reads_0_ready")
     await driver.tick({0: 0})
@@ -137,7 +139,8 @@ async def play(dut: Any, script: Script) -> tuple[Any, Counter[str]]:
 @cocotb.test()
 async def walk_with_an_event_every_cycle(dut: Any) -> None:
     """Seven events queue up during an eight-slot read. Thousands pass through the queue without
-    loss."""
+    loss.
+    """
     script, start = counting(4000, "add")
     stop = script.cycles - 50
     script.events[0][start + 1 : stop] = [(0, 0)] * (stop - start - 1)

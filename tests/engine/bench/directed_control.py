@@ -142,7 +142,8 @@ async def reset_forgets_the_read_effect(driver: DirectedDriver) -> None:
 @directed_test
 async def latch_keeps_the_first(driver: DirectedDriver) -> None:
     """The latch keeps channel and index of the first hit; of two at once, that of the lower
-    channel."""
+    channel.
+    """
     for width in (8, 16, 32, 64):
         rule = replace(COUNT, width=width, notify_op="ge", notify_operand=1)
         await driver.tick(clear_valid=1, clear_bits=0)
@@ -166,7 +167,8 @@ async def latch_keeps_the_first(driver: DirectedDriver) -> None:
 @directed_test
 async def no_hit_of_a_rule_behind_the_next_ones_ready(driver: DirectedDriver) -> None:
     """A notification of an event right before a new rule comes before the rule's ready, or
-    never."""
+    never.
+    """
     quiet = replace(COUNT, notify_op="none")
     for apart in range(4):
         await driver.rule(0, replace(COUNT, notify_op="ge", notify_operand=1))

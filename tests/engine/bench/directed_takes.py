@@ -40,7 +40,8 @@ async def an_acknowledged_line_is_gone(driver: DirectedDriver) -> None:
 @directed_test
 async def every_event_beside_an_acknowledge_counts(driver: DirectedDriver) -> None:
     """With an event in every cycle around it on both channels, the remaining counts have all
-    events."""
+    events.
+    """
     both: dict[int, Event | int] = {0: 0, 1: 64}
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
     events = 0
@@ -152,7 +153,8 @@ async def a_rule_waits_for_an_acknowledge(driver: DirectedDriver) -> None:
 
 async def _rule_beside(driver: DirectedDriver, late: int, rule: Rule) -> int:
     """Load a rule `late` cycles after a line is written back. Returns the cycles until its
-    ready."""
+    ready.
+    """
     fields = {f"rule_bits_rule_{k}": v for k, v in registers(rule, True, SIZE).items()}
     offered = {"acknowledge_0_valid": 1}
     for cycle in range(10 * LATENCY):

@@ -26,7 +26,8 @@ class Timing:
 @dataclass(slots=True)
 class Line:
     """An expected line; `either`: it was in flight during a clear, so a word may be zero
-    instead."""
+    instead.
+    """
 
     at: int
     channel: int

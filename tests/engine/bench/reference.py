@@ -353,7 +353,8 @@ class Reference:
 
     def _status(self, t: int, p: int) -> tuple[int | None, int]:
         """Returns notified and clearing of a pipeline, and expects its counters and latch
-        contents."""
+        contents.
+        """
         model, timing = self.models[p], self.timing
         self.counts[p].append(
             (model.matched, model.unmapped, model.out_of_range, model.notifications)

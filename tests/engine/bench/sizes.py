@@ -48,7 +48,8 @@ class Size:
     @property
     def counters(self) -> int:
         """The largest number of counters per channel; base indexes from here on are out of
-        range."""
+        range.
+        """
         return self.states * (64 // min(self.features.of_widths(WIDTHS)))
 
     @property

@@ -15,7 +15,8 @@ DROPPED = registers.ERROR_STATUS.pack(dropped_write=1)
 
 async def opened(host: Host) -> int:
     """Open the third window after the other two. Returns the address of channel 0's line 0 of
-    pipeline 0."""
+    pipeline 0.
+    """
     assert host.windows.snapshot is not None
     base = host.windows.snapshot + host.build.window_bytes
     await host.set(registers.ACKNOWLEDGE_WINDOW.offset, base | 1)
@@ -66,7 +67,8 @@ async def what_is_no_whole_line_of_the_channel_changes_nothing(host: Host) -> No
 @hosted
 async def writes_of_memory_pass_one_that_is_taken_away(host: Host) -> None:
     """Many of both with equal and different ids: all are answered, and each line is subtracted
-    once."""
+    once.
+    """
     await counted(host)
     base = await opened(host)
     zeros = bytes(64)
@@ -84,7 +86,8 @@ async def writes_of_memory_pass_one_that_is_taken_away(host: Host) -> None:
 @hosted
 async def two_writes_into_the_region_of_one_id(host: Host) -> None:
     """The second write completes long before the first but is answered after it, for both
-    orders."""
+    orders.
+    """
     await counted(host)
     base = await opened(host)
     zeros = bytes(64)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the delay of requests after acknowledgements, as documented in
-docs/expander.md."""
+docs/expander.md.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,8 @@ async def a_threshold_sends_a_message(host: Host) -> None:
 @hosted
 async def a_storm_sends_one(host: Host) -> None:
     """A predicate that always holds sends one message, and one for the first hit after an
-    acknowledge."""
+    acknowledge.
+    """
     await noted(host, EVERY)
     await host.touch(0, 30)
     assert (await host.message())[0] == 1

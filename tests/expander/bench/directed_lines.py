@@ -150,7 +150,8 @@ async def two_flipped_bits_of_a_line_are_poison(host: Host) -> None:
 @hosted
 async def two_flipped_bits_of_the_order_leave_no_line_to_be_trusted(host: Host) -> None:
     """The line is not answered, because its destination is unknown, and later lines are
-    poisoned."""
+    poisoned.
+    """
     await counted(host)
     await injected(host, FaultMemory.LINE_ORDER, 1)
     lost = cocotb.start_soon(poisoned(host))

@@ -75,7 +75,8 @@ async def recorded(
 @cocotb.test()
 async def rules_are_not_felt(dut: Any) -> None:
     """Every handshake of every memory port is in the same cycle without rules and with all
-    rules."""
+    rules.
+    """
     environment = Environment(dut, BUILDS["x2"], Counter())
     await environment.start()
     for seed, telemetry in ((1, 0.0), (2, 0.0), (3, 0.3), (4, 1.0)):
@@ -186,7 +187,8 @@ async def a_line_every_cycle(environment: Environment) -> None:
 @directed_test
 async def order_of_an_id_with_slow_memory(environment: Environment) -> None:
     """Alternating memory and telemetry reads of one id with slow memory; the scoreboard checks
-    order."""
+    order.
+    """
     for c in range(environment.build.engine.channels):
         environment.masters[c].profile = StimulusProfile(ids=1, telemetry=0.5, bursts=0.2, odd=0.1)
         environment.memories[c].profile = StimulusProfile(latency=200)

@@ -46,7 +46,8 @@ async def entries_are_written_back_to_back(environment: Environment) -> None:
 @directed_test
 async def rules_change_amid_traffic(environment: Environment) -> None:
     """All rules change repeatedly while both channels are busy; a write is answered when it
-    applies."""
+    applies.
+    """
     for part in (*environment.masters, *environment.memories):
         part.profile = StimulusProfile(telemetry=0.5)
     for change in range(60):
@@ -91,7 +92,8 @@ async def a_clear_ends_and_says_so(host: Host) -> None:
 @hosted
 async def an_entry_waits_for_a_clear(host: Host) -> None:
     """An entry written during a clear of its pipeline is not lost: it is answered, and it
-    counts."""
+    counts.
+    """
     await host.rule(0, COUNT)
     await host.set(reg.pipeline(0, reg.CLEAR), 1)
     await host.map(0, (0, 0))

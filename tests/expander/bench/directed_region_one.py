@@ -17,7 +17,8 @@ COUNT = Rule(
 @hosted
 async def a_burst_reads_line_after_line(host: Host) -> None:
     """A burst reads lines of a pipeline and continues into the next one; a WRAP burst wraps
-    around."""
+    around.
+    """
     for p in range(2):
         await host.rule(p, COUNT)
         await host.map(p, (0, 0))

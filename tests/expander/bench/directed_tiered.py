@@ -174,7 +174,8 @@ async def an_access_without_an_outcome_is_counted_by_who_does_not_ask(
     environment: TieredEnvironment,
 ) -> None:
     """Near memory cannot tell which line it has, so the access is an event but neither hit nor
-    miss."""
+    miss.
+    """
     rules = [counts(near, near, (0, 15), {0: 0}) for near in ("hit", "miss", "any")]
     await program(environment, rules)
     environment.near[0].refusals.append(False)

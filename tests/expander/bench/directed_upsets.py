@@ -170,7 +170,8 @@ async def a_flipped_bit_anywhere_is_corrected(dut: Any) -> None:
 @cocotb.test()
 async def a_flipped_bit_of_each_word_is_corrected(dut: Any) -> None:
     """Flips a bit in each part of a word, and goes through all bits of a memory, also check
-    bits."""
+    bits.
+    """
     campaign = Campaign(dut)
     await campaign.environment.start()
     flipper = EveryWord(dut, list(campaign.found.values()))

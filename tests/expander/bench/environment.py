@@ -147,7 +147,8 @@ class Environment:
 
     def _keep(self, before: list[Memory]) -> None:
         """Memories do not share the reset: they keep their contents, and outstanding answers come
-        late."""
+        late.
+        """
         for memory, old, scoreboard in zip(self.memories, before, self.scoreboards, strict=False):
             memory.carry(old)
             scoreboard.golden.lines.update(memory.store.lines)

@@ -60,7 +60,8 @@ class Interrupts:
 
     def check(self, t: int, registers: list[int], error_status: int) -> None:
         """Check after everything is quiet. registers: the values of the registers in
-        `registers()`."""
+        `registers()`.
+        """
         pending, *notifications = registers
         expected = int(bool(error_status & self.errors))
         for p, (model, value) in enumerate(

@@ -53,7 +53,8 @@ class Operator:
 
     def move(self) -> None:
         """Move a window to a random place, to the other window or to counted memory; or close
-        it."""
+        it.
+        """
         rng, size = self.rng, self.build.window_bytes
         name, other = rng.sample(list(REGISTERS), 2)
         anywhere = rng.randrange(1 << self.build.address_bits)

@@ -20,7 +20,8 @@ NAMES = {HIT: "hit", DEDICATED: "dedicated", MISS: "miss", SWAP: "swap"}
 
 class Beat:
     """An access of the controller; `resp` is set when it is taken. `event`: the number of its
-    event."""
+    event.
+    """
 
     __slots__ = ("addr", "data", "event", "last", "poison", "resp")
 

@@ -15,7 +15,8 @@ from tests.expander.bench.windows import Windows
 
 class Traffic(Transfers):
     """A source of requests for a master. `rules`: the current rules, whose addresses are
-    preferred."""
+    preferred.
+    """
 
     def __init__(self, rng: Random, windows: Windows, channel: int, rules: Sequence[Rule]) -> None:
         super().__init__(rng)

@@ -10,7 +10,8 @@ from tests.flat.bench.memories import Far, Near
 
 def check_contents(golden: FlatMemory, near: Near, far: Far, poison: dict[int, int]) -> None:
     """Check that each physical line is in exactly one slot, with the data last written. poison: by
-    line."""
+    line.
+    """
     config = golden.config
     lines: dict[int, tuple[int, int]] = {}
     for set_index in range(config.near_lines):

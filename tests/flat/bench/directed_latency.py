@@ -22,7 +22,8 @@ LINES = 64  # near lines
 @cocotb.test()
 async def a_read_hit_adds_what_is_written(dut: Any) -> None:
     """From the host's AR to near memory's and from near memory's R to the host's, without other
-    traffic."""
+    traffic.
+    """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()
@@ -68,7 +69,8 @@ async def hits_pass_a_miss_of_another_set(dut: Any) -> None:
 @cocotb.test()
 async def both_lines_of_a_swap_are_served_while_it_is_written(dut: Any) -> None:
     """Both lines of a swap are read from the controller before near or far memory answer its
-    writes."""
+    writes.
+    """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = DirectedEnvironment(dut, build)
     await environment.start()

@@ -52,7 +52,8 @@ async def a_marked_set_is_not_swapped(dut: Any) -> None:
 @cocotb.test()
 async def requests_behind_tags_that_were_not_told_are_refused(dut: Any) -> None:
     """Near memory does not return its tags: all requests of the MSHR are refused without
-    effects."""
+    effects.
+    """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await begin(environment)

@@ -137,7 +137,8 @@ async def answers_to_nobody_amid_others_are_dropped(dut: Any) -> None:
 @cocotb.test()
 async def a_quiet_controller_may_be_reset(dut: Any) -> None:
     """During traffic: after the quiesce no request is accepted, and all accepted ones are
-    answered."""
+    answered.
+    """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await environment.begin(FlatConfig(LINES, environment.build.ratio))
@@ -174,7 +175,8 @@ async def a_quiet_controller_may_be_reset(dut: Any) -> None:
 @cocotb.test()
 async def what_belongs_to_a_write_is_taken_once_quiesced(dut: Any) -> None:
     """The address after its data and the data after its address are still accepted, but no other
-    write."""
+    write.
+    """
     environment = DirectedEnvironment(dut, BUILDS[os.environ["BENCH_SIZE"]])
     await environment.start()
     await environment.begin(FlatConfig(LINES, environment.build.ratio))

@@ -59,7 +59,8 @@ class Tags(DirectedEnvironment):
 
     async def all_refused(self, case: Any = "") -> int:
         """Check that every access of every line of A's set is refused without effects. Returns
-        their number."""
+        their number.
+        """
         accesses = [(A + tag * LINES, s) for tag in range(self.build.ratio + 1) for s in PARTS]
         await self.settle()
         self.play()

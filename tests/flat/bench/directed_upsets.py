@@ -113,7 +113,8 @@ class Injected(DirectedEnvironment):
 @cocotb.test()
 async def two_flipped_bits_are_poison(dut: Any) -> None:
     """One flipped bit has no effect. Each is reported once, with its origin. A full write clears
-    the poison."""
+    the poison.
+    """
     build = BUILDS[os.environ["BENCH_SIZE"]]
     environment = Injected(dut, build)
     await environment.start()

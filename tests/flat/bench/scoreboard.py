@@ -15,7 +15,8 @@ SHOWN = 60  # last pin events that a failure prints
 
 class Scoreboard:
     """The golden model in lock-step: it runs a beat when the beat gets its position in the
-    order."""
+    order.
+    """
 
     def __init__(self, golden: FlatMemory, cover: Counter[str]) -> None:
         self.golden, self.cover = golden, cover

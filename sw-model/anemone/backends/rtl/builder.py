@@ -208,7 +208,8 @@ def _compiler() -> str:
 
 def _run(command: Sequence[str], log: Path, what: str) -> None:
     """Run a step in the checkout with its output in `log`. On failure the error has its last
-    lines."""
+    lines.
+    """
     environment = {k: v for k, v in os.environ.items() if k not in ("VERILATOR_ROOT", "MAKEFLAGS")}
     try:
         with log.open("wb") as file:

@@ -21,14 +21,16 @@ def expander(geometry: Geometry) -> Simulator:
 
 def shared(geometry: Geometry, hosts: int) -> Simulator:
     """The memory expander with a geometry and several hosts, with the harness that sends
-    messages."""
+    messages.
+    """
     more = ("--hosts", str(hosts))
     return _expander(geometry, f"shared-h{hosts}-{geometry.key}", SHARE, more)
 
 
 def vfio_server(geometry: Geometry, ratio: int = 0) -> Simulator:
     """The memory expander with a geometry as a PCI function for QEMU. A ratio above 0 enables flat
-    memory mode with as many far lines per near line."""
+    memory mode with as many far lines per near line.
+    """
     key = f"vfio-{geometry.key}" + (f"-r{ratio}" if ratio else "")
     return _expander(geometry, key, VFIO, ("--flat", "--ratio", str(ratio)) if ratio else ())
 

@@ -95,7 +95,8 @@ def mixed(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarr
 
 def mostly_events(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
     """Events with a few reads. A serial read-modify-write takes eight slots, and events wait for
-    it."""
+    it.
+    """
     rows = _mixed(rng, geometry, cycles, 0.97)
     # A read uses a slot only if no event waits, so final reads show that all slots were used.
     last = LineReads(*(np.zeros(geometry.channels, np.uint64) for _ in range(4)))

@@ -87,7 +87,8 @@ def _on_cpus_of(node: int) -> Iterator[None]:
 
 def without(whole: Mapping[str, float], setup: Mapping[str, float]) -> dict[str, float]:
     """Counters of a run minus those of a run that only sets up, clamped to values that the model
-    accepts: since runs vary, a small difference may be below 0 or out of order."""
+    accepts: since runs vary, a small difference may be below 0 or out of order.
+    """
     left = {name: max(value - setup[name], 0.0) for name, value in whole.items()}
     for less, more in (("P3", "P2"), ("P2", "P1"), ("P8", "P7")):
         if less in left and more in left:
@@ -147,7 +148,8 @@ def on_model(
 
 def dividing(counters: Mapping[str, float]) -> dict[str, float]:
     """The counters with P13 and P15 at least 1, because the model divides by them. On a real
-    machine every run has a demand read and a lookup."""
+    machine every run has a demand read and a lookup.
+    """
     divide = {name: max(counters[name], 1.0) for name in ("P13", "P15") if name in counters}
     return {**counters, **divide}
 
@@ -187,7 +189,8 @@ def points_of(content: dict[str, Any], platform: str, file: object) -> list[Poin
 
 def picture(found: Fit) -> str:
     """SVG of the scaling factor over L / MLP with the fit, and of predicted over measured
-    slowdown."""
+    slowdown.
+    """
     import altair as alt
     import numpy as np
     import vl_convert

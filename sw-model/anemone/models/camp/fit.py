@@ -23,7 +23,8 @@ LARGEST_RESIDUAL = 0.2  # root mean square, as a share of the largest measured s
 @dataclass(frozen=True)
 class Point:
     """One microbenchmark on both memories. Counters are checked and include P11; those of the run
-    on the slow memory are scaled to the work of the run on DRAM."""
+    on the slow memory are scaled to the work of the run on DRAM.
+    """
 
     name: str
     dram: Mapping[str, float]
@@ -58,7 +59,8 @@ class Fit:
 def fit(points: Sequence[Point], platform: str) -> Fit:
     """The constants that fit the points best. Raises ValueError if no point has demand reads that
     are slower on the slow memory, or if the fitted p and q do not give every point a factor above
-    0."""
+    0.
+    """
     doubts: list[str] = []
     x, y = _factors(points)
     if len(x) == 0:
@@ -108,7 +110,8 @@ def _factors(points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
 
 def _hyperbola(x: np.ndarray, y: np.ndarray, doubts: list[str]) -> tuple[float, float]:
     """Fit p and q of y = 1 / (p x + q) by least squares of 1 / y. The weight y² makes an error
-    count as it does in y, to first order."""
+    count as it does in y, to first order.
+    """
     if len(x) < FEWEST:
         doubts.append(f"p and q are of {len(x)} points, fewer than {FEWEST}")
     if x.max() < NARROWEST * x.min():

@@ -51,7 +51,8 @@ class Endpoints:
 
     def load(self, tier: Tier, share: float) -> float:
         """M(x') of a tier (Eq. 9): its stall cycles at this share of the load, over those at full
-        load."""
+        load.
+        """
         if not self.bandwidth_bound or tier.l_full <= tier.l_idle:
             return share
         return share * (tier.l_idle + (tier.l_full - tier.l_idle) * share**2) / tier.l_full

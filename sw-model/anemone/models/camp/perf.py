@@ -27,7 +27,8 @@ ALL = 100.0  # percent of the time that an event was counted
 @dataclass(frozen=True)
 class Row:
     """One line. t: end of its interval in seconds, None without intervals; share: percent
-    counted."""
+    counted.
+    """
 
     line: int
     t: float | None

@@ -33,7 +33,8 @@ class RecordError(RuntimeError):
 class Recording:
     """Counters of a program, in total or by interval (t in seconds). clock_ghz: cycles over
     processor time; spread: the largest relative difference between a run's cycles and the first
-    run's."""
+    run's.
+    """
 
     intervals: dict[float | None, dict[str, float]]
     clock_ghz: float

@@ -56,7 +56,8 @@ class Machine:
 @dataclass(frozen=True)
 class Tier:
     """A memory. ns: latency of a load that misses all caches of an idle machine. gb_per_s:
-    bandwidth of reads and writes."""
+    bandwidth of reads and writes.
+    """
 
     ns: float
     gb_per_s: float
@@ -65,7 +66,8 @@ class Tier:
 @dataclass(frozen=True)
 class Placed:
     """A range of bytes in flat memory. share: share of its pages that is dedicated. filled: share
-    of the other pages' frames that is filled."""
+    of the other pages' frames that is filled.
+    """
 
     first: int
     end: int
@@ -76,7 +78,8 @@ class Placed:
 @dataclass(frozen=True)
 class Owned:
     """A range of bytes whose 4 KiB pages and page tables take these frames of flat memory, in order
-    of first touch. Frame f shares near lines with frame f + (number of near pages)."""
+    of first touch. Frame f shares near lines with frame f + (number of near pages).
+    """
 
     first: int
     end: int
@@ -162,7 +165,8 @@ class Run:
 
     def mean_ns(self, what: str) -> float:
         """Mean latency in ns of l1_miss, l2_miss or l3_miss loads, or of tlb_miss; 0 without
-        any."""
+        any.
+        """
         counted = self.counters["P4" if what == "l1_miss" else what]
         cycles = self.counters[f"{what}_cycles"]
         return cycles / counted / self.machine.ghz if counted else 0.0
@@ -195,7 +199,8 @@ def machine(name: str) -> Machine:
 
 def tier(name: str) -> Tier:
     """A memory of machines.toml: DRAM (such as spr), another socket (spr-numa), or cxl-a to
-    cxl-c."""
+    cxl-c.
+    """
     return Tier(**_machines()["memory"][name])
 
 
@@ -268,7 +273,8 @@ def simulate(
 
 def parts_of(on: Machine, programs: Sequence[Kernel]) -> list[list[tuple[int, int]]]:
     """The ranges of bytes (first, end) of each kernel's data, one kernel per core, in ascending
-    order; ranges inside another one are left out. Raises CoreError."""
+    order; ranges inside another one are left out. Raises CoreError.
+    """
     lib = library()
     error = ctypes.create_string_buffer(_ERROR_BYTES)
 

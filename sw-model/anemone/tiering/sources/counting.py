@@ -34,7 +34,8 @@ class FrameCounts:
 
 def by_unit(counts: np.ndarray, units: Units, span: int) -> np.ndarray:
     """The count of each unit: of its frame if it is split, else the sum over its page.
-    float64[n]."""
+    float64[n].
+    """
     found = counts[units.frame].astype(np.float64)
     if span > 1:
         whole = ~units.split

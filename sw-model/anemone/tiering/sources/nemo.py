@@ -183,7 +183,8 @@ class Nemo(Source):
 
     def watch(self, frames: np.ndarray | None) -> None:
         """Watch other regions: those of the policy, or else the next ones in rotation (NEMO
-        §5.2)."""
+        §5.2).
+        """
         capacity = self._slots * len(self._watchers)
         if not capacity:
             return

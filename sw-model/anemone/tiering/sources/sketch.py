@@ -27,7 +27,8 @@ _ROWS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
 @compiled()
 def _count(rows, bits, seeds, addr, threshold, reported, known, n):  # type: ignore[no-untyped-def]
     """Count pages and report each page once when its estimate reaches the threshold. Returns the
-    number of reports."""
+    number of reports.
+    """
     for a in addr:
         page = a >> np.uint64(_PAGE_SHIFT)
         least = 1 << 62
