@@ -117,8 +117,8 @@ async def a_read_behind_an_acknowledgement_takes_its_slots(environment: Environm
 
 @directed_test
 async def acknowledgements_wait_for_cycles_without_a_request(environment: Environment) -> None:
-    """The first is applied at once, the next ones when the engine has caught up: under a request in
-    every cycle they wait, and nothing else waits for as many as there are places for.
+    """The first acknowledgement is applied at once, the next ones after the engine has caught up.
+    With a request in every cycle they wait; while the queue has room for them, nothing else waits.
     """
     base = await opened(environment)
     stream = Stream(environment, True, True)
