@@ -42,7 +42,7 @@ def test_identity_begins_with_the_range(tool: Tool) -> None:
 
 @pytest.mark.parametrize(("range_", "shift", "keys"), [
     ("[0, 0x100_0000_0000]", 21, 512),
-    ("[0, 0x100_0000_0000]", 22, 256),  # fewer than the table has
+    ("[0, 0x100_0000_0000]", 22, 256),  # fewer keys than table entries
     ("[0x10_2000_0000, 0x100_0000_0000]", 22, 128),
 ])  # fmt: skip
 def test_identity_of_a_range_beyond_the_memory(
