@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Init, Finalize, and the calls that post a receive. One from MPI_PROC_NULL is no message.
+// Wrappers of Init, Finalize, and the calls that post a receive. A receive from MPI_PROC_NULL is
+// not traced, because it has no message.
 #include "trace.h"
 
 #include <string.h>

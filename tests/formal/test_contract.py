@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a lane, by bounded model checking (Yosys, ABC's bmc3).
+"""The contract of a lane by bounded model checking (Yosys, ABC's bmc3).
 
-hw/test/nemo/LaneContract.scala is the property: any sequence of events, reads with effect,
-snapshots, acknowledgements' slots and table writes, on any one counter, with any operand.
+hw/test/nemo/LaneContract.scala is the property, for any sequence of events, reads with effect,
+snapshots, slots of acknowledgements and table writes, on any counter with any operand.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def test_contract_holds(case: str, proofs: Path, tmp_path: Path) -> None:
     assert check(proofs / case / "LaneProof.sv", tmp_path, *ENGINE) is None
 
 
-# The case that refutes it; what firtool writes, and what breaks it.
+# (the case that refutes it, firtool's text, the faulty replacement)
 MUTANTS = {
     "the slot right before is not forwarded": (
         "add-set-4",

@@ -222,7 +222,7 @@ RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
 # Hash of the offset: (offset * multiplier mod 2^27) * size >> 27.
 RULE_HASH = Register(0x150, multiplier=Field(0, 27), size=Field(32, 25))
 
-# Of 4, capability says how many are built.
+# At most 4; capability has the number built.
 FLAT = Array(0x800, 0x100, 4)
 # Sets (near lines) of the channel. This register and the next two are sampled at the start.
 FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
@@ -269,7 +269,7 @@ FLAT_UNTRUSTED = Register(0x0A8, value=Field(0, 64))
 # Responses of near or far memory that matched no outstanding request and were dropped.
 FLAT_STRAYS = Register(0x0B0, value=Field(0, 64))
 
-# Of 32, capability says how many are built.
+# At most 32; capability has the number built.
 PIPELINE = Array(0x1000, 0x100, 32)
 # Events that updated a counter.
 PIPELINE_MATCHED = Register(0x000, value=Field(0, 64))
