@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The update ALU on 64-bit words: every op on counters of 8 and 64 bits (Yosys, ABC's bmc3).
 
-hw/test/nemo/update/AluEquivalence.scala is the property: what a counter becomes is what the op means,
-whichever counters of the word are updated, and a chained update meets what the one before made,
-or the one before that.
+hw/test/nemo/update/AluEquivalence.scala is the property: a counter's new value is the op's result,
+for any updated counters of the word, and a forwarded update sees the result of the update before or
+of the one before that.
 """
 
 from __future__ import annotations
