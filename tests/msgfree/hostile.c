@@ -2,7 +2,7 @@
 // What a tracer may break, lose or get wrong: a rank sends to itself, and each receive is known by
 // its tag. Prints what a program sees, which has to be the same under the tracer.
 //
-//     hostile many|refused|status|late|gaps|huge|truncated|forked|threads|bare
+//     hostile many|refused|status|late|gaps|huge|truncated|forked|threads|helped|bare
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -195,6 +195,22 @@ static void threads(void) {
         pthread_join(all[i], NULL);
 }
 
+static void* helper(void* tag) {
+    exchange(*(int*)tag, 8, 8, MPI_BYTE);
+    return NULL;
+}
+
+// The last receive is of a thread that has worked less than the one of the first.
+static void helped(void) {
+    pthread_t other;
+    int tag = 2;
+    for (volatile int i = 0; i < 200000; i++)
+        ;
+    exchange(1, 8, 8, MPI_BYTE);
+    pthread_create(&other, NULL, helper, &tag);
+    pthread_join(other, NULL);
+}
+
 // As on a file system that allocates nothing in advance, such as NFS.
 static void without_fallocate(void) {
     struct sock_filter code[] = {
@@ -215,7 +231,8 @@ int main(int argc, char** argv) {
         void (*run)(void);
     } all[] = {{"many", many},           {"refused", refused}, {"status", status},
                {"late", late},           {"gaps", gaps},       {"huge", huge},
-               {"truncated", truncated}, {"forked", forked},   {"threads", threads}};
+               {"truncated", truncated}, {"forked", forked},   {"threads", threads},
+               {"helped", helped}};
     const char* what = argc > 1 ? argv[1] : "";
     int level;
     if (!strcmp(what, "bare"))

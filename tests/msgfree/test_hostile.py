@@ -14,7 +14,7 @@ from anemone.models.msgfree.folder import ANY_SOURCE, ANY_TAG, FAILED, KINDS, Ra
 from anemone.models.msgfree.parameters import read_parameters
 from anemone.models.msgfree.places import places
 from anemone.models.msgfree.predict import predict
-from anemone.models.msgfree.tracer import FOLDER_VARIABLE, launcher_options, library, record
+from anemone.models.msgfree.tracer import FOLDER_VARIABLE, library, record, with_variables
 from tests.inputs import ROOT
 from tests.msgfree.mpi import each_mpi, launcher, program, settings, traced  # noqa: F401
 
@@ -43,11 +43,19 @@ def test_a_program_is_not_harmed_where_nothing_can_be_written(mpi: str, tmp_path
     """Waitall of 2,000 requests whose statuses nobody wants, under a tracer that does not trace."""
     tracer = str(library(f"mpicc.{mpi}"))
     variables = {FOLDER_VARIABLE: str(tmp_path / "none"), "LD_PRELOAD": tracer}
-    options = launcher_options(launcher(mpi), variables)
-    words = [launcher(mpi), *options, "-n", "1", program(mpi, "hostile"), "many"]
+    words = ["-n", "1", program(mpi, "hostile"), "many"]
+    words = with_variables(launcher(mpi), words, variables)
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout) == (0, "came 2000\n")
     assert "libanemone_mpi: " in done.stderr
+
+
+@each_mpi
+def test_all_programs_of_one_launch_are_traced(mpi: str, tmp_path: Path) -> None:
+    words = ["-n", "1", program(mpi, "hostile"), "truncated", ":", "-n", "2",
+             program(mpi, "hostile"), "many"]  # fmt: skip
+    assert record([launcher(mpi), *words], tmp_path / "run", None) == 0
+    assert [len(rank.records) for rank in read_folder(tmp_path / "run")] == [2, 2000, 2000]
 
 
 @each_mpi

@@ -27,7 +27,7 @@ struct LoadsHeader {
     std::uint64_t instructions, loads, load_bytes, l1_miss, l3_miss;
     std::uint64_t lines_read; // from memory, prefetches too
     std::uint64_t samples;
-    std::uint64_t cycles_first, cycles_last; // of the thread that received, at its first and last
+    std::uint64_t cycles_first, cycles_last; // at the first receive, and the most at a later one
 };
 
 struct LoadSample {
