@@ -134,18 +134,18 @@ def judge(answers: Answers) -> Found:
 _NOTES = (
     "four-nodes is the paper's Figure 7, one-node its 5b, here its 5a and 5b in one, cg-here its "
     "9, the breakdowns its 8 and 10: what part of the cost is access to the data.",
-    "here, as the paper's Figure 5: measured and predicted both differ most for small tiles and "
-    "hardly at 256 and 512, and both have W+E above N+S up to 256. At 1024 and 2048 the "
-    "measurement does not say: a run's turns are further apart than the two. They do not have the "
-    "same level: the prediction is lower for most tiles. It takes two atomics and loads from "
+    "here, as the paper's Figure 5: measured and predicted both differ more for tiles of 32 and 64 "
+    "than for 256 and 512, and both have W+E above N+S for 32 and 64. For 128, 1024 (where the "
+    "measured best is) and 2048 the measurement does not say: a run's turns are further apart than "
+    "the two. They do not have the same level: for tiles of 32 the prediction is lower. It takes two atomics and loads from "
     "memory for a halo in shared memory, as with CXL, but here both ranks share a cache, through "
     "which lines may pass. Two atomics alone take longer than half a ping-pong here, so by the "
     "model no small message is worth it; half a ping-pong is in turn not all that the calls of a "
     "step cost its rank. The paper's memories are past any cache that its ranks share.",
     "cg-here: the faces are left in shared memory and copied out of it into the vector's tail. "
     "Measured time has the barrier that stands for the paper's flags; predicted time has not. "
-    "As in the paper's Figure 9 both differ less the more rows a rank has. Unlike there the "
-    "measurement has shared memory ahead by far more than 3 %: an iteration is of microseconds "
+    "As in the paper's Figure 9 they differ less the more rows a rank has. Unlike there the "
+    "measurement has shared memory ahead by more than 3 %: an iteration is of microseconds "
     "and makes 18 calls of MPI for one face, as ours asks for all six neighbours, shared memory "
     "is allocated once where the paper's reference does so each time, and the cache is shared. "
     "Of that the prediction has only the messages' latency and bytes.",
@@ -155,10 +155,11 @@ _NOTES = (
     "the distribution's, with the parameters of four nodes at "
     "350 ns. They have no debug information: a call site is a function, or an offset where it has "
     "no name. Data of all their call sites stay in CXL memory, as if none were unpacked.",
-    "Measured: the best of nine turns, each the shortest ten steps in a row, with little else "
-    "on the machine. Turns fall into two groups, the slower half again as long; why cannot be "
-    "seen from within a virtual machine. Where a speedup is nearer to 1 than a run's three best "
-    "turns are apart, it does not say which of the two is better.",
+    "Measured: the median of nine turns, each the shortest ten steps in a row. Turns fall into two "
+    "groups, the slower half again as long; why cannot be seen from within a virtual machine. The "
+    "best turn is of the faster group in one run and not in another, so it is not taken. Where a "
+    "speedup is nearer to 1 than half of a run's turns are apart, it does not say which of the two "
+    "is better. The machine was not quiet: from tiles of 512 on a compiler ran beside.",
     "two-hosts is the Verilated expander with two hosts' ports: one writes messages of 1 KiB, the "
     "other loads them line by line; other work is random lines of both, a third of it writes. "
     "Memory takes 100 ns and is refreshed for 295 ns each 3.9 µs, for which the slowest of a "
