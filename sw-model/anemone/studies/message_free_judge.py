@@ -137,11 +137,12 @@ _NOTES = (
     "here, as the paper's Figure 5: measured and predicted both differ more for tiles of 32 and 64 "
     "than for 256 and 512, and both have W+E above N+S for 32 and 64. For 128, 1024 (where the "
     "measured best is) and 2048 the measurement does not say: a run's turns are further apart than "
-    "the two. They do not have the same level: for tiles of 32 the prediction is lower. It takes two atomics and loads from "
-    "memory for a halo in shared memory, as with CXL, but here both ranks share a cache, through "
-    "which lines may pass. Two atomics alone take longer than half a ping-pong here, so by the "
-    "model no small message is worth it; half a ping-pong is in turn not all that the calls of a "
-    "step cost its rank. The paper's memories are past any cache that its ranks share.",
+    "the two. They do not have the same level: for tiles of 32 the prediction is lower. It takes "
+    "two atomics and loads from memory for a halo in shared memory, as with CXL, but here both "
+    "ranks share a cache, through which lines may pass. Two atomics alone take longer than half "
+    "a ping-pong here, so by the model no small message is worth it; half a ping-pong is in turn "
+    "not all that the calls of a step cost its rank. The paper's memories are past any cache that "
+    "its ranks share.",
     "cg-here: the faces are left in shared memory and copied out of it into the vector's tail. "
     "Measured time has the barrier that stands for the paper's flags; predicted time has not. "
     "As in the paper's Figure 9 they differ less the more rows a rank has. Unlike there the "
