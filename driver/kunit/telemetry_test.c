@@ -83,7 +83,7 @@ static void pipeline_reuse(struct kunit *test)
 		mock_access(mock, 0, false);
 		anemone_telemetry_remove(telemetry);
 	}
-	mock_access(mock, 0, false); /* mapped by nobody */
+	mock_access(mock, 0, false); /* no telemetry maps it */
 	KUNIT_EXPECT_EQ(test, anemone_pool_free(&mock->ctl->pool), MOCK_PIPELINES);
 }
 

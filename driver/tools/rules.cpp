@@ -213,8 +213,8 @@ void read_map(const Scope& s, Rule& rule) {
         most = std::max(most, region + 1);
     }
     /*
-     * As many regions as the file names. If it names none, one for `map` to use, or for host
-     * addresses as many as a pipeline holds, for a process's pages.
+     * As many regions as the file names. If it names none: one for the command `map`, or with host
+     * addresses as many as a pipeline holds (0), for the pages of a process.
      */
     rule.spec.regions = most || s.limits.host ? most : 1;
 }

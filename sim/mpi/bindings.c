@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who calls MPI: C, a Fortran binding, or MPI itself.
+// Finds out who calls MPI: a C program, a Fortran program, or MPI itself.
 //
-// Fortran's bindings call C, so that all receives would be called from there. What posts a receive
-// is called here in place of the binding's, notes from where, and goes on to it. Its arguments are
-// addresses all, as Fortran passes them: nothing of them is looked at.
+// A Fortran binding calls the C function, so the call site of each receive would be in the binding.
+// The functions here replace those bindings that post a receive. They store the return address and
+// call the binding. Fortran passes all arguments by address, so they are passed on unread.
 #define _GNU_SOURCE
 #include "trace.h"
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Where the Fortran program calls what this thread is in; 0: it is not in such a call.
+// The call site in the Fortran program of the binding that this thread is in; 0: none.
 _Thread_local uint64_t fortran_site;
 static struct {
     uint64_t begin, end;
@@ -71,9 +71,9 @@ typedef void* at;
         own arguments;                                                                             \
         fortran_site = outer;                                                                      \
     }
-#define NOTE(...) NOTED(__VA_ARGS__) // of two arguments three
+#define NOTE(...) NOTED(__VA_ARGS__) // expands EIGHT into two arguments
 
-// mpif.h and the module mpi have the first; the module mpi_f08 the others.
+// mpif.h and the module mpi use the first name, the module mpi_f08 the others.
 #ifdef OPEN_MPI
 #define FORTRAN(name, arguments)                                                                   \
     NOTE(mpi_##name##_, arguments)                                                                 \

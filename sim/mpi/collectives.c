@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives are counted and no more: what they move is not modelled.
+// Wrappers of the collectives. They only count calls, because the model does not cover the data.
 #include "trace.h"
 
 #define OPEN(...) __VA_ARGS__
@@ -36,4 +36,4 @@ COUNTED(MPI_Ibarrier, PMPI_Ibarrier, (MPI_Comm comm, MPI_Request* request), (com
 #include "collectives.inc"
 #endif
 
-_Static_assert(__COUNTER__ <= COUNTERS, "the header has a place for each");
+_Static_assert(__COUNTER__ <= COUNTERS, "the header has a counter for each");

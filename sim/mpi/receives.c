@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Init, Finalize, and the calls that post a receive. One from MPI_PROC_NULL is no message.
+// Wrappers of Init, Finalize, and the calls that post a receive. A receive from MPI_PROC_NULL is
+// not traced, because it has no message.
 #include "trace.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ static bool traced(int source, const struct call* call) {
     return tracing && source != MPI_PROC_NULL && !within_library(call->site);
 }
 
-// Handles that MPI will refuse tell the tracer nothing, so it does not ask them.
+// MPI will refuse other arguments, and a query of such a handle returns nothing.
 static bool possible(int64_t count, MPI_Datatype type) {
     return count >= 0 && type != MPI_DATATYPE_NULL;
 }

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 64 }; // requests of one call for which the stack has room
+enum { FEW = 64 }; // requests of a call that need no malloc
 
-// The requests of a call as they were before it: the call frees handles. Only those that it
-// completes are looked up, for a program may ask for one of thousands at a time.
+// A copy of a call's requests, because the call overwrites the handles of completed ones. Only
+// completed requests are looked up: a program may wait for one of thousands.
 struct claim {
     int count;
     uint64_t before; // of kept()
     MPI_Request* requests;
-    MPI_Status* statuses; // the caller's, or ours where it ignores them
+    MPI_Status* statuses; // the caller's, or our own if it ignores them
     MPI_Request few[FEW];
     MPI_Status few_statuses[FEW];
 };
@@ -60,8 +60,8 @@ static void end_claim(struct claim* claim, const MPI_Status* callers) {
         free(claim->statuses);
 }
 
-// All of them are complete, or their statuses say which not. Another error is of the call, and it
-// does not say of which request: those that are gone are complete.
+// Without an error all requests are complete. With MPI_ERR_IN_STATUS the statuses say which ones
+// are. Another error does not name a request; then a request whose handle is null is complete.
 static void finish_all(const struct claim* claim, const MPI_Request* after, int error,
                        const struct call* call) {
     for (int i = 0; i < claim->count; i++) {
@@ -75,7 +75,7 @@ static void finish_all(const struct claim* claim, const MPI_Request* after, int 
     }
 }
 
-// Those that Waitsome and Testsome name; an error of one is in its status.
+// The requests that Waitsome and Testsome return; each error is in the request's status.
 static void finish_some(const struct claim* claim, int done, const int* which, int error,
                         const struct call* call) {
     if (!claim->count || (error != MPI_SUCCESS && error != MPI_ERR_IN_STATUS))
@@ -188,7 +188,7 @@ static void started(MPI_Request request, const struct call* call) {
     struct record* record = &receive->record;
     receive->active = true;
     record->posted_ns = call->begin_ns;
-    // Nothing of the last time: a cancelled receive leaves them as they are.
+    // Clears the results of the last use, because a cancelled receive does not set them.
     record->bytes = record->elements = 0;
     record->local_source = receive->source;
     record->tag = receive->tag;
@@ -212,7 +212,7 @@ int MPI_Startall(int count, MPI_Request requests[]) {
     return error;
 }
 
-// The request stays: whoever waits for it or frees it then finds it complete.
+// Keeps the request, which a later Wait or Request_free finds complete.
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     CALL;
     struct pending* receive = tracing ? look(key_of_request(request), kept()) : NULL;

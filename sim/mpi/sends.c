@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in which MPI may wait or copy, and which are not recorded: a capture of the program's loads
-// has to know that the thread is inside of MPI.
+// Calls that are not recorded but may wait or copy. They are wrapped because a capture of the
+// program's loads must know when a thread is inside MPI.
 #include "trace.h"
 
 #define PASSED(name, parameters, arguments)                                                        \

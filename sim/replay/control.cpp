@@ -9,7 +9,7 @@
 namespace anemone {
 
 namespace {
-// Longest wait for anything, in cycles: a clear walks the table or the lines.
+// Longest wait, in cycles: a clear goes through the table and the lines.
 constexpr unsigned kPatience = 2 * (kTable + kLines) + 1000;
 
 constexpr unsigned bits(uint64_t count) {
@@ -21,7 +21,6 @@ constexpr uint64_t kEffect = uint64_t(1)
 constexpr uint64_t kSnapshot = kEffect + kWindow;
 constexpr uint64_t kAll = ~uint64_t(0) >> (63 - kPipelines); // vectors
 
-// A value in its field.
 #define FIELD(name, value) (uint64_t(value) << ANEMONE_##name##_SHIFT)
 } // namespace
 
@@ -41,7 +40,7 @@ void Control::step() {
     pins.bready = pins.rready = 1;
     if (pins.bvalid) {
         if (posted_.empty())
-            throw std::runtime_error("control port: an answer that nobody asked for");
+            throw std::runtime_error("control port: a response without a request");
         if (pins.bresp)
             fail(posted_.front(), "write answered with an error");
         posted_.pop_front();

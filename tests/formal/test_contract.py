@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a lane, by bounded model checking (Yosys, ABC's bmc3).
+"""The contract of a lane by bounded model checking (Yosys, ABC's bmc3).
 
-hw/test/nemo/LaneContract.scala is the property: any sequence of events, reads with effect,
-snapshots, acknowledgements' slots and table writes, on any one counter, with any operand.
+hw/test/nemo/LaneContract.scala is the property, for any sequence of events, reads with effect,
+snapshots, slots of acknowledgements and table writes, on any counter with any operand.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import pytest
 
 from tests.formal.checker import broken, check, emitted, within
 
-# Reset and clearing take 9 cycles; the longest hazard is a walk (2 words) and the 4 slots behind
-# it; a pipeline is 9 cycles deep, and three of them are to fit behind the hazard.
+# Reset and clear take 9 cycles. The longest hazard is a serial read-modify-write (2 words) and the
+# 4 slots after it. A pipeline has 9 stages, and three passes have to fit after the hazard.
 FRAMES = 9 + 2 + 4 + 3 * 9
 
 CASES = ["add-set-4", "sub-set-2", "add-shr-4", "max-shl-4", "addsat-xor-2"]
@@ -33,7 +33,7 @@ def test_contract_holds(case: str, proofs: Path, tmp_path: Path) -> None:
     assert check(proofs / case / "LaneProof.sv", tmp_path, *ENGINE) is None
 
 
-# The case that refutes it; what firtool writes, and what breaks it.
+# (the case that refutes it, firtool's text, the faulty replacement)
 MUTANTS = {
     "the slot right before is not chained": (
         "add-set-4",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One order of events, reads and acknowledgements, for a while (Yosys, ABC's bmc3).
+"""The order of events, reads and acknowledgements, bounded (Yosys, ABC's bmc3).
 
-hw/test/nemo/SlotOrder.scala is the property: whatever comes when, each has its slots, in order.
+hw/test/nemo/SlotOrder.scala is the property: for any timing, each gets its slots in order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import pytest
 
 from tests.formal.checker import broken, check, proof, within
 
-# A reset, an acknowledgement, its queue drained, and a walk, four slots each.
+# A reset, an acknowledgement, the drain of its queue, and a serial read-modify-write, four slots
+# each.
 A_WHILE = within(18)
 
 

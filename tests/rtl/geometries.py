@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small engines, which build in seconds, at the corners of what can be configured."""
+"""Small engines, which build in seconds, at the limits of the configuration."""
 
 from __future__ import annotations
 

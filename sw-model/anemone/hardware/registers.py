@@ -218,7 +218,7 @@ RULE_EFFECT_OPERAND = Register(0x140, value=Field(0, 64))
 # Loads the rule in the registers above into a pipeline; answered when the rule applies.
 RULE_COMMIT = Register(0x148, pipeline=Field(0, 6))
 
-# Of 4, capability says how many are built.
+# At most 4; capability has the number built.
 FLAT = Array(0x800, 0x100, 4)
 # Sets (near lines) of the channel. This register and the next two are sampled at the start.
 FLAT_NEAR_LINES = Register(0x000, lines=Field(0, 47))
@@ -265,7 +265,7 @@ FLAT_UNTRUSTED = Register(0x0A8, value=Field(0, 64))
 # Responses of near or far memory that matched no outstanding request and were dropped.
 FLAT_STRAYS = Register(0x0B0, value=Field(0, 64))
 
-# Of 32, capability says how many are built.
+# At most 32; capability has the number built.
 PIPELINE = Array(0x1000, 0x100, 32)
 # Events that updated a counter.
 PIPELINE_MATCHED = Register(0x000, value=Field(0, 64))

@@ -52,10 +52,10 @@ def required(channels: int = 4) -> set[str]:
         _bins("edge", ("start", "end", "last state")),
         _bins("slot", ("read waits for event", "read back to back", "same line back to back")),
         _bins("slot", ("event behind walk", "read behind backlog")),
-        # A line taken away, the slots before it, and what goes on meanwhile.
+        # A line that is subtracted, the slots before it, and concurrent activity.
         _bins("take", tuple(TAKEN), WIDTHS),
         _bins("take", ("event", "reset"), range(WINDOW)),
-        # A channel is free behind a walk, not in its last slot.
+        # A channel is free after a walk, not in its last slot.
         _bins("take", "op", range(1, WINDOW)),
         _bins("take", ("nothing", "clear", "channels at once")),
         _bins("queue", range(1, 21)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The golden model of a pipeline, watched for coverage and with what is around it in hardware."""
+"""A pipeline's golden model with coverage, and with the state that the hardware keeps around it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONG_AGO = (-1000, "")
 
 
 class Probe(Telemetry):
-    """A pipeline's golden model; `now` is the slot that it is told about.
+    """A pipeline's golden model; `now` is the current slot.
 
     on: a rule is loaded and enabled. line: of each channel, the line updated last.
     """
@@ -27,13 +27,13 @@ class Probe(Telemetry):
         self.line = [0] * size.channels
         self.loaded = -1000  # the slot a rule was loaded in
         self.hit = -1000  # the slot a predicate held in
-        self.seen = [-1000] * size.channels  # the last event's slot, whatever became of it
+        self.seen = [-1000] * size.channels  # the last event's slot, also if it was dropped
         self.written: tuple[int, int, str] = (-1000, 0, "")  # slot, key and kind of a table write
         self.key = [(-1000, 0)] * size.channels  # slot and key of the last event
         self._touched: dict[tuple[int, int], tuple[int, str]] = {}
 
     def load(self, rule: Rule, enable: bool) -> None:
-        """Another rule."""
+        """Load another rule."""
         self.rule, self.on = rule, enable
         self.loaded = self.now
         for seen in self.seen:
@@ -57,7 +57,7 @@ class Probe(Telemetry):
             self.cover[f"table/{kind}/behind"] += 1
 
     def key_of(self, addr: int) -> int:
-        """The key that an event at this address looks up."""
+        """The key of an event at this address."""
         return (addr & self.rule.primary_mask) >> self.rule.primary_shift
 
     def event(self, addr: int, write: bool) -> None:
@@ -120,7 +120,7 @@ class Probe(Telemetry):
             cover["edge/last state"] += 1
 
     def peek(self, channel: int, line: int) -> list[int]:
-        """A line as it is now."""
+        """A line's current contents, without any effect."""
         first = line * WORDS_PER_LINE
         return self.states[channel][first : first + WORDS_PER_LINE]
 
@@ -136,7 +136,7 @@ class Probe(Telemetry):
 
     @property
     def walks(self) -> bool:
-        """A read with effect takes a slot for each word."""
+        """Whether a read with effect takes a slot for each word."""
         return self.rule.effect_op not in ("none", "reset")
 
     def read_line(self, channel: int, line: int, effect: bool) -> list[int]:

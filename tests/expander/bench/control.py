@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control port: a fast AXI4-Lite master, and what a rule is in the shadow registers."""
+"""The control port: a fast AXI4-Lite master, and the shadow registers of a rule."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def shadow(rule: Rule, enable: bool, size: Size) -> dict[int, int]:
     return {register.offset: register.pack(**fields) for register, fields in packed.items()}
 
 
-Answer = Callable[[int, int], None]  # of the response and, of a read, the data
+Answer = Callable[[int, int], None]  # callback: (response, a read's data)
 
 
 class Control:
-    """Writes and reads, each kind in its order, one behind the other without waiting for answers.
+    """Makes writes and reads, each kind in order and pipelined.
 
-    A read is offered when the writes before it have been answered, and the other way round.
+    A read is offered when earlier writes have been answered, and a write when earlier reads have.
     """
 
     def __init__(self, dut: Any, rng: Random, prefix: str = "control_") -> None:
@@ -117,7 +117,7 @@ class Control:
         self._todo.append((False, address, 0, answer))
 
     def step(self, t: int) -> None:
-        """Cycle t is over; what the next one shows."""
+        """Process cycle t and drive the next one."""
         for name, flag in self._valid.items():
             if flag.value and self._ready[name]():
                 flag.set(0)

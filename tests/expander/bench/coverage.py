@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functional coverage: what a whole campaign has to meet. A bin is "group/part/part"."""
+"""Functional coverage of a whole campaign. A bin is "group/part/part"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _bins(group: str, *parts: object) -> set[str]:
 
 
 def required() -> set[str]:
-    """Every bin of the testplan; groups are its points."""
+    """All bins; the groups are the testplan's points."""
     ways, shapes = ("read", "write"), ("single", "fixed", "incr", "wrap")
     bins = [
         _bins("request", ("memory", "telemetry"), ways, shapes, ("line", "narrow")),

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The telemetry that the expander must have: golden models told of every beat in the order of a
-channel, which is that in which its arbiter takes them.
+"""The telemetry that the expander must have. Golden models get every beat in the order in which the
+channel's arbiter takes them.
 
-What each beat is comes from the memory ports' pins and this bench's own decoding of its address;
-the arbiter says only in which cycle a read or a write has its turn, and it is checked that this is
-legal: each side in the order of its port, behind the acceptance there, a burst of memory in a row.
-The engine's ports are looked at because software can't know in which cycle a table entry or a rule
-takes effect. The slots follow the documentation of SlotArbiter and TelemetryEngine, as
-tests/engine/bench/reference.py does.
+The kind of each beat comes from the pins of the memory ports and this bench's own address decoding.
+The arbiter shows only in which cycle a read or a write has its turn. The bench checks that this is
+legal: reads and writes each in the order of their port, after their acceptance, and a burst of
+memory without interruption. The engine's ports are looked at because software can't know in which
+cycle a table entry or a rule takes effect. The slots follow the documentation of SlotArbiter and
+TelemetryEngine, as tests/engine/bench/reference.py does.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ LATCH = 13  # cycles from an event's acceptance to the one in which it is latche
 
 
 class Line:
-    """An expected telemetry beat; `resp` and `words` once its slot came. target: as `decode`
-    says it, as the windows were when the request was accepted.
+    """An expected telemetry beat; `resp` and `words` are set in its slot. target: the result of
+    `decode` with the windows at the request's acceptance.
     """
 
     __slots__ = ("either", "last", "narrow", "resp", "target", "words")
@@ -44,7 +44,7 @@ class Line:
 
 
 class Model(Telemetry):
-    """A pipeline's golden model, and the latch as the hardware times it."""
+    """A pipeline's golden model, and its latch with the timing of the hardware."""
 
     def __init__(self, build: Build) -> None:
         super().__init__(OFF, build.geometry)
@@ -54,7 +54,7 @@ class Model(Telemetry):
 
     @property
     def walks(self) -> bool:
-        """A read with effect takes a slot for each word."""
+        """Whether a read with effect takes a slot for each word."""
         return self.rule.effect_op not in ("none", "reset")
 
     def clear(self) -> None:
@@ -67,13 +67,13 @@ class Model(Telemetry):
         self.hits.clear()
 
     def off(self, t: int) -> bool:
-        """It is being cleared in cycle t."""
+        """Whether the pipeline is being cleared in cycle t."""
         return self.clearing_from <= t < self.clearing_to
 
 
 class Taken:
-    """A beat that was accepted in cycle `t` and that the arbiter has to take: `event`, its address
-    if it is one, or the line that is read, or neither. more: a burst of memory goes on behind it.
+    """A beat accepted in cycle `t` that the arbiter has to take. It has an address in `event` if it
+    is one, or the line that is read, or neither. more: a burst of memory continues after it.
     """
 
     __slots__ = ("event", "line", "more", "t")
@@ -85,11 +85,11 @@ class Taken:
 
 
 class Slots:
-    """A channel's order: beats accepted, a walk's backlog at the engine, lines on their way."""
+    """A channel's order: accepted beats, the engine's backlog during a walk, lines in flight."""
 
     def __init__(self) -> None:
         self.accepted: dict[bool, deque[Taken]] = {False: deque(), True: deque()}
-        self.burst: bool | None = None  # of writes or of reads, amid which the arbiter is
+        self.burst: bool | None = None  # whether of writes or reads; None outside a burst
         self.walk = 0
         self.waiting: deque[tuple[Any, ...]] = deque()
         self.flying: deque[tuple[int, int, Line]] = deque()
@@ -99,7 +99,7 @@ class Slots:
 
 
 class Lockstep:
-    """Golden models of all pipelines. What control writes is queued here when it is sent."""
+    """Golden models of all pipelines. Control writes are queued here when they are sent."""
 
     def __init__(self, build: Build, engine: Any, arbiters: list[Any], cover: Counter[str]) -> None:
         self.build, self.cover = build, cover
@@ -135,30 +135,30 @@ class Lockstep:
         self.tables: deque[tuple[int, int, int, bool]] = deque()
         self.clears: deque[int] = deque()
         self.loading = False
-        self.latches = [0] * self.size.pipelines  # times a latch was set, and the last one
+        self.latches = [0] * self.size.pipelines  # how often each latch was set, and the last time
         self.latched_at = [-1] * self.size.pipelines
         self.acknowledged_at = [-1] * self.size.pipelines
         self.events = self.reads = 0
 
     @property
     def idle(self) -> bool:
-        """Nothing is on its way."""
+        """Whether nothing is in flight."""
         busy = any(s.outcomes or s.walk or s.waiting or s.flying for s in self.slots)
         return not (busy or self._requests or self.rules or self.tables or self.clears)
 
     @property
     def _requests(self) -> bool:
-        """Some were accepted, and have had no turn."""
+        """Whether accepted requests wait for their turn."""
         return any(beats for s in self.slots for beats in s.accepted.values())
 
     @property
     def amid_burst(self) -> bool:
-        """A burst of lines has begun and has not ended."""
+        """Whether a burst of lines has begun and has not ended."""
         reads = [s.accepted[False] for s in self.slots if s.accepted[False]]
         return any(beats[0].line and not beats[0].line.last for beats in reads)
 
     def cycle(self, t: int) -> None:
-        """Cycle t, all of whose requests have been accepted already."""
+        """Model cycle t, after all its requests have been accepted."""
         hold = self._rule(t)
         probe = self._probe
         if probe["table_valid"]() and probe["table_ready"]():
@@ -179,7 +179,7 @@ class Lockstep:
             raise Difference(f"cycle {t}: the engine takes a {what} that was not written")
 
     def _rule(self, t: int) -> bool:
-        """The rule port. Returns whether reads are held."""
+        """One cycle of the rule port. Returns whether reads are held."""
         if not self._probe["rule_valid"]():
             return False
         if self.loading:
@@ -221,7 +221,7 @@ class Lockstep:
     def _turn(
         self, t: int, c: int, slots: Slots, hold: bool
     ) -> tuple[tuple[Any, ...] | None, tuple[int, int, bool] | None, Line | None]:
-        """What the engine must see in this cycle: an event, or a read and its line."""
+        """What the engine must get in this cycle: an event, or a read and its line."""
         event = read = line = None
         beat, write = self._taken(t, c, slots)
         if beat and beat.event is not None:
