@@ -280,6 +280,8 @@ void anemone_hw_commit(struct anemone_hw *hw, unsigned int pipeline,
 	anemone_hw_write(hw, ANEMONE_RULE_PRIMARY_MASK, rule->primary_mask);
 	anemone_hw_write(hw, ANEMONE_RULE_SUB_MASK, rule->sub_mask);
 	anemone_hw_write(hw, ANEMONE_RULE_SHIFTS, rule->shifts);
+	if (rule->hash) /* the register exists only where hashes are built in */
+		anemone_hw_write(hw, ANEMONE_RULE_HASH, rule->hash);
 	anemone_hw_write(hw, ANEMONE_RULE_OPERAND, rule->operand);
 	anemone_hw_write(hw, ANEMONE_RULE_NOTIFY_OPERAND, rule->notify_operand);
 	anemone_hw_write(hw, ANEMONE_RULE_EFFECT_OPERAND, rule->effect_operand);

@@ -25,6 +25,8 @@ Json json_of(const Rule& rule, uint64_t bytes) {
         {"primary_shift", spec.translation.primary.shift},
         {"sub_mask", spec.translation.sub.mask},
         {"sub_shift", spec.translation.sub.shift},
+        {"hash_multiplier", spec.hash.multiplier},
+        {"hash_size", spec.hash.size},
         {"op", op_name(spec.update.op)},
         {"operand", spec.update.operand},
         {"operand_kind", source_name(spec.update.source)},
@@ -85,8 +87,9 @@ values; the exit status is then 2.
       --table N       keys per pipeline (8192)
       --device-gib N  memory (16)
       --flat          with flat memory mode
-  -j, --json          print JSON: a list with an object for each rule; a map is a
-                      list of [key, region]
+      --hash          with the hash stage
+  -j, --json          the rules' fields: a list with an object for each; the map is
+                      of [key, region]
 )",
     .options = OPTION_FILE | OPTION_HOST | OPTION_DEVICE | OPTION_JSON | OPTION_LIMITS,
     .least = 0,

@@ -13,7 +13,7 @@ struct Limits {
     uint32_t pipelines, states, table;
     uint64_t bytes;    /* of the device's memory */
     uint64_t features; /* the register `features` */
-    bool flat;
+    bool flat, hash;
     bool from_options; /* command line options of these names change them */
     bool host;         /* the file's addresses and keys are the host's */
 
@@ -29,6 +29,7 @@ constexpr Limits default_limits = {
     .bytes = 16ULL << 30,
     .features = UINT64_MAX,
     .flat = false,
+    .hash = false,
     .from_options = true,
     .host = false,
 };

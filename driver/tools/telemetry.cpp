@@ -99,6 +99,7 @@ Limits limits_of(const anemone_info& info) {
         .bytes = info.address_bits < 64 ? 1ULL << info.address_bits : UINT64_MAX,
         .features = info.features,
         .flat = (info.flags & ANEMONE_INFO_FLAT) != 0,
+        .hash = (info.features & ANEMONE_FEATURES_HASH_MASK) != 0,
         .from_options = false,
         .host = false,
     };

@@ -6,9 +6,10 @@
 #define COUNTED(mine, real, parameters, arguments)                                                 \
     int mine parameters {                                                                          \
         INSIDE;                                                                                    \
-        count_collective(__COUNTER__, __func__);                                                   \
-        return real arguments;                                                                     \
-    }
+        count_collective(__COUNTER__, __func__, (uint64_t)(uintptr_t)__builtin_return_address(0)); \
+        return OWN(real) arguments;                                                                \
+    }                                                                                              \
+    ALSO(mine)
 #define BOTH(name, immediate, parameters, arguments)                                               \
     COUNTED(MINE(name), REAL(name), (OPEN parameters, MPI_Comm comm), (OPEN arguments, comm))      \
     COUNTED(MINE(immediate), REAL(immediate),                                                      \

@@ -34,7 +34,7 @@ struct pending begin_receive(enum kind kind, const struct call* call, const void
     PMPI_Get_elements_x(&item, type, &elements);
     pending.item_bytes = (uint64_t)size;
     pending.item_elements = elements == MPI_UNDEFINED ? (uint64_t)size : (uint64_t)elements;
-    if (size != true_extent || (count > 1 && extent != size))
+    if (size && (size != true_extent || (count > 1 && extent != size)))
         record->type = know_type(type);
     pending.source = source;
     pending.tag = tag;

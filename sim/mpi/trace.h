@@ -104,7 +104,8 @@ struct call {
 };
 #define CALL                                                                                       \
     INSIDE;                                                                                        \
-    const struct call call = {(uint64_t)(uintptr_t)__builtin_return_address(0), now_ns()}
+    const struct call call = {                                                                     \
+        fortran_site ? fortran_site : (uint64_t)(uintptr_t)__builtin_return_address(0), now_ns()}
 
 // Marks the thread as inside MPI until the end of the function.
 #define INSIDE const int inside __attribute__((cleanup(leave), unused)) = enter()
@@ -114,6 +115,24 @@ static inline int enter(void) {
 }
 void leave(const int* inside);
 
+// The Fortran bindings of Open MPI, and MPICH's for the module mpi_f08, call PMPI_Recv and not
+// MPI_Recv. So ALSO gives a function of the tracer the second name, and OWN finds MPI's function.
+#define ALSO(mine) ALSO_(mine)
+#define ALSO_(mine) extern __typeof__(mine) P##mine __attribute__((alias(#mine)));
+#define OWN(name)                                                                                  \
+    ({                                                                                             \
+        static __typeof__(&name) own_;                                                             \
+        if (!own_)                                                                                 \
+            own_ = (__typeof__(own_))behind(#name);                                                \
+        own_;                                                                                      \
+    })
+
+// bindings.c
+extern _Thread_local uint64_t fortran_site __attribute__((tls_model("initial-exec")));
+void* behind(const char* name); // the next function of this name behind the tracer's
+void know_library(void);
+bool within_library(uint64_t address); // true: MPI's own code makes the call
+
 // file.c
 extern bool tracing; // from Init to Finalize
 int64_t now_ns(void);
@@ -122,7 +141,7 @@ void close_trace(void);
 void count_posted(void);
 void write_record(const struct record* record);
 void write_name(const char* line);
-void count_collective(unsigned slot, const char* name);
+void count_collective(unsigned slot, const char* name, uint64_t site);
 
 // names.c: know_site and know_communicator write a line to .names at the first use
 void know_site(uint64_t address);

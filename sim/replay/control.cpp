@@ -137,12 +137,14 @@ void Control::program(unsigned pipeline, const Rule& rule) {
     post(ANEMONE_RULE_SUB_MASK, rule.subMask);
     post(ANEMONE_RULE_SHIFTS,
          FIELD(RULE_SHIFTS_PRIMARY, rule.primaryShift) | FIELD(RULE_SHIFTS_SUB, rule.subShift));
+    post(ANEMONE_RULE_HASH,
+         FIELD(RULE_HASH_MULTIPLIER, rule.hashMultiplier) | FIELD(RULE_HASH_SIZE, rule.hashSize));
     post(ANEMONE_RULE_OPERAND, rule.operand);
     post(ANEMONE_RULE_NOTIFY_OPERAND, rule.notifyOperand);
     post(ANEMONE_RULE_EFFECT_OPERAND, rule.effectOperand);
     post(ANEMONE_RULE_CONTROL,
          FIELD(RULE_CONTROL_ENABLE, 1) | FIELD(RULE_CONTROL_READS, rule.reads) |
-             FIELD(RULE_CONTROL_WRITES, rule.writes) |
+             FIELD(RULE_CONTROL_WRITES, rule.writes) | FIELD(RULE_CONTROL_HASH, rule.hashSize > 0) |
              FIELD(RULE_CONTROL_COUNTER_WIDTH, rule.counterWidth) |
              FIELD(RULE_CONTROL_OPERAND_SOURCE, rule.operandSource) |
              FIELD(RULE_CONTROL_OP, rule.op) | FIELD(RULE_CONTROL_NOTIFY_OP, rule.notifyOp) |

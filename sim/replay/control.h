@@ -12,9 +12,9 @@ namespace anemone {
 
 // A rule in the hardware's encoding: the fields of anemone.nemo.Rule, each as a 64-bit number.
 struct Rule {
-    uint64_t reads, writes, start, end, primaryMask, primaryShift, subMask, subShift, op,
-        operandSource, operand, counterWidth, notifyOp, notifyOperand, effectKind, effectOp,
-        effectOperand;
+    uint64_t reads, writes, start, end, primaryMask, primaryShift, subMask, subShift,
+        hashMultiplier, hashSize, op, operandSource, operand, counterWidth, notifyOp, notifyOperand,
+        effectKind, effectOp, effectOperand;
 
     // A read whose effect is an update op takes one slot per state word.
     bool serialEffect() const { return effectKind == 2; }

@@ -156,6 +156,7 @@ def test_sweep() -> None:
 STRUCTURES = {
     "anemone_filter": uapi.Filter, "anemone_field": uapi.FieldOf,
     "anemone_translation": uapi.Translation, "anemone_operation": uapi.Operation,
+    "anemone_hash": uapi.Hash,
     "anemone_spec": uapi.SpecOf, "anemone_info": uapi.Info, "anemone_add": uapi.Add,
     "anemone_id": uapi.Id, "anemone_entry": uapi.Entry, "anemone_map": uapi.Map,
     "anemone_read": uapi.Read, "anemone_event": uapi.EventOf,

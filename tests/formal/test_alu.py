@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The update ALU on 64-bit words: every op on counters of 8 and 64 bits (Yosys, ABC's bmc3).
 
-hw/test/nemo/AluEquivalence.scala is the property: a counter's new value is the op's result, for any
-updated counters of the word, and a forwarded update sees the result of the update before or of
-the one before that.
+hw/test/nemo/update/AluEquivalence.scala is the property: a counter's new value is the op's result,
+for any updated counters of the word, and a forwarded update sees the result of the update before or
+of the one before that.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def test_a_counter_becomes_what_the_op_means(case: str, proofs: Path, tmp_path: 
 MUTANTS = {
     "a carry goes on past its counter": ("add-8", r"io_operand_guardsA\[3\],", "1'h1,"),
     "a difference begins without a one": ("sub-8", r"io_operand_guardsB\[3\],", "1'h0,"),
-    "a wide counter's carry is not asked for": ("max-64", r"~io_operand_late_3\b", "1'h1"),
-    "what two before made is lost": ("or-32", r"\{64\{io_second\}\}", "64'h0"),
+    "a wide counter's carry is not asked for": ("max-64", r"~io_operand_useWordCarry_3\b", "1'h1"),
+    "what two before made is lost": ("or-32", r"\{64\{io_forward2\}\}", "64'h0"),
     "what is not taken goes on": (
         "addsat-16",
-        r"io_chain & io_operand_early \?",
-        "io_operand_early ?",
+        r"io_forward1 & io_operand_useByteCarry \?",
+        "io_operand_useByteCarry ?",
     ),
 }
 

@@ -7,7 +7,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from anemone.hardware.geometry import Geometry
-from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, TYPES, U64, WIDTHS, Rule
+from anemone.telemetry.rules import (
+    EFFECTS,
+    HASH_BITS,
+    OPERANDS,
+    OPS,
+    PREDICATES,
+    TYPES,
+    U64,
+    WIDTHS,
+    Rule,
+)
 
 SPACE = 1 << 16  # size of the address range of random events, bytes
 
@@ -42,6 +52,8 @@ def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
     whole, page = st.just((0, SPACE)), st.integers(0, SPACE >> 12).map(lambda n: n << 12)
     ends = draw(whole | st.tuples(page, page) | st.tuples(*[st.integers(0, SPACE)] * 2))
     any_mask = st.integers(0, U64)
+    hashes = geometry.features.hash and draw(st.booleans())
+    odd = st.integers(0, (1 << HASH_BITS - 1) - 1).map(lambda n: 2 * n + 1)
     fits = 17 - geometry.table.bit_length()  # the shift that spreads SPACE over the whole table
     return Rule(
         name=name,
@@ -52,6 +64,8 @@ def rules(draw: st.DrawFn, geometry: Geometry, name: str = "rule") -> Rule:
         primary_shift=draw(st.integers(fits, 16) | st.integers(fits - 1, 16) | st.integers(0, 63)),
         sub_mask=draw(st.sampled_from([0, 0, 0x1C0, 0xFC0, U64]) | any_mask),
         sub_shift=draw(st.integers(6, 16) | st.integers(0, 63)),
+        hash_multiplier=draw(odd) if hashes else 0,
+        hash_size=draw(st.integers(1, geometry.counters(width))) if hashes else 0,
         op=draw(st.sampled_from(OPS)),
         operand=draw(operands(width)),
         operand_kind=draw(st.sampled_from(OPERANDS)),

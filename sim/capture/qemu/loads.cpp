@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
@@ -139,9 +140,9 @@ void Sampler::leave(std::uint64_t received) {
     if (received > before) {
         const std::lock_guard hold(rank_.lock);
         auto& header = rank_.header();
-        header.cycles_last = cycles_;
         if (before == 0)
             header.cycles_first = cycles_;
+        header.cycles_last = std::max(header.cycles_last, cycles_);
     }
     while (before < received && !rank_.received.compare_exchange_weak(before, received))
         ;

@@ -27,8 +27,7 @@ struct LoadsHeader {
     std::uint64_t instructions, loads, load_bytes, l1_miss, l3_miss;
     std::uint64_t lines_read; // from memory, with prefetches
     std::uint64_t samples;
-    std::uint64_t cycles_first,
-        cycles_last; // of the receiving thread, at its first and last receive
+    std::uint64_t cycles_first, cycles_last; // at the first receive; the most at a later one
 };
 
 struct LoadSample {

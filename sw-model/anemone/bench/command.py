@@ -46,8 +46,8 @@ SATURATIONS: tuple[tuple[str, traffic.Kind, bool], ...] = (
     ("strided", traffic.strided, False),
     ("events and reads", traffic.mixed, False),
     ("reads only", traffic.reads, False),
-    ("reads that walk", traffic.mostly_events, True),
-    # 512 bits per cycle and channel, with responses of memory for the same ids among the lines.
+    ("serial RMW", traffic.mostly_events, True),
+    # 512 bits a cycle a channel, with memory's answers of the same ids among the lines.
     ("readout, 1 id, 1/8 memory", traffic.readout(1, 8), False),
     ("readout, 1 id, 1/2 memory", traffic.readout(1, 2), False),
     ("readout, 4 ids, 1/2 memory", traffic.readout(4, 2), False),
@@ -58,9 +58,9 @@ SATURATIONS: tuple[tuple[str, traffic.Kind, bool], ...] = (
 def saturation(geometry: Geometry, cycles: int, say: Say) -> list[Measure]:
     """Slots used per cycle and channel, and whether anything was lost, by kind of traffic."""
     measures = []
-    for name, kind, walks in SATURATIONS:
+    for name, kind, serial_rmw in SATURATIONS:
         say(f"slots: {name}")
-        rules = traffic.bench_rules(geometry, geometry.pipelines, walks)
+        rules = traffic.bench_rules(geometry, geometry.pipelines, serial_rmw)
         rows = kind(np.random.default_rng(SEED), geometry, cycles)
         run = rtl.run_rows(rules, rows, geometry)
         result, lines = expected(rules, rows, geometry)

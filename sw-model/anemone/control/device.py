@@ -113,9 +113,6 @@ class _OfDevice(Registered):
 
 
 def _spec(spec: Spec, host: bool) -> uapi.SpecOf:
-    if spec.hash[1]:
-        raise ValueError(f"hash is {spec.hash}; allowed: none on a device, which has no hash stage")
-
     def operation(op: int, operand: int | str) -> uapi.Operation:
         if isinstance(operand, str):
             return uapi.Operation(op=op, source=uapi.OPERANDS[operand])
@@ -134,4 +131,5 @@ def _spec(spec: Spec, host: bool) -> uapi.SpecOf:
         regions=spec.regions,
         flags=uapi.SPEC_HOST if host else 0,
         width=spec.width,
+        hash=uapi.Hash(multiplier=spec.hash[0], size=spec.hash[1]),
     )

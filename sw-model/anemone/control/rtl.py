@@ -167,13 +167,14 @@ def _rule_registers(rule: Rule) -> list[tuple[Register, int]]:
         enable=1, reads="R" in rule.type, writes="W" in rule.type, near=NEAR.index(rule.near),
         counter_width=WIDTHS.index(rule.width), operand_source=OPERANDS.index(rule.operand_kind),
         op=OP_CODES[rule.op], notify_op=PREDICATES.index(rule.notify_op), effect_kind=kind,
-        effect_op=OP_CODES.get(rule.effect_op, 0),
+        effect_op=OP_CODES.get(rule.effect_op, 0), hash=rule.hash_size > 0,
     )  # fmt: skip
     shifts = regs.RULE_SHIFTS.pack(primary=rule.primary_shift, sub=rule.sub_shift)
+    hashes = regs.RULE_HASH.pack(multiplier=rule.hash_multiplier, size=rule.hash_size)
     return [
         (regs.RULE_START, rule.start), (regs.RULE_END, rule.end),
         (regs.RULE_PRIMARY_MASK, rule.primary_mask), (regs.RULE_SUB_MASK, rule.sub_mask),
-        (regs.RULE_SHIFTS, shifts), (regs.RULE_OPERAND, rule.operand),
+        (regs.RULE_SHIFTS, shifts), (regs.RULE_HASH, hashes), (regs.RULE_OPERAND, rule.operand),
         (regs.RULE_NOTIFY_OPERAND, rule.notify_operand),
         (regs.RULE_EFFECT_OPERAND, rule.effect_operand), (regs.RULE_CONTROL, control),
     ]  # fmt: skip

@@ -31,6 +31,10 @@ class Translation(ctypes.Structure):
     _fields_ = (("primary", FieldOf), ("sub", FieldOf))
 
 
+class Hash(ctypes.Structure):
+    _fields_ = (("multiplier", c_uint32), ("size", c_uint32))
+
+
 class Operation(ctypes.Structure):
     _fields_ = (("operand", c_uint64), ("op", c_uint8), ("source", c_uint8), ("pad", c_uint8 * 6))
 
@@ -40,7 +44,7 @@ class SpecOf(ctypes.Structure):
         ("name", c_char * 32), ("filter", Filter), ("translation", Translation),
         ("update", Operation), ("notify", Operation), ("read_effect", Operation),
         ("regions", c_uint32), ("flags", c_uint32), ("width", c_uint8), ("pad", c_uint8 * 7),
-        ("reserved", c_uint64 * 4),
+        ("hash", Hash), ("reserved", c_uint64 * 3),
     )  # fmt: skip
 
 

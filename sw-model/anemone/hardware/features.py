@@ -14,10 +14,9 @@ T = TypeVar("T")
 class Features:
     """The built-in features, by the names that rule files use; None means all.
 
-    ops: operations of updates and read effects. widths: bits of a counter. notify: whether
-    predicates are built in. effects: none, reset, op. operands: imm, line, is_write. acknowledge:
-    whether a line that was read can be subtracted from the counters. hash: whether offsets can be
-    hashed; only the golden models can.
+    ops: of updates and of read effects. widths: bits of a counter. notify: predicates. effects:
+    none, reset, op. operands: imm, line, is_write. acknowledge: lines that were read can be taken
+    away. hash: of offsets, for sketches.
     """
 
     ops: tuple[str, ...] | None = None
@@ -57,7 +56,8 @@ class Features:
         )
         options = {name: ",".join(map(str, some)) for name, some in lists.items() if some}
         flags = {"notify": self.notify, "acknowledge": self.acknowledge}
-        return options | {name: "false" for name, built in flags.items() if not built}
+        options |= {name: "false" for name, built in flags.items() if not built}
+        return options | ({"hash": "true"} if self.hash else {})
 
 
 EVERYTHING = Features()

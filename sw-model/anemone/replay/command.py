@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from anemone.io.errors import oneline
 from anemone.terminal import (
@@ -61,6 +62,9 @@ def command(
     states: Annotated[str, size_option("64-bit states per rule and channel.")] = str(SIZES.states),
     table: Annotated[str, size_option("Entries of a translation table.")] = str(SIZES.table),
     device_gib: Annotated[str, size_option("The device's memory, GiB.")] = str(SIZES.device_gib),
+    hash_stage: Annotated[
+        bool, typer.Option("--hash", help="Build in the hash stage, for rules with `hash`.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print report.json instead of a table.")
     ] = False,
@@ -69,7 +73,8 @@ def command(
 
     RTL and model write identical files except for cycles and speed in report.json.
     """
-    geometry = Geometry(*map(number, (channels, pipelines, states, table, device_gib)))
+    sizes = map(number, (channels, pipelines, states, table, device_gib))
+    geometry = Geometry(*sizes, features=Features(hash=hash_stage))
     from anemone.io.outputs import check_out
     from anemone.replay import replay
     from anemone.replay import result as results

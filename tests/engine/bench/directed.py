@@ -114,7 +114,7 @@ async def every_hazard_distance(driver: DirectedDriver) -> None:
     assert (await driver.read(0, 0, 0)).words == first(12, 15)
 
 
-# --- walks ---
+# --- serial read-modify-writes ---
 
 
 def counting(cycles: int, effect: str, **fields: Any) -> tuple[Script, int]:
@@ -137,10 +137,8 @@ async def play(dut: Any, script: Script) -> tuple[Any, Counter[str]]:
 
 
 @cocotb.test()
-async def walk_with_an_event_every_cycle(dut: Any) -> None:
-    """Seven events queue up during an eight-slot read. Thousands pass through the queue without
-    loss.
-    """
+async def serial_rmw_with_an_event_every_cycle(dut: Any) -> None:
+    """Seven events queue behind an eight-slot read, thousands flow through, none is lost."""
     script, start = counting(4000, "add")
     stop = script.cycles - 50
     script.events[0][start + 1 : stop] = [(0, 0)] * (stop - start - 1)
@@ -153,7 +151,7 @@ async def walk_with_an_event_every_cycle(dut: Any) -> None:
 
 
 @directed_test
-async def walk_takes_eight_slots(driver: DirectedDriver) -> None:
+async def serial_rmw_takes_eight_slots(driver: DirectedDriver) -> None:
     """A read with an update op: the line comes seven cycles later, the next read after eight."""
     await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=3))
     await driver.tick(reads={0: Read(0, 0, 0, True)})
@@ -168,8 +166,8 @@ async def walk_takes_eight_slots(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def walk_of_another_channel_is_not_felt(driver: DirectedDriver) -> None:
-    """Reads of channel 1 are answered in every cycle during a walk of channel 0."""
+async def serial_rmw_of_another_channel_is_not_felt(driver: DirectedDriver) -> None:
+    """Reads of channel 1 are answered in every cycle while channel 0 is amid a serial RMW."""
     await driver.rule(0, replace(COUNT, effect_op="add"))
     await driver.tick(reads={0: Read(0, 0, 0, True), 1: Read(0, 0, 0, False)})
     for _ in range(9):

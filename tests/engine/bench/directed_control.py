@@ -40,8 +40,8 @@ async def rule_applies_from_one_cycle_on(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def rule_waits_for_a_walk(driver: DirectedDriver) -> None:
-    """A rule offered during an eight-slot read applies after it, at most eight cycles later."""
+async def rule_waits_for_a_serial_rmw(driver: DirectedDriver) -> None:
+    """A rule offered amid an eight-slot read applies behind it, at most eight cycles later."""
     idle = await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=5))
     await driver.tick(reads={1: Read(0, 0, 0, True)})
     assert await driver.rule(0, replace(COUNT, effect_op="reset")) - idle == 7

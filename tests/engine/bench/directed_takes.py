@@ -97,8 +97,8 @@ async def a_bad_word_is_not_acknowledged(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def an_acknowledge_heals_nothing(driver: DirectedDriver) -> None:
-    """A bit that flips in any cycle of an acknowledgement is overwritten, or its line stays bad."""
+async def an_acknowledge_clears_no_parity(driver: DirectedDriver) -> None:
+    """A bit that flips in any cycle amid one is overwritten, or its line stays bad."""
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=5))
     bad = 0
     for late in range(LATENCY + 2):

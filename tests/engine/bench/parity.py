@@ -158,8 +158,8 @@ async def a_bad_word_does_not_notify(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def a_reset_heals(driver: DirectedDriver) -> None:
-    """A read-with-reset returns the poison and heals the word, also right after an update."""
+async def a_reset_clears_parity(driver: DirectedDriver) -> None:
+    """A read-with-reset returns the poison and clears it, also right behind an update."""
     await driver.rule(0, replace(COUNT, effect_op="reset", effect_operand=4))
     for bit in BITS:
         for distance in range(1, 7):
@@ -180,7 +180,7 @@ async def a_reset_heals(driver: DirectedDriver) -> None:
 
 @directed_test
 async def an_op_effect_keeps_the_poison(driver: DirectedDriver) -> None:
-    """A read that walks its line returns the poison of any word, and only that word stays bad."""
+    """A serial RMW returns the poison of any word, and leaves that word bad alone."""
     await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=2))
     for word in range(8):
         await driver.tick(clear_valid=1, clear_bits=0)
@@ -196,8 +196,8 @@ async def an_op_effect_keeps_the_poison(driver: DirectedDriver) -> None:
 
 
 @directed_test
-async def a_walk_beside_updates_of_bad_words(driver: DirectedDriver) -> None:
-    """An update of a bad word 1 to 7 slots before a walk poisons it, but not the next walk."""
+async def a_serial_rmw_beside_updates_of_bad_words(driver: DirectedDriver) -> None:
+    """An update 1 to 7 slots ahead of a serial RMW poisons it, and not the one right behind."""
     await driver.rule(0, replace(COUNT, effect_op="add", effect_operand=2))
     for bit, word, apart in product((17, PARITY), range(8), range(1, 8)):
         await driver.tick(clear_valid=1, clear_bits=0)
@@ -212,13 +212,13 @@ async def a_walk_beside_updates_of_bad_words(driver: DirectedDriver) -> None:
         await driver.wait(40)
         expected = first()
         expected[word] = 1 + data(bit)
-        walked, behind = driver.lines
-        assert (walked.words, walked.poison) == (expected, True), (bit, word, apart)
+        answer, behind = driver.lines
+        assert (answer.words, answer.poison) == (expected, True), (bit, word, apart)
         assert (behind.words, behind.poison) == (first(), False), (bit, word, apart)
 
 
 @directed_test
-async def a_clear_heals(driver: DirectedDriver) -> None:
+async def a_clear_clears_parity(driver: DirectedDriver) -> None:
     """A clear leaves good words and no parity errors."""
     await flip(driver, 3)
     assert (await driver.read(0, 0, 0)).poison

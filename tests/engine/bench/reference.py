@@ -6,19 +6,17 @@ order, and the golden model gets everything in that order. The slots follow only
 of SlotArbiter and TelemetryEngine:
 
 - an event takes the slot of its cycle; a read is accepted in a cycle without an event;
-- a read with an update op as effect takes eight slots, and events wait in order until it is done;
-no
-read is accepted before the last waiting event has its slot;
-- a table entry applies from the cycle of its acceptance; a rule from the first cycle in which it is
-offered, the rule before it is done and no channel is in an eight-slot read; no read is accepted
-while a rule waits for that;
-- a line that is written back begins after all waiting events of its channel, in a cycle in which no
-rule holds reads; there is one at a time for all channels, which take turns. Then it has the slots
-of its channel for a while, like a walk, and is answered in the cycle after them;
-- a predicate holds only on good words; bit flips are tested in bench/parity.py, not here;
-- a clear drops everything accepted in its cycle and before; events and reads whose slot is before
-the
-end of `clearing` have no effect, and such lines are zero.
+- a read with an update op as effect takes eight slots, and events wait behind it, in order; no read
+  is accepted before the last of them has its slot;
+- a table entry applies from the cycle on in which it is accepted; a rule from the first cycle on in
+  which it is offered, the one before it is done and no channel is amid an eight-slot read; no read
+  is accepted while it is waiting for that;
+- a line that is written back is taken up behind all events of its channel that wait, in a cycle in
+  which no rule holds reads, one at a time for all channels, which take turns; then it has the slots
+  of its channel for a while, as a serial RMW has, and is answered in the cycle behind;
+- a predicate holds on good words alone, and nothing here flips a bit: bench/parity.py does;
+- a clear takes what is accepted in its cycle and before; what gets its slot before `clearing` ends
+  has no effect, and such lines are zero.
 """
 
 from __future__ import annotations
@@ -163,17 +161,17 @@ class Reference:
         event = channel.events[t] if t < len(channel.events) else None
         self._offer_event(channel, event)
         self._offer_read(t, channel, running)
-        channel.free = not (hold or channel.walk or channel.waiting)
+        channel.free = not (hold or channel.reserved or channel.waiting)
         ready = channel.free and not event
         if not running:
             return int(ready)
         read = channel.offered
         cover_slot(self.cover, channel, event, read, ready)
-        if channel.walk:
-            channel.walk -= 1
+        if channel.reserved:
+            channel.reserved -= 1
             if event:
                 channel.waiting.append(event)
-                self.cover["slot/event behind walk"] += 1
+                self.cover["slot/event behind serial RMW"] += 1
         elif channel.waiting:
             first = channel.waiting.popleft()
             if event:
@@ -184,7 +182,7 @@ class Reference:
         elif ready and read:
             self._read(t, channel, read)
             channel.offered = None
-        if event or channel.walk or channel.waiting or channel.offered or channel.take:
+        if event or channel.reserved or channel.waiting or channel.offered or channel.take:
             self.active = t
         if event:
             self.plan.events += 1
@@ -233,15 +231,17 @@ class Reference:
         """A read gets its slot, or the first of its slots."""
         c, p, line, model = channel.number, read.pipeline, read.line, self.models[read.pipeline]
         assert line is not None
-        walks = read.effect and model.walks
-        words = model.read_line(c, line, read.effect and not self.off(p, t + 7 * walks))
+        serial_rmw = read.effect and model.serial_rmw
+        words = model.read_line(c, line, read.effect and not self.off(p, t + 7 * serial_rmw))
         if self.off(p, t):
             self.cover["clear/read"] += 1
-            if read.effect and not self.off(p, t + 7 * walks):  # only the last words of a walk
+            if read.effect and not self.off(
+                p, t + 7 * serial_rmw
+            ):  # only the last words of a serial RMW
                 done = self.clearing_to[p] - t
                 first = line * WORDS_PER_LINE
                 model.states[c][first : first + done] = ZEROS[:done]
-        at = t + self.timing.read + 7 * walks
+        at = t + self.timing.read + 7 * serial_rmw
         expected = Line(at, c, p, words)
         channel.lines.append(expected)
         self.plan.expect(expected)
@@ -249,8 +249,8 @@ class Reference:
         self.active = max(self.active, at)
         if self.after_cut and read.effect and model.loaded < 0:
             self.cover["restart/stale effect"] += 1
-        if walks:
-            channel.walk = WORDS_PER_LINE - 1
+        if serial_rmw:
+            channel.reserved = WORDS_PER_LINE - 1
             channel.free = False
         if channel.last[0] == t - 1:
             self.cover["slot/read back to back"] += 1
@@ -282,13 +282,13 @@ class Reference:
         self.active = t
         if t <= self.rule_ready:
             return False
-        if any(channel.walk for channel in self.channels):
-            self.cover["rule/waits for walk"] += 1
+        if any(channel.reserved for channel in self.channels):
+            self.cover["rule/waits for serial RMW"] += 1
         else:
             self.rule_ready = t + self.timing.rule
             self.models[self.rule.pipeline].load(self.rule.rule, self.rule.enable)
             if any(channel.waiting for channel in self.channels):
-                self.cover["rule/behind walk"] += 1
+                self.cover["rule/behind serial RMW"] += 1
         return True
 
     @staticmethod
@@ -317,8 +317,8 @@ class Reference:
                 item, self.table = self.table, None
                 assert item.key is not None
                 self.models[item.pipeline].set_translation(item.key, item.base, item.mapped)
-                if any(channel.waiting or channel.walk for channel in self.channels):
-                    self.cover["table/behind walk"] += 1
+                if any(channel.waiting or channel.reserved for channel in self.channels):
+                    self.cover["table/behind serial RMW"] += 1
             else:
                 self.cover["table/waits for clear"] += 1
         return int(ready)

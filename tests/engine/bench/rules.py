@@ -7,7 +7,16 @@ from dataclasses import replace
 from random import Random
 
 from anemone.hardware.features import Features
-from anemone.telemetry.rules import EFFECTS, OPERANDS, OPS, PREDICATES, U64, WIDTHS, Rule
+from anemone.telemetry.rules import (
+    EFFECTS,
+    HASH_BITS,
+    OPERANDS,
+    OPS,
+    PREDICATES,
+    U64,
+    WIDTHS,
+    Rule,
+)
 from tests.engine.bench.sizes import Size
 
 
@@ -43,6 +52,19 @@ def _fields(rng: Random, size: Size, width: int) -> dict[str, int]:
 
 
 _NAMES = ("primary_mask", "primary_shift", "sub_mask", "sub_shift")
+
+
+def _hash(rng: Random, size: Size, width: int) -> dict[str, int]:
+    """Of the offset, where it is built in; the most counters to choose from are those there are."""
+    if not size.features.hash or rng.random() < 0.5:
+        return dict.fromkeys(_HASH, 0)
+    counters = size.states * (64 // width)
+    chosen = rng.choice((1, 2, counters // 2, counters - 1, counters, rng.randint(1, counters)))
+    multiplier = rng.choice((1, (1 << HASH_BITS) - 1, rng.getrandbits(HASH_BITS) | 1))
+    return dict(zip(_HASH, (multiplier, chosen), strict=True))
+
+
+_HASH = ("hash_multiplier", "hash_size")
 
 
 def _range(rng: Random, size: Size) -> dict[str, int]:
@@ -86,6 +108,7 @@ def random_rule(rng: Random, size: Size, **fixed: object) -> Rule:
         "width": width,
         **_range(rng, size),
         **_fields(rng, size, width),
+        **_hash(rng, size, width),
         **_notify(rng, features, width, updated),
         **_effect(rng, features, width),
         **fixed,
@@ -105,6 +128,7 @@ def changed_rule(rng: Random, rule: Rule, size: Size) -> Rule:
         ("op", "operand", "operand_kind"),
         ("type", "start", "end"),
         _NAMES,
+        _HASH,
         ("notify_op", "notify_operand"),
         ("effect_op", "effect_operand"),
         ("width",),

@@ -95,6 +95,11 @@ def registers(rule: Rule, enable: bool, size: Size) -> dict[str, int]:
     """A rule's signals at the port `io_rule_bits_rule_`."""
     mask = (1 << size.address_bits) - 1
     effect = rule.effect_op
+    hashes = {
+        "hashes": int(rule.hash_size > 0),
+        "hashMultiplier": rule.hash_multiplier,
+        "hashSize": rule.hash_size,
+    }
     kind = EFFECTS.index(effect) if effect in ("none", "reset") else 2
     return {
         "enable": int(enable),
@@ -106,6 +111,7 @@ def registers(rule: Rule, enable: bool, size: Size) -> dict[str, int]:
         "primaryShift": rule.primary_shift,
         "subMask": rule.sub_mask & mask,
         "subShift": rule.sub_shift,
+        **(hashes if size.features.hash else {}),
         "op": OP_CODES[rule.op],
         "operandSource": OPERANDS.index(rule.operand_kind),
         "operand": rule.operand,

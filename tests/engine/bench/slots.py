@@ -24,7 +24,7 @@ class Channel:
         self.reads = deque(script.reads[number])
         self.offered: Read | None = None
         self.waiting: deque[Event] = deque()
-        self.walk = 0  # remaining slots of an eight-slot read or an acknowledgement
+        self.reserved = 0  # slots left of an eight-slot read or of an acknowledgement
         self.takes = deque(script.takes[number])
         self.take: Take | None = None  # on offer
         self.free = False  # an acknowledgement may begin

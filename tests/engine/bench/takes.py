@@ -81,13 +81,13 @@ class Takes:
         cover[f"channel/{channel.number}/take"] += 1
         changes = model.loaded >= 0 and model.rule.op in TAKEN
         if changes:
-            channel.walk = reference.timing.take - 1
+            channel.reserved = reference.timing.take - 1
             self.idle = t + reference.timing.take + ON_ITS_WAY
         else:  # it reads the line, and no more
-            channel.walk = reference.timing.read + 3
-            self.idle = t + channel.walk + 2
+            channel.reserved = reference.timing.read + 3
+            self.idle = t + channel.reserved + 2
             cover["take/nothing"] += 1
-        self.done = t + channel.walk + 1
+        self.done = t + channel.reserved + 1
         reference.active = max(reference.active, self.done)
         if reference.off(take.pipeline, t + 1):
             cover["take/clear"] += 1

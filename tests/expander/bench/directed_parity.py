@@ -60,8 +60,8 @@ async def a_flipped_bit_comes_with_poison(host: Host) -> None:
 
 
 @hosted
-async def a_reset_heals(host: Host) -> None:
-    """A read that resets returns the poison; the next read has none."""
+async def a_reset_clears_parity(host: Host) -> None:
+    """A read with reset as its effect returns the poison; the next one has none."""
     await counted(host)
     await flip(host, 40)
     assert await poisoned(host, effect=True) == ([COUNTED[0] ^ 1 << 40, *COUNTED[1:]], True)
@@ -78,8 +78,8 @@ async def an_update_op_keeps_the_poison(host: Host) -> None:
 
 
 @hosted
-async def a_clear_heals(host: Host) -> None:
-    """A clear removes the parity error and clears the count."""
+async def a_clear_clears_parity(host: Host) -> None:
+    """And forgets the count."""
     await flip(host, PARITY)
     assert (await poisoned(host))[1]
     await host.set(reg.pipeline(0, reg.CLEAR), 1)

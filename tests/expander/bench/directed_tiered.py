@@ -203,7 +203,7 @@ async def telemetry_is_read_amid_a_stream_of_hits(environment: TieredEnvironment
 
 
 @tiered
-async def reads_that_walk_hold_the_controller_and_lose_nothing(
+async def serial_rmw_holds_the_controller_and_loses_nothing(
     environment: TieredEnvironment,
 ) -> None:
     """A read of a line whose effect is an update takes eight slots. Many such reads wait at once,

@@ -26,7 +26,7 @@ from tests.expander.bench.windows import Windows
 
 OFF = Rule(name="off", type="", end=0)
 READ = 9  # cycles from a read's acceptance by the engine to its line
-WALK = WORDS_PER_LINE - 1
+SERIAL_RMW = WORDS_PER_LINE - 1
 LATCH = 13  # cycles from an event's acceptance to the one in which it is latched, at the earliest
 
 
@@ -53,8 +53,8 @@ class Model(Telemetry):
         self.hits: deque[tuple[int, tuple[int, int]]] = deque()
 
     @property
-    def walks(self) -> bool:
-        """Whether a read with effect takes a slot for each word."""
+    def serial_rmw(self) -> bool:
+        """A read with effect takes a slot for each word."""
         return self.rule.effect_op not in ("none", "reset")
 
     def clear(self) -> None:
@@ -85,12 +85,12 @@ class Taken:
 
 
 class Slots:
-    """A channel's order: accepted beats, the engine's backlog during a walk, lines in flight."""
+    """A channel's order: beats accepted, the engine's backlog, lines on their way."""
 
     def __init__(self) -> None:
         self.accepted: dict[bool, deque[Taken]] = {False: deque(), True: deque()}
-        self.burst: bool | None = None  # whether of writes or reads; None outside a burst
-        self.walk = 0
+        self.burst: bool | None = None  # of writes or of reads, amid which the arbiter is
+        self.reserved = 0
         self.waiting: deque[tuple[Any, ...]] = deque()
         self.flying: deque[tuple[int, int, Line]] = deque()
         # In flat memory mode: (addr, write, near) of events to come, and how many have come.
@@ -142,8 +142,8 @@ class Lockstep:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is in flight."""
-        busy = any(s.outcomes or s.walk or s.waiting or s.flying for s in self.slots)
+        """Nothing is on its way."""
+        busy = any(s.outcomes or s.reserved or s.waiting or s.flying for s in self.slots)
         return not (busy or self._requests or self.rules or self.tables or self.clears)
 
     @property
@@ -165,7 +165,7 @@ class Lockstep:
             self._wanted(self.tables, t, "table entry")
             p, key, base, mapped = self.tables.popleft()
             self.models[p].set_translation(key, base, mapped)
-            busy = self._requests or any(s.walk or s.waiting for s in self.slots)
+            busy = self._requests or any(s.reserved or s.waiting for s in self.slots)
             self.cover[f"control/table/{'busy' if busy else 'idle'}"] += 1
         for c, slots in enumerate(self.slots):
             self._slot(t, c, slots, hold)
@@ -186,8 +186,8 @@ class Lockstep:
             if self._probe["rule_ready"]():
                 self.loading = False
             return False
-        if any(slots.walk for slots in self.slots):
-            self.cover["control/rule/waits for walk"] += 1
+        if any(slots.reserved for slots in self.slots):
+            self.cover["control/rule/waits for serial RMW"] += 1
             return True
         self._wanted(self.rules, t, "rule")
         p, rule, enable = self.rules.popleft()
@@ -199,13 +199,13 @@ class Lockstep:
 
     def _slot(self, t: int, c: int, slots: Slots, hold: bool) -> None:
         event, read, line = self._turn(t, c, slots, hold)
-        if read and (hold or slots.walk or slots.waiting):
+        if read and (hold or slots.reserved or slots.waiting):
             raise Difference(f"cycle {t}: channel {c}: a read that the engine can't take")
-        if slots.walk:
-            slots.walk -= 1
+        if slots.reserved:
+            slots.reserved -= 1
             if event:
                 slots.waiting.append(event)
-                self.cover["order/event behind walk"] += 1
+                self.cover["order/event behind serial RMW"] += 1
         elif slots.waiting:
             first = slots.waiting.popleft()
             if event:
@@ -275,18 +275,18 @@ class Lockstep:
     ) -> None:
         self.reads += 1
         model = self.models[p]
-        walks = WALK * (effect and model.walks)
-        expected.words = model.read_line(c, line, effect and not model.off(t + walks))
+        serial_rmw = SERIAL_RMW * (effect and model.serial_rmw)
+        expected.words = model.read_line(c, line, effect and not model.off(t + serial_rmw))
         if model.off(t):
             self.cover["control/read while clearing"] += 1
-            if effect and not model.off(t + walks):  # only the last words of a walk
+            if effect and not model.off(t + serial_rmw):  # only the last words of a serial RMW
                 done = model.clearing_to - t
                 first = line * WORDS_PER_LINE
                 model.states[c][first : first + done] = [0] * done
         kind = model.rule.effect_op if model.rule.effect_op in ("none", "reset") else "op"
         self.cover[f"line/{kind if effect else 'snapshot'}"] += 1
-        slots.walk = walks
-        slots.flying.append((t + READ + walks, p, expected))
+        slots.reserved = serial_rmw
+        slots.flying.append((t + READ + serial_rmw, p, expected))
 
     def _latch(self, t: int) -> None:
         for p, model in enumerate(self.models):

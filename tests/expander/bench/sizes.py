@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from anemone.hardware.features import Features
 from anemone.hardware.geometry import Geometry
 from tests.engine.bench.sizes import Size
 
@@ -79,6 +80,7 @@ class Build:
             size.pipelines, size.channels, size.states, size.table, size.address_bits,
             self.address_bits, self.id_bits, self.len_bits,
             self.telemetry_reads, self.reads_in_flight, self.ratio, self.requests, int(self.board),
+            int(size.features.hash),
         )  # fmt: skip
         return [self.emitted, *map(str, numbers)]
 
@@ -96,7 +98,15 @@ BUILDS = {
         ),
         Build(
             "x1",
-            Size("p3c1", pipelines=3, channels=1, states=16, table=2, address_bits=14),
+            Size(
+                "p3c1",
+                pipelines=3,
+                channels=1,
+                states=16,
+                table=2,
+                address_bits=14,
+                features=Features(hash=True),
+            ),
             address_bits=20,
             id_bits=2,
             telemetry_reads=4,

@@ -91,7 +91,7 @@ class TieredLockstep(Lockstep):
         self.cover["tiered/held"] += self._held[c]()
         # An event of this cycle has its turn in the next cycle or later.
         event = read = line = None
-        if order and (order[0][0] or not (hold or slots.walk or slots.waiting)):
+        if order and (order[0][0] or not (hold or slots.reserved or slots.waiting)):
             event, read, line = order.popleft()
             if event:
                 self.cover["tiered/event behind reads"] += bool(order and order[0][1])

@@ -31,9 +31,9 @@ _LINE = np.dtype([("row", "<u8"), ("words", "<u8", WORDS_PER_LINE)])
 class Run:
     """A Result and values that only the RTL has.
 
-    slots: slots of all channels that events, lines, and words of lines in a serial
-    read-modify-write used in result.cycles cycles. user_seconds: CPU time of the replay. lines:
-    results of rows that are reads, in order of rows: words uint64[n, 8].
+    slots: slots of all channels that were taken, by events, lines, and words of a serial RMW, in
+    result.cycles cycles. user_seconds: CPU time of the replay. lines: answers to the reads that
+    were rows, by row: words uint64[n, 8].
     """
 
     result: Result

@@ -40,6 +40,7 @@ def _fields(rule: Rule) -> list[int]:
     return [
         "R" in rule.type, "W" in rule.type, rule.start, rule.end,
         rule.primary_mask, rule.primary_shift, rule.sub_mask, rule.sub_shift,
+        rule.hash_multiplier, rule.hash_size,
         OP_CODES[rule.op], OPERANDS.index(rule.operand_kind), rule.operand,
         WIDTHS.index(rule.width), PREDICATES.index(rule.notify_op), rule.notify_operand,
         kind, OP_CODES.get(rule.effect_op, 0), rule.effect_operand,

@@ -21,18 +21,16 @@ PAGE_SHIFT = 12
 Kind = Callable[[np.random.Generator, Geometry, int], np.ndarray]
 
 
-def bench_rules(geometry: Geometry, count: int, walks: bool = False) -> list[Rule]:
-    """Rules that match most of the traffic, with alternating ops and widths and identity maps.
+def bench_rules(geometry: Geometry, count: int, serial_rmw: bool = False) -> list[Rule]:
+    """Rules of all kinds that match most of the traffic: ops and widths in turn, identity maps.
 
-    walks: every read effect is an update op, which needs a serial read-modify-write; otherwise
-    resets and no effect alternate.
+    serial_rmw: every read effect is an update op; otherwise resets and none in turn.
     """
     rules = []
     for i in range(count):
         width = WIDTHS[(3 - i) % len(WIDTHS)]
-        # Each mapped page has a counter; in every other rule, parts of a page have separate
-        # counters.
-        effect = "add" if walks else ("reset", "none")[i % 2]
+        # Mapped pages, a counter each; in every other rule the lines of a page count apart.
+        effect = "add" if serial_rmw else ("reset", "none")[i % 2]
         rules.append(
             Rule(
                 name=f"rule {i}",
@@ -94,9 +92,7 @@ def mixed(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarr
 
 
 def mostly_events(rng: np.random.Generator, geometry: Geometry, cycles: int) -> np.ndarray:
-    """Events with a few reads. A serial read-modify-write takes eight slots, and events wait for
-    it.
-    """
+    """A read now and then: a serial RMW has eight slots, and events wait behind it."""
     rows = _mixed(rng, geometry, cycles, 0.97)
     # A read uses a slot only if no event waits, so final reads show that all slots were used.
     last = LineReads(*(np.zeros(geometry.channels, np.uint64) for _ in range(4)))
@@ -124,8 +120,7 @@ def _mixed(rng: np.random.Generator, geometry: Geometry, cycles: int, events: fl
         channel=np.broadcast_to(np.arange(geometry.channels), shape).ravel(),
         pipeline=rng.integers(0, geometry.pipelines, shape).ravel(),
         line=np.where(near, 0, rng.integers(0, geometry.lines, shape)).ravel(),
-        # Like the kind of row below, the effect is the same on all channels, so that a serial
-        # read-modify-write uses the same number of slots on each.
+        # As the kind below the same on all channels: a serial RMW takes as many slots on each.
         effect=np.broadcast_to(rng.random((cycles, 1)) < 0.5, shape).ravel(),
     )
     event = np.broadcast_to(rng.random((cycles, 1)) < events, shape).ravel()
