@@ -58,7 +58,7 @@ def test_predict_of_perf(files: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert whole == json.loads(predicted(capsys, "--json", platform="spr")[1])
     Path("perf.txt").write_text(csv("spr", share="33.33"))
     status, _, err = predicted(capsys, "--json", platform="spr", counters="perf.txt")
-    assert status == 0 and "counted 33.33 % of the time" in err
+    assert status == 0 and "only 33.33 % of the time" in err
 
 
 def test_interleave_and_bestshot(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
